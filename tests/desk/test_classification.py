@@ -13,11 +13,10 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     Classification,
-    Observation,
-    OrderAnswer,
     Standing,
     classify,
 )
+from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.trading.holdings import Net
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill

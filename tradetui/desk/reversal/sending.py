@@ -13,7 +13,7 @@ from tradetui.desk.intents.journal.journal import AlreadyOpen, Overtaken, State,
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.stage import Stage
-from tradetui.desk.reversal.tracking.classification import OrderAnswer
+from tradetui.desk.reversal.tracking.observation import OrderAnswer
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
+from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
+from tradetui.desk.reversal.tracking.own_legs import burst_among, closing_by_size, find_other_leg, traded_as_planned
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
-from tradetui.trading.positions import LONG, SHORT, Position, holdings_after, leg_of
+from tradetui.trading.positions import holdings_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus, PositionMode
-from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.enums import OrderStatus
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import OrderDetail
 
 ABSENCE_S = 35.0
@@ -23,21 +24,9 @@ UNCHANGED_S = 60.0
 """What is less or other than was planned may be a part of it, unless nothing of ours has changed for so long."""
 UNEXPLAINED_S = 180.0
 """The same, while what is held is not explained by the fills that were read: positions or fills may lag."""
-_SOON_AFTER = timedelta(seconds=10)
-"""Less than was planned, or more, is taken for our opening leg only where it came so soon after the closing one."""
 OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
 """Where in `Classification.evidence` the ids of fills and pending orders of ours stand."""
-_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
-"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
 _OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
-
-
-class OrderAnswer(StrEnum):
-    """What the exchange answers when it is asked for the order of our own clientOid."""
-
-    SHOWN = "shown"
-    NOT_FOUND = "not found"
-    NOT_TOLD = "not reported"
 
 
 class Standing(StrEnum):
@@ -55,35 +44,6 @@ class Standing(StrEnum):
     """The order may be over; what it did is not, or not only, what was planned."""
     COMPLETE = "complete"
     """The order is over, and what was planned is held."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
-
-    `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
-    be somebody else's. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s` is how long ago
-    the call certainly ended. `after_window` says that the exchange's own time in what was read is past the last moment
-    at which it takes the request.
-    """
-
-    answer: OrderAnswer
-    held: Holdings
-    order: OrderDetail | None = None
-    pending: tuple[PendingOrder, ...] = ()
-    own_fills: tuple[FuturesFill, ...] = ()
-    other_fills: tuple[FuturesFill, ...] = ()
-    foreign_orders: frozenset[str] = frozenset()
-    order_id: str | None = None
-    order_size: Decimal | None = None
-    waited_s: float = 0.0
-    after_window: bool = False
-    unreadable: str = ""
-    """Why what is held cannot be told from what was read; empty where it can."""
-    proven: bool = True
-    """Whether what is held is known to be all, not only the sum of the fills that are known."""
-    positions: tuple[Position, ...] = ()
-    """What is held of the product type, as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +102,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     # Somebody else may have traded as much, while ours is still under way.
     inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
-    closing, unnamed = _closing_by_size(plan, seen) if acknowledged or looks_traded else ((), False)
-    other_leg = _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
+    closing, unnamed = closing_by_size(plan, seen) if acknowledged or looks_traded else ((), False)
+    other_leg = find_other_leg(plan, seen, closing)
     ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
     effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
@@ -298,127 +258,3 @@ def _closed_and_opened(
 
 def _wanted(seen: Observation) -> Decimal | None:
     return seen.order_size or (sum((row.size for row in seen.pending), ZERO) if seen.pending else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _OtherLeg:
-    """The fills that are the leg of ours without our id. `ambiguous`: they cannot be told apart from others'.
-    `doubtful`: by their size they are ours, while the exchange says that something else made their order."""
-
-    fills: tuple[FuturesFill, ...] = ()
-    ambiguous: bool = False
-    doubtful: bool = False
-
-
-def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
-    """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
-    if plan.wish.mode is PositionMode.ONE_WAY or not seen.own_fills:
-        return True
-    return not all(_opens(plan, fill) for fill in seen.own_fills)
-
-
-def _closing(plan: ReversalPlan, seen: Observation) -> _OtherLeg:
-    """The fills of another order that are the closing leg of ours, where the opening order has our id."""
-    if _is_one_order(plan, seen):
-        return _OtherLeg()
-    fills = [fill for fill in seen.other_fills if _closes(plan, fill)]
-    return _other_leg(seen, fills, {result.closed for result in plan.results}, seen.own_fills)
-
-
-def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> _OtherLeg:
-    """The fills of another order that are the opening leg of ours, where the closing order has our id."""
-    if (not seen.own_fills and not closing) or _is_one_order(plan, seen):
-        return _OtherLeg()
-    already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
-    if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
-        already = max(ZERO, already - max(result.closed for result in plan.results))
-    wanted = {result.opened - already for result in plan.results if result.opened > already}
-    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
-    return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
-
-
-def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
-    """Whether one order closes and opens: the exchange may carry a reversal out as two, of which one has our id."""
-    return seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results)
-
-
-def _other_leg(
-    seen: Observation, fills: Iterable[FuturesFill], wanted: set[Decimal], known: Sequence[FuturesFill]
-) -> _OtherLeg:
-    """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
-
-    Args:
-        seen: one look.
-        fills: those that have the other leg's direction.
-        wanted: how much it may be, in the base coin.
-        known: the fills of the leg that is known.
-    """
-    groups: dict[str | None, list[FuturesFill]] = {}
-    for fill in fills:
-        groups.setdefault(fill.order_id, []).append(fill)
-    sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
-    likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
-    # Newest first: of several orders of one size, the first that came.
-    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
-    if exact:
-        return _OtherLeg(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
-    if not likely or not wanted:
-        return _OtherLeg()
-    likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
-    fits = len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted)
-    until = max(fill.c_time for fill in known) + _SOON_AFTER
-    if fits and all(fill.c_time <= until for fill in likely_fills):
-        return _OtherLeg(likely_fills)
-    return _OtherLeg(ambiguous=True)
-
-
-def _closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
-    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so."""
-    if seen.own_fills or seen.order is not None:
-        return (), False
-    groups = _by_order(plan, seen.other_fills)
-    planned = {size for result in plan.results for size in (result.closed, result.traded)}
-    for fills in groups.values():
-        if sum((fill.base_volume for fill in fills), ZERO) in planned:
-            return tuple(fills), True
-    return (), False
-
-
-def burst_among(fills: Iterable[FuturesFill]) -> bool:
-    """Whether the system closed something by force."""
-    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
-
-
-def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
-    """Whether an order among new fills closed what the plan closes, in direction and size.
-
-    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
-    may be one order.
-    """
-    planned = {size for result in plan.results for size in (result.closed, result.traded)}
-    groups = _by_order(plan, fills)
-    return any(sum((fill.base_volume for fill in group), ZERO) in planned for group in groups.values())
-
-
-def _by_order(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill]]:
-    groups: dict[str | None, list[FuturesFill]] = {}
-    for fill in fills:
-        if _closes(plan, fill):
-            groups.setdefault(fill.order_id, []).append(fill)
-    return groups
-
-
-def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
-        return False
-    if plan.wish.mode is PositionMode.HEDGE:
-        return leg_of(fill) == (LONG if plan.reverses_long else SHORT, False)
-    return fill.is_buy is not plan.reverses_long
-
-
-def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
-        return False
-    if plan.wish.mode is PositionMode.HEDGE:
-        return leg_of(fill) == (SHORT if plan.reverses_long else LONG, True)
-    return fill.is_buy is not plan.reverses_long

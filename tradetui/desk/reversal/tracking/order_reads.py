@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
-from tradetui.desk.reversal.tracking.classification import Observation, OrderAnswer, traded_as_planned
+from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
+from tradetui.desk.reversal.tracking.own_legs import traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unknown_words, unproven_since

@@ -22,10 +22,10 @@ from tradetui.desk.reversal.tracking.classification import (
     OWN_FILLS,
     PENDING,
     Classification,
-    Observation,
     Standing,
     classify,
 )
+from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock

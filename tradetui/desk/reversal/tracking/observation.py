@@ -1,0 +1,49 @@
+"""One look at a reversal that was sent: what the exchange says of its order, of what is held and of what was filled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+
+from tradetui.trading.holdings import Holdings
+from tradetui.trading.positions import Position
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import OrderDetail
+
+
+class OrderAnswer(StrEnum):
+    """What the exchange answers when it is asked for the order of our own clientOid."""
+
+    SHOWN = "shown"
+    NOT_FOUND = "not found"
+    NOT_TOLD = "not reported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
+
+    `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
+    be somebody else's. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s` is how long ago
+    the call certainly ended. `after_window` says that the exchange's own time in what was read is past the last moment
+    at which it takes the request.
+    """
+
+    answer: OrderAnswer
+    held: Holdings
+    order: OrderDetail | None = None
+    pending: tuple[PendingOrder, ...] = ()
+    own_fills: tuple[FuturesFill, ...] = ()
+    other_fills: tuple[FuturesFill, ...] = ()
+    foreign_orders: frozenset[str] = frozenset()
+    order_id: str | None = None
+    order_size: Decimal | None = None
+    waited_s: float = 0.0
+    after_window: bool = False
+    unreadable: str = ""
+    """Why what is held cannot be told from what was read; empty where it can."""
+    proven: bool = True
+    """Whether what is held is known to be all, not only the sum of the fills that are known."""
+    positions: tuple[Position, ...] = ()
+    """What is held of the product type, as it was read."""

@@ -1,0 +1,151 @@
+"""Which fills are the legs of a reversal that was sent, where the exchange's ids alone do not say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from tradetui.desk.reversal.tracking.observation import Observation
+from tradetui.trading.money import ZERO
+from tradetui.trading.positions import LONG, SHORT, leg_of
+from tradetui.trading.reversal import ReversalPlan
+from tradetui.wire.enums import PositionMode
+from tradetui.wire.models.futures import FuturesFill
+
+_SOON_AFTER = timedelta(seconds=10)
+"""Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
+_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
+"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLeg:
+    """The fills that are the leg of ours without our id. `ambiguous`: they cannot be told apart from others'.
+    `doubtful`: by their size they are ours, while the exchange says that something else made their order."""
+
+    fills: tuple[FuturesFill, ...] = ()
+    ambiguous: bool = False
+    doubtful: bool = False
+
+
+def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
+    """The leg of ours that has another order: the exchange may carry a reversal out as two, of which one has our id.
+
+    Args:
+        plan: what was sent.
+        seen: one look.
+        closing: fills taken for our closing leg by their size.
+    """
+    if (not seen.own_fills and not closing) or _is_one_order(plan, seen):
+        return OtherLeg()
+    return _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
+
+
+def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
+    """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
+    return plan.wish.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in seen.own_fills)
+
+
+def _closing(plan: ReversalPlan, seen: Observation) -> OtherLeg:
+    """The fills of another order that are the closing leg of ours, where the opening order has our id."""
+    fills = [fill for fill in seen.other_fills if _closes(plan, fill)]
+    return _other_leg(seen, fills, {result.closed for result in plan.results}, seen.own_fills)
+
+
+def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
+    """The fills of another order that are the opening leg of ours, where the closing order has our id."""
+    already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
+    if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
+        already = max(ZERO, already - max(result.closed for result in plan.results))
+    wanted = {result.opened - already for result in plan.results if result.opened > already}
+    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
+    return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
+
+
+def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
+    """Whether our order closes and opens."""
+    return seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results)
+
+
+def _other_leg(
+    seen: Observation, fills: Iterable[FuturesFill], wanted: set[Decimal], known: Sequence[FuturesFill]
+) -> OtherLeg:
+    """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
+
+    Args:
+        seen: one look.
+        fills: those that have the other leg's direction.
+        wanted: how much it may be, in the base coin.
+        known: the fills of the leg that is known.
+    """
+    groups: dict[str | None, list[FuturesFill]] = {}
+    for fill in fills:
+        groups.setdefault(fill.order_id, []).append(fill)
+    sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
+    likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
+    # Newest first: of several orders of one size, the first that came.
+    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
+    if exact:
+        return OtherLeg(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
+    if not likely or not wanted:
+        return OtherLeg()
+    likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
+    fits = len(likely) == 1 or sum(likely.values(), ZERO) <= max(wanted)
+    until = max(fill.c_time for fill in known) + _SOON_AFTER
+    if fits and all(fill.c_time <= until for fill in likely_fills):
+        return OtherLeg(likely_fills)
+    return OtherLeg(ambiguous=True)
+
+
+def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
+    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so."""
+    if seen.own_fills or seen.order is not None:
+        return (), False
+    groups = _by_order(plan, seen.other_fills)
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    for fills in groups.values():
+        if sum((fill.base_volume for fill in fills), ZERO) in planned:
+            return tuple(fills), True
+    return (), False
+
+
+def burst_among(fills: Iterable[FuturesFill]) -> bool:
+    """Whether the system closed something by force."""
+    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+
+
+def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
+    """Whether an order among new fills closed what the plan closes, in direction and size.
+
+    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
+    may be one order.
+    """
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    groups = _by_order(plan, fills)
+    return any(sum((fill.base_volume for fill in group), ZERO) in planned for group in groups.values())
+
+
+def _by_order(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill]]:
+    groups: dict[str | None, list[FuturesFill]] = {}
+    for fill in fills:
+        if _closes(plan, fill):
+            groups.setdefault(fill.order_id, []).append(fill)
+    return groups
+
+
+def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+        return False
+    if plan.wish.mode is PositionMode.HEDGE:
+        return leg_of(fill) == (LONG if plan.reverses_long else SHORT, False)
+    return fill.is_buy is not plan.reverses_long
+
+
+def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+        return False
+    if plan.wish.mode is PositionMode.HEDGE:
+        return leg_of(fill) == (SHORT if plan.reverses_long else LONG, True)
+    return fill.is_buy is not plan.reverses_long
