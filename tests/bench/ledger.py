@@ -28,7 +28,7 @@ from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import stand_in, untold
 from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import _MIGRATIONS, Archive
-from tradetui.desk.archive.equity import EquitySample, add_sample, spacing_at
+from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
@@ -114,29 +114,44 @@ def filled(file: Path, count: int) -> Path:
     return file
 
 
-def period_seconds(archive: Archive, choice: PeriodChoice, end_ms: int) -> float:
+def period_seconds(archive: Archive, sampled: EquitySeries, choice: PeriodChoice, end_ms: int) -> float:
     """Seconds that the results of a period take that ends with the last fill."""
     query = PeriodQuery(period_of(choice, end_ms, UTC), end_ms, TYPES)
     begin = time.perf_counter()
-    results = read_period_results(archive.connection, query)
+    results = read_period_results(archive.connection, query, sampled)
     taken = time.perf_counter() - begin
     assert results.total.orders and results.equity.curve
     return taken
+
+
+def opening_seconds(archive: Archive, end_ms: int) -> float:
+    """Seconds that the screen reads for when it opens: the period it begins with, and the calendar's month."""
+    month = period_of(PeriodChoice.MONTH, end_ms, UTC)
+    begin = time.perf_counter()
+    sampled = EquitySeries(archive.connection, TYPES)
+    for with_equity in (True, False):
+        query = PeriodQuery(month, end_ms, TYPES, with_equity=with_equity)
+        read_period_results(archive.connection, query, sampled)
+    return time.perf_counter() - begin
 
 
 def hold_periods(report: Report, file: Path, count: int) -> None:
     """Hold the results of every period to a key in five tables."""
     end_ms = START_MS + count * SPACING_MS
     with tables("record", "still") as still, closing(Archive(file)) as archive:
-        keys = cycle(moves(8))
+        keys, sampled = cycle(moves(8)), EquitySeries(archive.connection, TYPES)
 
         def key() -> float:
             return key_seconds(still, next(keys))
 
-        for choice in PeriodChoice:
-            taken = by_turns(PERIOD_TURNS, {"period": partial(period_seconds, archive, choice, end_ms), "key": key})
+        readings = {
+            f"results of {choice}": partial(period_seconds, archive, sampled, choice, end_ms) for choice in PeriodChoice
+        }
+        readings["the screen opens"] = partial(opening_seconds, archive, end_ms)
+        for name, reading in readings.items():
+            taken = by_turns(PERIOD_TURNS, {"period": reading, "key": key})
             report.ratio(
-                f"ledger: results of {choice} at {count:,}",
+                f"ledger: {name} at {count:,}",
                 statistics.median(taken["period"]) * 1000,
                 TABLES_KEY,
                 statistics.median(taken["key"]) * 1000,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from decimal import Decimal
+from pathlib import Path
 
 from tests.desk.scripted import COIN, NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, EquitySample, samples
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, EquitySample, EquitySeries, samples
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesAccount
@@ -55,3 +57,26 @@ def test_samples_are_thinned_with_age_to_the_last_of_an_hour_and_of_a_day() -> N
     assert sum(age <= 7 * DAY_MS for age in ages) == 7 * 72 + 1
     hours = [time for time in times if 7 * DAY_MS < now - time <= 90 * DAY_MS]
     assert all(time % THINNED_EVERY_MS == 40 * SAMPLED_EVERY_MS for time in hours)
+
+
+def series_of(archive: Archive, series: EquitySeries | None = None) -> list[tuple[int, Decimal]]:
+    """What a series holds once it is brought forward; one that reads the archive for the first time by default."""
+    series = series or EquitySeries(archive.connection, BOTH)
+    series.bring_forward()
+    assert series.values == [float(equity) for equity in series.equities]
+    return list(zip(series.times, map(Decimal, series.equities), strict=True))
+
+
+def test_a_series_that_is_brought_forward_holds_what_one_holds_that_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    with closing(Archive(file)) as archive, closing(Archive(file)) as other_session:
+        begin = NOW_MS // DAY_MS * DAY_MS
+        series = EquitySeries(archive.connection, BOTH)
+        for number in range(8 * 24 * 2):
+            writer = other_session if number % 100 == 0 else archive
+            writer.add_equity(BOTH, EquitySample(begin + number * 30 * SAMPLED_EVERY_MS, Decimal(number), None))
+            if number % 7 == 0:
+                assert series_of(archive, series) == series_of(archive)
+        held = series_of(archive, series)
+        assert held == series_of(archive)
+        assert len(held) < 8 * 24 * 2, "what is older than a week was thinned"

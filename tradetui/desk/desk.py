@@ -137,6 +137,7 @@ class Desk:
             first_rows=self.scheduler.first_shown,
         )
         self._today: TodayTracker | None = None
+        self._results: ResultsReader | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if trading is not None:
             trading.progress_listener = self.alerts.reversal_went_on
@@ -344,7 +345,9 @@ class Desk:
             return None
         from tradetui.desk.results.reader import ResultsReader  # nothing before the first rows needs it
 
-        return ResultsReader(self.archive, self._disk)
+        if self._results is None:
+            self._results = ResultsReader(self.archive, self._disk)
+        return self._results
 
     def today(self, *, alerting: bool = False) -> TodayResult | None:
         """Today's result at the accounts' newest equity; None where no sample is near the day's start.

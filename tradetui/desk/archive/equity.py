@@ -95,18 +95,6 @@ def samples(
         yield EquitySample(time, Decimal(equity), None if unrealised is None else Decimal(unrealised))
 
 
-def equity_series(
-    connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int, until: int
-) -> tuple[Sequence[int], Sequence[str]]:
-    """Times (Unix ms) and equities, as text, of the samples of a period (both ends included), oldest first."""
-    rows = connection.execute(
-        "SELECT time, equity FROM equity_sample WHERE minute BETWEEN ? AND ? AND product_types = ?"
-        " AND time BETWEEN ? AND ? ORDER BY minute",
-        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until),
-    ).fetchall()
-    return tuple(time for time, _ in rows), tuple(equity for _, equity in rows)
-
-
 def nearest_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, within_ms: int
 ) -> EquitySample | None:
@@ -147,6 +135,45 @@ def _end_sample(
         (_scope(product_types), moment_ms),
     )
     return next(map(_sample_of, rows), None)
+
+
+class EquitySeries:
+    """Times (Unix ms) and equities of some product types' accounts together, of all samples, oldest first.
+
+    `equities` are as the file has them, `values` the same in binary floating point. They are read once, and then
+    only what was sampled since: another session that writes to the file, or a new hour, in which samples are thinned,
+    has all of them read again.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> None:
+        self.times: list[int] = []
+        self.equities: list[str] = []
+        self.values: list[float] = []
+        self._connection = connection
+        self._scope = _scope(product_types)
+        self._read_at: tuple[int, int] | None = None
+
+    def bring_forward(self) -> None:
+        """Take in the samples that are not known yet."""
+        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        newest = self._connection.execute(
+            "SELECT minute FROM equity_sample WHERE product_types = ? ORDER BY minute DESC LIMIT 1", (self._scope,)
+        ).fetchone()
+        read_at = (version, 0 if newest is None else newest[0] * SAMPLED_EVERY_MS // THINNED_EVERY_MS)
+        if read_at != self._read_at:
+            self.times.clear()
+            self.equities.clear()
+            self.values.clear()
+            self._read_at = read_at
+        rows = self._connection.execute(
+            "SELECT time, equity FROM equity_sample WHERE product_types = ? AND minute > ? ORDER BY minute",
+            (self._scope, self.times[-1] // SAMPLED_EVERY_MS if self.times else -1),
+        ).fetchall()
+        if rows:
+            times, equities = zip(*rows, strict=True)
+            self.times += times
+            self.equities += equities
+            self.values += map(float, equities)
 
 
 def spacing_at(age_ms: int) -> int:

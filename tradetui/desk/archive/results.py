@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -131,11 +132,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
     name_of = _namer(query)
     groups: dict[tuple[date | str, str], ResultSums] = {}
     for quarter, _, symbol, coin, sums in _day_sums(connection, query):
-        key = (name_of(quarter, symbol, coin), coin)
-        if key in groups:
-            groups[key].add(sums)
-        else:
-            groups[key] = sums
+        groups.setdefault((name_of(quarter, symbol, coin), coin), ResultSums()).add(sums)
     funding: dict[tuple[date | str, str], Decimal] = {}
     for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
         key = (name_of(quarter, symbol, coin), coin)
@@ -373,6 +370,7 @@ def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:
     return lambda quarter, symbol, coin: first_day(day_of_quarter(quarter, zone), grouping)
 
 
+@lru_cache(maxsize=256)
 def _settles_in(product_type: ProductType, coin: str) -> bool:
     """Whether funding of a product type may be paid in a coin."""
     settlement = product_type.settlement_coin

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import price_near
@@ -109,11 +110,8 @@ def span_sums(
         made: dict[QuarterSpan, tuple[list[GroupSums], list[GroupSums]]] = {}
         for step in range(0, len(missing), SPANS_A_STEP):
             made |= _make(connection, missing[step : step + SPANS_A_STEP], keep_before)
-        known = [span for span in chunk if span in kept]
-        # One text of all of them is read in half the time.
-        read = dict(zip(known, load_json(f"[{','.join(kept[span] for span in known)}]"), strict=True))
         for span in chunk:
-            groups = made[span][by_symbol] if span in made else list(map(_group_of, read[span]))
+            groups = made[span][by_symbol] if span in made else _groups_of(kept[span])
             if groups:
                 yield SpanSums(span, groups)
 
@@ -192,6 +190,12 @@ def _as_json(group: GroupSums) -> list[object]:
     funding_in_usd = None if group.funding_in_usd is None else str(group.funding_in_usd)
     key = (group.product_type, group.symbol, group.coin)
     return [key, (str(group.funding), funding_in_usd, group.is_converted), ledger_figures(group.sums)]
+
+
+@lru_cache(maxsize=1_024)
+def _groups_of(groups_text: str) -> Sequence[GroupSums]:
+    """The groups of a span as the file has them; nobody changes them, since the next reader gets the same."""
+    return tuple(map(_group_of, load_json(groups_text)))
 
 
 def _group_of(values: tuple[_Key, _Funding, Sequence[str | int]]) -> GroupSums:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import accumulate, pairwise
+from operator import sub, truediv
 from typing import Final
 
-from tradetui.desk.archive.equity import EquitySample, ages_of_spacing, equity_series, nearest_sample, spacing_at
+from tradetui.desk.archive.equity import EquitySample, EquitySeries, ages_of_spacing, nearest_sample, spacing_at
 from tradetui.desk.results.cash_flows import known_transfers
 from tradetui.desk.results.conversion import Rates
 from tradetui.trading.results.returns import (
@@ -82,18 +83,17 @@ def equity_of_period(
     until: int,
     now_ms: int,
     rates: Rates,
+    sampled: EquitySeries | None = None,
 ) -> EquityOfPeriod:
-    """The equity of a period from `since` to `until` or now, Unix ms."""
+    """The equity of a period from `since` to `until` or now, Unix ms; `sampled` is what was read of it before."""
     start = sample_near(connection, product_types, since, now_ms)
     last_ms = min(until, now_ms)
     end = sample_near(connection, product_types, last_ms, now_ms)
     if start is not None and end is not None and end.time <= start.time:
         end = None
     transfers = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
-    first_ms = since if start is None else min(since, start.time)
-    series = _Series(*equity_series(connection, product_types, first_ms, last_ms))
-    if start is not None:
-        series = series.beginning_at(start.time)
+    sampled = sampled or EquitySeries(connection, product_types)
+    series = _series(sampled, since if start is None else start.time, last_ms)
     equity = EquityOfPeriod(start=start, end=end, transfers=None if transfers is None else transfers.flows)
     if not series.times:
         return equity
@@ -118,15 +118,11 @@ def equity_of_period(
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Samples of equity, oldest first: Unix ms, and equity as the file has it."""
+    """Samples of equity, oldest first: Unix ms, and equity as the file has it and in binary floating point."""
 
     times: Sequence[int]
     equities: Sequence[str]
-
-    def beginning_at(self, time: int) -> _Series:
-        """The same without what is older."""
-        first = bisect_right(self.times, time - 1)
-        return _Series(self.times[first:], self.equities[first:])
+    values: Sequence[float]
 
     def point(self, index: int) -> EquityPoint:
         """One sample, exactly."""
@@ -142,7 +138,10 @@ class _Series:
         around = {0, last, *befores, *(before + 1 for before in befores)}
         growth = self._growth(befores, around, flows)
         peaks = list(accumulate(growth, max))
-        falls = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
+        if peaks[0] > 0:
+            falls = list(map(truediv, growth, peaks))
+        else:
+            falls = [value / peak if peak else 1.0 for value, peak in zip(growth, peaks, strict=True)]
         trough = falls.index(min(falls))
         chosen = around | {trough, growth.index(peaks[trough])}
         step = -(-len(growth) // _DRAWN)
@@ -159,12 +158,19 @@ class _Series:
         exact = dict(zip(order, equity_curve([self.point(index) for index in order], flows), strict=True))
         growth: list[float] = []
         for before, end in pairwise([-1, *befores, len(self.times) - 1]):
-            values = list(map(float, self.equities[before + 1 : end + 1]))
+            values = self.values[before + 1 : end + 1]
             factor = float(exact[before + 1].growth) / values[0] if values[0] > 0 else 0.0
             if min(values) < 0:
                 values = [max(value, 0.0) for value in values]
             growth += [value * factor for value in values]
         return growth
+
+
+def _series(sampled: EquitySeries, since: int, until: int) -> _Series:
+    """The samples from one moment (Unix ms) to another, both included."""
+    sampled.bring_forward()
+    first, beyond = bisect_left(sampled.times, since), bisect_right(sampled.times, until)
+    return _Series(sampled.times[first:beyond], sampled.equities[first:beyond], sampled.values[first:beyond])
 
 
 def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
@@ -177,7 +183,7 @@ def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
         if end <= begin:
             continue
         limit = _GAP * spacing_at(now_ms - times[begin])
-        pairs = enumerate(pairwise(times[begin : end + 1]), begin + 1)
-        gaps += [index for index, (before, after) in pairs if after - before > limit]
+        steps = map(sub, times[begin + 1 : end + 1], times[begin:end])
+        gaps += [index for index, step in enumerate(steps, begin + 1) if step > limit]
         begin = end
     return gaps

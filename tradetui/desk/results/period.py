@@ -47,13 +47,15 @@ class Period:
 class PeriodQuery:
     """Which results: a period, the product types of the session, and of which symbols (None: of all).
 
-    `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then.
+    `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then. `with_equity` says
+    whether what the accounts were worth, and what is unexplained, is worked out too.
     """
 
     period: Period
     now_ms: int
     product_types: tuple[ProductType, ...]
     symbols: tuple[str, ...] | None = None
+    with_equity: bool = True
 
 
 def period_of(choice: PeriodChoice, now_ms: int, zone: tzinfo) -> Period:

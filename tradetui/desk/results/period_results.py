@@ -9,7 +9,7 @@ from datetime import timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.equity import first_sample, last_sample
+from tradetui.desk.archive.equity import EquitySeries, first_sample, last_sample
 from tradetui.desk.archive.results import BillsRead, MissingSpan, ResultQuery, legs_wait, missing_spans, were_read
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.conversion import PEGGED, Rates
@@ -30,9 +30,9 @@ class PeriodResults:
     `total` sums what can be turned over into USDT; `other_coins` are fees and profit of coins that cannot, each in
     its own and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar
     days of the period from the first with a fill, oldest first. `unexplained` is what the wallets moved by beyond net
-    and transfers, None where one of these is not known; `equity` is empty where symbols were chosen. `missing` are the
-    stretches of the period of which fills are not read yet. `orders_complete` is False while closing orders of some
-    legs are not counted: they wait for older fills, whose reading is under way.
+    and transfers, None where one of these is not known; `equity` is empty where symbols were chosen, or it was not
+    asked for. `missing` are the stretches of the period of which fills are not read yet. `orders_complete` is False
+    while closing orders of some legs are not counted: they wait for older fills, whose reading is under way.
     """
 
     period: Period
@@ -94,8 +94,13 @@ class PeriodResults:
         return worst if worst is not None and worst.figures.net < ZERO else None
 
 
-def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> PeriodResults:
-    """The results of a period; the ledger is to be brought forward before. Blocks on the disk, and may write to it."""
+def read_period_results(
+    connection: sqlite3.Connection, query: PeriodQuery, sampled: EquitySeries | None = None
+) -> PeriodResults:
+    """The results of a period; the ledger is to be brought forward before. Blocks on the disk, and may write to it.
+
+    `sampled` is the equity of the query's product types, as far as it was read before.
+    """
     period, zone = query.period, query.period.zone
     since = _first_known(connection, query) if period.since is None else period.since
     last_ms = min(period.until, query.now_ms)
@@ -116,9 +121,9 @@ def read_period_results(connection: sqlite3.Connection, query: PeriodQuery) -> P
         for coin, own in sorted(sums.by_coin.items())
     )
     equity, unexplained = EquityOfPeriod(), None
-    if query.symbols is None:
+    if query.symbols is None and query.with_equity:
         unexplained = _unexplained(connection, replace(ledger_query, until=last_ms), coins, rates)
-        equity = equity_of_period(connection, query.product_types, since, period.until, query.now_ms, rates)
+        equity = equity_of_period(connection, query.product_types, since, period.until, query.now_ms, rates, sampled)
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -140,14 +141,14 @@ def period_sums(
     zone, sums = query.period.zone, PeriodSums(rates)
     today = day_at(query.now_ms, zone)
     keep_before = quarter_of(day_start_ms(today, zone))
-    days = _spans(_days(first, last), zone)
+    days = _day_spans(first, last, zone)
     if query.symbols is None:
         for span_of_day in span_sums(connection, days, keep_before, by_symbol=False):
             day = day_of_quarter(span_of_day.span.first, zone)
             for group in span_of_day.groups:
                 if group.product_type in query.product_types:
                     sums.add_day(day, group)
-        days = _spans(_months_and_days(first, last, today), zone)
+        days = _month_spans(first, last, today, zone)
     for span in span_sums(connection, days, keep_before, by_symbol=True):
         for group in span.groups:
             if group.product_type in query.product_types and (query.symbols is None or group.symbol in query.symbols):
@@ -173,24 +174,34 @@ def keep_sums(connection: sqlite3.Connection, zone: tzinfo, now_ms: int, since: 
     following = first_day(since + _OVER_A_MONTH, Grouping.MONTH)
     last = min(following, today) - _DAY
     keep_before = quarter_of(day_start_ms(today, zone))
-    for days, by_symbol in ((_days(since, last), False), (_months_and_days(since, last, today), True)):
-        for _ in span_sums(connection, _spans(days, zone), keep_before, by_symbol=by_symbol):
+    for spans, by_symbol in (
+        (_day_spans(since, last, zone), False),
+        (_month_spans(since, last, today, zone), True),
+    ):
+        for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
             pass
     return following if following <= today else None
 
 
-def _spans(days: Iterable[date], zone: tzinfo) -> list[QuarterSpan]:
+@lru_cache(maxsize=8)
+def _day_spans(first: date, last: date, zone: tzinfo) -> Sequence[QuarterSpan]:
+    """Each day of the period."""
+    return _spans((first + timedelta(days=number) for number in range((last - first).days + 2)), zone)
+
+
+@lru_cache(maxsize=8)
+def _month_spans(first: date, last: date, today: date, zone: tzinfo) -> Sequence[QuarterSpan]:
+    """Each month that lies in the period and is over, and the days of the others."""
+    return _spans(_months_and_days(first, last, today), zone)
+
+
+def _spans(days: Iterable[date], zone: tzinfo) -> Sequence[QuarterSpan]:
     """The spans between days that follow each other."""
-    return [QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in days)]
-
-
-def _days(first: date, last: date) -> Iterator[date]:
-    """Where each day of the period begins, and where the last ends."""
-    return (first + timedelta(days=number) for number in range((last - first).days + 2))
+    return tuple(QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in days))
 
 
 def _months_and_days(first: date, last: date, today: date) -> Iterator[date]:
-    """The same, with but one of the days of each month that lies in the period and is over."""
+    """Where each of them begins, and where the last ends."""
     while first <= last:
         yield first
         next_month = first_day(first.replace(day=1) + _OVER_A_MONTH, Grouping.MONTH)

@@ -7,6 +7,7 @@ from itertools import islice
 
 from tradetui.desk.archive.bills import bill_coverage
 from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
 from tradetui.desk.archive.trips.fills import trip_fill_ids
 from tradetui.desk.archive.trips.origins import TripOrigins
@@ -20,11 +21,15 @@ from tradetui.wire.product_types import ProductType
 
 
 class ResultsReader:
-    """Reads an archive on the disk's thread; other work of the disk goes between the steps."""
+    """Reads an archive on the disk's thread; other work of the disk goes between the steps.
+
+    It keeps the equity it has read, of which only what is new is read again.
+    """
 
     def __init__(self, archive: Archive, disk: Disk) -> None:
         self._archive = archive
         self._disk = disk
+        self._sampled: dict[tuple[ProductType, ...], EquitySeries] = {}
 
     async def period(
         self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_go: None
@@ -35,7 +40,7 @@ class ResultsReader:
             sqlite3.Error, OSError: the archive cannot be used.
         """
         await self._bring_forward(progress)
-        return await self._disk.run(read_period_results, self._archive.connection, query)
+        return await self._disk.run(self._read_period, query)
 
     async def trips(self, query: PeriodQuery, limit: int) -> list[TripLine]:
         """So many ended round trips by their last close, newest first.
@@ -66,6 +71,12 @@ class ResultsReader:
             return next((coverage.refusal for coverage in coverages if coverage.refusal), "")
 
         return await self._disk.run(first_refusal)
+
+    def _read_period(self, query: PeriodQuery) -> PeriodResults:
+        connection, product_types = self._archive.connection, query.product_types
+        if product_types not in self._sampled:
+            self._sampled[product_types] = EquitySeries(connection, product_types)
+        return read_period_results(connection, query, self._sampled[product_types])
 
     async def _bring_forward(self, progress: Callable[[int], None]) -> None:
         while not await self._disk.run(_is_forward, self._archive):

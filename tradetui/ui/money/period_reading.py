@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -115,11 +116,10 @@ class PeriodReading:
             await self._choose_symbols(desk, reader)
             results = await reader.period(self._query(desk, self.period), say)
             whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
-            month_results = await reader.period(self._query(desk, whole_month))
+            month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
             every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
-            has_any = bool(results.days or month_results.days) or bool(
-                (await reader.period(PeriodQuery(every_day, self._now_ms, desk.settings.product_types))).days
-            )
+            all_days = PeriodQuery(every_day, self._now_ms, desk.settings.product_types, with_equity=False)
+            has_any = bool(results.days or month_results.days) or bool((await reader.period(all_days)).days)
             today_unknown = None
             if desk.today() is None:
                 today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
