@@ -1,7 +1,7 @@
 """Every picture of the program, by name. Add one as an entry of `SCENES` in the file of its subject here.
 
 An entry says the picture's size, the words that make it that scene, what happens in it (`plays` has what several
-do), and the account where it is not the first. `gallery` draws the main screen in every theme at every size besides.
+do), and the account where it is not the first.
 `tests/ui/test_pictures.py` holds each to its snapshot:
 
     pytest tests/ui/test_pictures.py                       compares, and reports differences in snapshot_report.html
@@ -13,7 +13,9 @@ Look at what changed before committing it.
 
 from __future__ import annotations
 
-from tests.ui.scenes import creation, lookup, main_screen, money, reversal
+from tests.ui.scenes import creation, gallery, lookup, main_screen, money, reversal
 from tests.ui.scenes.scene import Scene
 
-SCENES: dict[str, Scene] = main_screen.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES | money.SCENES
+SCENES: dict[str, Scene] = (
+    main_screen.SCENES | gallery.SCENES | reversal.SCENES | creation.SCENES | lookup.SCENES | money.SCENES
+)

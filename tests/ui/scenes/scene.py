@@ -42,6 +42,7 @@ class Scene:
     play: Play = _nothing
     before: Callable[[Sandbox], None] | None = None
     account: str = "hedge"
+    stage: type[Stage] = Stage
     read_only: bool = False
     after: float = 8.0
     published: bool = False
@@ -52,7 +53,7 @@ class Scene:
 
         What is played raises AssertionError where the screen does not show the words that make it this scene.
         """
-        stage = Stage(self.account, read_only=self.read_only, before=self.before)
+        stage = self.stage(self.account, read_only=self.read_only, before=self.before)
         with _run_in_loop_time(stage.app):
             yield stage.app, partial(self._perform, stage)
 
@@ -62,6 +63,7 @@ class Scene:
         await self.play(stage, pilot)
         await pilot.pause()
         screen = screen_text(stage.app)
+        assert all(len(line) <= self.size[0] for line in screen.splitlines()), screen
         missing = [words for words in self.shows if words not in screen]
         assert not missing, f"the screen does not show {missing}:\n{screen}"
 
