@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Point
+from tests.optional_packages import import_optional
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE
@@ -184,7 +185,7 @@ def test_profit_fees_and_funding_are_what_the_results_say(point: Point, capsys: 
 
 
 def test_bittytax_reads_every_line(point: Point, capsys: Capture, tmp_path: Path) -> None:
-    pytest.importorskip("bittytax", reason="it comes with the peers extra; .ci/run installs it")
+    import_optional("bittytax")
     point()
     for what in KINDS:
         file = tmp_path / f"{what}.csv"

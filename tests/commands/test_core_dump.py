@@ -29,7 +29,7 @@ print("after", code, len(os.listdir("/proc/self/fd")) > 2, file=sys.stderr)
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what is asked for is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has prctl, which makes a process not dumpable")
 @pytest.mark.parametrize("command", ["keys", "show endpoints", "sandbox --fault x", "demo --profile x"])
 def test_it_is_not_dumpable_before_a_command_begins(command: str) -> None:
     program = [sys.executable, "-c", PROGRAM, *command.split()]
@@ -67,7 +67,7 @@ def dumped(directory: Path, before: str) -> bool:
     return os.WCOREDUMP(status)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what is asked for is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has prctl, which makes a process not dumpable")
 def test_not_being_dumpable_alone_keeps_a_crash_from_leaving_a_core(tmp_path: Path) -> None:
     # A core_pattern that pipes ignores the size limit, so the limit is left as large as it may be: do_coredump of the
     # kernel (fs/coredump.c) looks at whether the process is dumpable before it looks at the pattern.

@@ -7,12 +7,9 @@ import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 
 def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:
     """A server's context with a certificate of its own making for 127.0.0.1."""
-    pytest.importorskip("cryptography")
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -43,7 +40,6 @@ def certificate(directory: Path) -> tuple[ssl.SSLContext, Path]:
 
 def certificate_of_authority(directory: Path, name: str) -> tuple[ssl.SSLContext, Path]:
     """A server's context with a certificate for a host name, and the file of the authority that issued it."""
-    pytest.importorskip("cryptography")
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

@@ -67,9 +67,8 @@ async def test_a_request_is_signed_as_it_is_on_the_wire() -> None:
 
 
 async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
-    rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
     from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import padding
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = key.private_bytes(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import pydoc
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import tradetui.exchange
+from tests.optional_packages import optional_command
 from tradetui.exchange import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.endpoints import areas
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -47,9 +47,7 @@ async def right(client: ExchangeClient) -> Decimal:
 
 
 def test_the_type_checker_sees_every_parameter_and_every_row(tmp_path: Path) -> None:
-    mypy = Path(sys.executable).with_name("mypy")
-    if not mypy.exists():
-        pytest.skip("mypy comes with the lint extra; .ci/run installs and runs it")
+    mypy = optional_command("mypy")
     file = tmp_path / "calls.py"
     file.write_text(WRONG, encoding="utf-8")
     # The cache is the one that checking the package has filled.

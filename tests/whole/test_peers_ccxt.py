@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-if "TRADETUI_PEERS" in os.environ:
-    import ccxt.async_support as ccxt
-else:
-    ccxt = pytest.importorskip("ccxt.async_support", reason="ccxt comes with the peers extra; .ci/run installs it")
+from tests.optional_packages import import_optional
+
+ccxt = import_optional("ccxt.async_support")
 
 ROOT = Path(__file__).parents[2]
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")

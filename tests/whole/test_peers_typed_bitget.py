@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-if "TRADETUI_PEERS" in os.environ:
-    import typed_bitget
-else:
-    typed_bitget = pytest.importorskip("typed_bitget", reason="it comes with the peers extra; .ci/run installs it")
+from tests.optional_packages import import_optional
+
+typed_bitget = import_optional("typed_bitget")
 
 ROOT = Path(__file__).parents[2]
 USDT = {"product_type": "USDT-FUTURES"}

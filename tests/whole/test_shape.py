@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 import tradetui.exchange
+from tests.optional_packages import optional_command
 
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
@@ -300,9 +301,7 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 def test_the_import_contracts_hold() -> None:
-    lint = Path(sys.executable).with_name("lint-imports")
-    if not lint.exists():
-        pytest.skip("import-linter comes with the lint extra; .ci/run installs and runs it")
+    lint = optional_command("lint-imports")
     done = subprocess.run([str(lint)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.optional_packages import import_optional
 from tradetui.wire.error_codes import (
     COPY_KEY_REFUSALS,
     KNOWN_CODES,
@@ -97,11 +96,7 @@ def test_a_code_that_is_not_listed_leaves_the_outcome_of_a_write_unknown(
 
 
 def test_codes_that_public_clients_list_are_refusals_only_where_their_text_refuses_the_request() -> None:
-    if "TRADETUI_PEERS" in os.environ:
-        import ccxt
-    else:
-        ccxt = pytest.importorskip("ccxt", reason="ccxt comes with the peers extra; .ci/run installs it")
-    client_codes = set(ccxt.bitget().exceptions["exact"])
+    client_codes = set(import_optional("ccxt").bitget().exceptions["exact"])
     listed = client_codes & KNOWN_CODES
     assert len(listed) > 200
     for code in client_codes - KNOWN_CODES:
