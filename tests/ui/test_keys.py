@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from tests.ui.virtual import Stage
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.help import HelpLine, _content
 from tradetui.ui.dialogs.sort import column_letters
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.bindings import bindings_of_key
@@ -113,3 +116,15 @@ async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> 
             stage.app.clear_notifications()
         await pilot.press("3")
         assert not list(stage.app._notifications), "a key that does something says nothing"
+
+
+def test_help_goes_on_under_what_a_key_does() -> None:
+    line = HelpLine("Anywhere", "q", "Quit", "quit; asks first while an outcome is unknown")
+    rows = _content(line, 60).plain.split("\n")
+    assert rows == [f"  {'q':<11} {'Quit':<16}quit; asks first while an", f"{' ' * 30}outcome is unknown"]
+
+
+def test_while_the_account_is_being_opened_no_key_is_said_to_be_off_for_good() -> None:
+    opening = cast(MainScreen, SimpleNamespace(desk=None, _may_trade=lambda: True))
+    for binding in ("reverse", "lock", "lock_at_once"):
+        assert MainScreen.blocking_reason(opening, binding) == "still starting"

@@ -119,11 +119,11 @@ BUSY = ("The exchange is busy or under maintenance: HTTP status 502", "failed, u
 FAILED_SHOWS = {table: BUSY for table in LOOKUPS} | {"email": ("subUid does not belong to this broker (40066)",)}
 LOADING_SHOWS = {table: ("0 rows · reading …",) for table in LOOKUPS}
 FORM_SHOWS = {
-    "spot-fills": ("To be mended first: startTime.",),
-    "spot-bills": ("To be mended first: groupType, endTime.",),
-    "convert": ("To be mended first: startTime.",),
-    "transfers": ("To be mended first: endTime.",),
-    "email": ("To be mended first: subUid.",),
+    "spot-fills": ("Fill in or correct: startTime.",),
+    "spot-bills": ("Fill in or correct: groupType, endTime.",),
+    "convert": ("Fill in or correct: startTime.",),
+    "transfers": ("Fill in or correct: endTime.",),
+    "email": ("Fill in or correct: subUid.",),
 }
 
 

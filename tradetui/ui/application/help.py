@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -19,6 +19,8 @@ from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.keys.registry import BINDINGS, shown_keys
 
 HEADER_GROUP = "Header"
+_AROUND: Final = 10
+"""Cells of the dialog and its frame beside the lines."""
 NOTES = (
     ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
     ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
@@ -116,15 +118,27 @@ class HelpDialog(DimmingScreen[None]):
         if not shown:
             return Content.styled("No key and no figure matches. Esc clears the search.", "$quiet")
         contents: list[Content] = []
-        for group, lines in groupby(shown, key=lambda line: line.group):
+        for group in dict.fromkeys(line.group for line in shown):
             contents.append(Content.styled(group, "bold $primary"))
-            contents += map(_content, lines)
+            contents += [_content(line, self._width) for line in shown if line.group == group]
             contents.append(Content(""))
         return Content("\n").join(contents[:-1])
 
+    @property
+    def _width(self) -> int:
+        """Cells of a line; before the first layout those that the dialog will have."""
+        return self._text.content_size.width or self.app.size.width - _AROUND
 
-def _content(line: HelpLine) -> Content:
-    about = (f"now off: {line.off}", "$warn") if line.off else (line.about, "$quiet")
-    if not line.keys:
-        return Content.assemble((f"  {line.name:<22} ", ""), about)
-    return Content.assemble((f"  {line.keys:<11} ", "bold $accent"), (f"{line.name:<16}", ""), about)
+    def on_resize(self) -> None:
+        """Wrap the lines for the width there is now."""
+        self._text.update(self._table(self._box.value))
+
+
+def _content(line: HelpLine, width: int) -> Content:
+    """A line of the table, which goes on under what it says."""
+    key = Content.styled(f"  {line.keys:<11} ", "bold $accent") if line.keys else Content("  ")
+    head = Content.assemble(key, f"{line.name:<{16 if line.keys else 23}}")
+    about = f"now off: {line.off}" if line.off else line.about
+    indent = head.cell_length
+    parts = textwrap.wrap(about, max(indent, width - indent))
+    return Content.assemble(head, (f"\n{' ' * indent}".join(parts), "$warn" if line.off else "$quiet"))

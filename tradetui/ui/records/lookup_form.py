@@ -105,7 +105,7 @@ class FilterForm(ParameterForm[Query | None]):
         field = self._fields.get(self.focused_id("field-"))
         choices_line = f"{field.name}: {', '.join(field.choices)}" if field is not None and field.choices else ""
         if result.query is None:
-            return [choices_line, f"To be mended first: {', '.join(result.problems)}."]
+            return [choices_line, f"Fill in or correct: {', '.join(result.problems)}."]
         stretch = stretch_words(result.query, self._zone)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 

@@ -30,6 +30,7 @@ class SymbolDialog(DimmingScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = "Reverse which symbol?"
+            box.border_subtitle = "Enter shows the reversal · Esc back"
             yield Input(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
             yield Static("", classes="reason", markup=False)
 
