@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,14 +44,14 @@ async def test_badges_account_worth_and_link() -> None:
 
 
 def test_what_is_unknown_is_a_dash() -> None:
-    figures = worth_of(SimpleNamespace(totals=Totals, today=lambda: None))  # type: ignore[arg-type]
+    figures = worth_of(SimpleNamespace(totals=Totals, today=lambda: None, zone=UTC))  # type: ignore[arg-type]
     texts = ["".join(text for text, _ in figure.parts) for figure in figures]
     assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
 
 
-def today(amount: str, part: str | None, *, is_complete: bool = True) -> TodayResult:
+def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
     fraction = None if part is None else Decimal(part)
-    return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete)
+    return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete, since)
 
 
 @pytest.mark.parametrize(
@@ -60,16 +61,18 @@ def today(amount: str, part: str | None, *, is_complete: bool = True) -> TodayRe
         (today("-5", "-0.1"), "today -5.00 -10.00 %", "$loss"),
         (today("0", None), "today 0.00", ""),
         (today("7", "0.001", is_complete=False), "today +7.00? +0.10 %", "$gain"),
+        (today("7", "0.001", since=50_580_000), "since 14:03 +7.00 +0.10 %", "$gain"),
+        (today("0", None, since=50_580_000), "since 14:03 0.00", ""),
     ],
 )
 def test_todays_result_is_an_amount_and_per_cent(result: TodayResult, text: str, style: str) -> None:
-    figure = today_of(result)
+    figure = today_of(result, UTC)
     assert "".join(part for part, _ in figure.parts) == text
     assert figure.parts[-1][1] == style
 
 
 def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
-    figures = (Figure(1, (("equity 1,000.00 USDT", ""),)), today_of(today("214.36", "0.0091")))
+    figures = (Figure(1, (("equity 1,000.00 USDT", ""),)), today_of(today("214.36", "0.0091"), UTC))
     whole = sum(figure.width for figure in figures) + 3
     texts = {
         width: " ".join(part for figure in fitting_figures(figures, width) for part, _ in figure.parts)

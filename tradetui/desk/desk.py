@@ -350,13 +350,14 @@ class Desk:
         return self._results
 
     def today(self, *, alerting: bool = False) -> TodayResult | None:
-        """Today's result at the accounts' newest equity; None where no sample is near the day's start.
+        """Today's result at the accounts' newest equity, or what the day brought since its first sample.
 
-        What is `alerting` takes nothing for a loss that may have been withdrawn and is not known yet.
+        None before that. What is `alerting` is a result of the whole day alone, and takes nothing for a loss that may
+        have been withdrawn and is not known yet.
         """
         opening = None if self._today is None else self._today.opening
         totals = totals_of([row.record for row in self.accounts.snapshot.rows])
-        if opening is None or totals.equity is None:
+        if opening is None or totals.equity is None or (alerting and not opening.is_whole_day):
             return None
         result = opening.alerting_result if alerting else opening.result
         return result(totals.equity, totals.unrealised)

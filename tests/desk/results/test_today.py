@@ -69,12 +69,22 @@ def test_transfers_are_taken_out_and_the_part_is_time_weighted() -> None:
     assert result.part == Decimal("1.1") / 2 - 1
 
 
-@pytest.mark.parametrize(("minutes", "is_near"), [(-3, False), (-2, True), (2, True), (3, False)])
-def test_without_a_sample_near_the_days_start_it_is_unknown(minutes: int, is_near: bool) -> None:
+@pytest.mark.parametrize(
+    ("minutes", "since", "amount"),
+    [(-3, NOON - MINUTE, 100), (-2, None, 200), (2, None, 200), (3, MIDNIGHT + 3 * MINUTE, 200)],
+)
+def test_without_a_sample_near_the_days_start_it_is_what_came_since_the_first_of_the_day(
+    minutes: int, since: int | None, amount: int
+) -> None:
     archive = with_bills(Archive(None))
+    assert opening(archive) is None
     sampled(archive, MIDNIGHT + minutes * MINUTE, "1000")
     sampled(archive, NOON - MINUTE, "1100")
-    assert (opening(archive) is not None) is is_near
+    day = opening(archive)
+    assert day is not None
+    result = day.result(Decimal(1200), None)
+    assert [result.since, result.amount] == [since, amount]
+    assert day.is_whole_day is (since is None)
 
 
 def test_the_day_begins_in_the_zone() -> None:
@@ -149,7 +159,8 @@ async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone()
     assert disk.count == 2
     assert await opening_at(NOON + 71_000, berlin) == 999
     assert await opening_at(NOON + 24 * HOUR, zone) == 1024
-    assert await opening_at(NOON + 24 * HOUR, berlin) is None
+    assert await opening_at(NOON + 24 * HOUR, berlin) == 1024
+    assert tracker.opening is not None and not tracker.opening.is_whole_day
     await tracker.stop()
 
 

@@ -12,6 +12,7 @@ from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
@@ -20,6 +21,7 @@ from tradetui.ui.money.sentences import (
     nothing_sentence,
     open_change_reason,
     period_sentence,
+    since_reason,
     today_reason,
     wallet_sentence,
 )
@@ -77,9 +79,12 @@ def test_a_hole_is_named_by_its_times() -> None:
 def test_without_bills_the_reason_is_told() -> None:
     without = replace(RESULTS, total=replace(RESULTS.total, funding=None), equity=EquityOfPeriod(), unexplained=None)
     assert wallet_line(without, "The exchange does not offer this") == (
-        "Net +6,426.16 · funding and the wallet's move are not known: The exchange does not offer this"
+        "Net +6,426.16 · funding and wallet not known: The exchange does not offer this"
     )
-    assert wallet_line(without).endswith("are not known: bills of this period are still to be read")
+    assert wallet_line(without) == "Net +6,426.16 · funding and wallet not known: bills are being read"
+    begun = replace(without, missing=(hole(0, SINCE + 21 * DAY_MS), hole(NOW_MS - 1, NOW_MS)))
+    assert wallet_line(begun) == "Net +6,426.16 · ? fills before 13 Nov 00:00, 1 more and bills are being read"
+    assert len(wallet_line(begun)) < 80
     assert wallet_line(replace(RESULTS, unexplained=None)) == "Net +6,108.07 · the wallet's move is not known"
 
 
@@ -119,10 +124,17 @@ def test_why_the_result_is_not_known_is_told_by_the_samples_of_equity() -> None:
 
 
 def test_why_the_header_has_no_result_of_today() -> None:
-    sampled = replace(RESULTS, equity=EquityOfPeriod(start=EquitySample(SINCE, Decimal(9000), Decimal(5))))
+    sampled = replace(RESULTS, equity=EquityOfPeriod(sampled_from=SINCE))
     assert today_reason(None) == ""
-    assert today_reason(RESULTS) == "today —: no equity sample near 00:00"
+    assert today_reason(RESULTS) == "today —: no equity sample yet"
     assert today_reason(sampled) == "today —: transfers are not known"
+
+
+def test_why_the_header_begins_later_than_the_day() -> None:
+    whole_day = TodayResult(Decimal(7), None, None, None, Decimal(0), 0, is_complete=True)
+    assert since_reason(None, UTC) == since_reason(whole_day, UTC) == ""
+    later = replace(whole_day, since=SINCE + 14 * 3_600_000 + 3 * 60_000)
+    assert since_reason(later, UTC) == "since 14:03: no equity sample near 00:00"
 
 
 def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:

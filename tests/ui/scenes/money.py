@@ -68,6 +68,6 @@ SCENES = {
     "money-holes": Scene((120, 36), (*_ALL, "are being read", "?"), _opened, after=6.0),
     "money-empty": Scene((120, 36), ("No fills are kept yet.",), _opened, before=_without_fills, after=20.0),
     "money-core-only": Scene(
-        (120, 36), (*_ALL, "funding and the wallet's move are not known: "), _opened, before=_core_only, after=_READ_S
+        (120, 36), (*_ALL, "funding and wallet not known: "), _opened, before=_core_only, after=_READ_S
     ),
 }

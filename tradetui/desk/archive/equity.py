@@ -114,9 +114,11 @@ def nearest_sample(
     return next(map(_sample_of, rows), None)
 
 
-def first_sample(connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> EquitySample | None:
-    """The oldest sample of all, with the single accounts."""
-    return _end_sample(connection, product_types, "time >= ?", 0, "ASC")
+def first_sample(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], since: int = 0
+) -> EquitySample | None:
+    """The oldest sample from a moment (Unix ms, to the minute) on, with the single accounts."""
+    return _end_sample(connection, product_types, "minute >= ?", since // SAMPLED_EVERY_MS, "ASC")
 
 
 def last_sample(
@@ -127,12 +129,12 @@ def last_sample(
 
 
 def _end_sample(
-    connection: sqlite3.Connection, product_types: Sequence[ProductType], condition: str, moment_ms: int, order: str
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], condition: str, bound: int, order: str
 ) -> EquitySample | None:
     rows = connection.execute(
         f"SELECT time, equity, unrealised, accounts FROM equity_sample WHERE product_types = ? AND {condition}"
         f" ORDER BY minute {order} LIMIT 1",
-        (_scope(product_types), moment_ms),
+        (_scope(product_types), bound),
     )
     return next(map(_sample_of, rows), None)
 

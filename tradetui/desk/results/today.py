@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, last_sample, samples
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, first_sample, last_sample, samples
 from tradetui.desk.archive.results import missing_spans
 from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
 from tradetui.desk.results.conversion import Rates
@@ -35,6 +36,9 @@ class TodayResult:
     `realised` are None where an account does not tell what is unrealised. `moved_in` was taken out of it: transfers by
     the bills, or with `is_complete` False whatever the wallets moved by beyond fills, so that funding is not in it
     either. A transfer that was made after `known_until` (Unix ms) is not taken out yet.
+
+    `since` is the first sample of the day (Unix ms) where nothing was sampled when the day began: then it is no
+    result of today. It is None where it is one.
     """
 
     amount: Decimal
@@ -44,6 +48,7 @@ class TodayResult:
     moved_in: Decimal
     known_until: int
     is_complete: bool
+    since: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class DayOpening:
     """What today's result is measured from, worked out once a minute from what is archived.
 
     `growth` is what one unit of money became from `start` until equity was `equity_then`. `confirmed` is the newest
-    sample that no transfer came before that is not known.
+    sample that no transfer came before that is not known. `is_whole_day` says whether `start` is near the day's start.
     """
 
     day: date
@@ -62,6 +67,7 @@ class DayOpening:
     known_until: int
     is_complete: bool
     confirmed: EquitySample
+    is_whole_day: bool
 
     def alerting_result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
         """Today's result, but what left the wallets since `confirmed` is no loss yet: it may have been withdrawn.
@@ -80,7 +86,9 @@ class DayOpening:
         open_change = None if unrealised is None or before is None else unrealised - before
         realised = None if open_change is None else amount - open_change
         part = self.growth * equity / self.equity_then - 1 if self.equity_then > ZERO and self.growth > ZERO else None
-        return TodayResult(amount, part, realised, open_change, self.moved_in, self.known_until, self.is_complete)
+        since = None if self.is_whole_day else self.start.time
+        moved_in, known_until, is_complete = self.moved_in, self.known_until, self.is_complete
+        return TodayResult(amount, part, realised, open_change, moved_in, known_until, is_complete, since)
 
 
 def read_day_opening(
@@ -88,23 +96,27 @@ def read_day_opening(
 ) -> DayOpening | None:
     """The opening of the day (in the zone) of a moment, Unix ms; blocks on the disk.
 
-    None without a sample near the day's start: at most two sampling intervals, so two minutes, before or after. None
-    too where neither bills nor fills tell what was moved in since.
+    It begins with a sample near the day's start, at most two sampling intervals, so two minutes, before or after;
+    where there is none, with the first of the day. None without any, and where neither bills nor fills tell what was
+    moved in since.
     """
     connection, day = archive.connection, day_at(now_ms, zone)
-    start = sample_near(connection, product_types, day_start_ms(day, zone), now_ms)
+    day_start = day_start_ms(day, zone)
+    near = sample_near(connection, product_types, day_start, now_ms)
+    start = near or first_sample(connection, product_types, day_start)
     last = last_sample(connection, product_types, now_ms)
     if start is None or last is None:
         return None
+    opening = partial(_opening, day, start, is_whole_day=near is not None)
     transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
     if transfers is not None:
         later = samples(connection, product_types, start.time + 1, last.time)
         points = [EquityPoint(sample.time, sample.equity) for sample in later]
         confirmed = last_sample(connection, product_types, transfers.until) or start
-        return _opening(day, start, points, transfers.flows, transfers.until, confirmed, is_complete=True)
+        return opening(points, transfers.flows, transfers.until, confirmed, is_complete=True)
     settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if settled is None or settled.time <= start.time:
-        return _opening(day, start, [], [], start.time, start, is_complete=False)
+        return opening([], [], start.time, start, is_complete=False)
     while archive.settle():
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
@@ -119,7 +131,7 @@ def read_day_opening(
             return None
         moved_in += amount * (rate or ZERO)
     points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
-    return _opening(day, start, points, flows, settled.time, settled, is_complete=False)
+    return opening(points, flows, settled.time, settled, is_complete=False)
 
 
 def _opening(
@@ -131,11 +143,13 @@ def _opening(
     confirmed: EquitySample,
     *,
     is_complete: bool,
+    is_whole_day: bool,
 ) -> DayOpening:
     points = [EquityPoint(start.time, start.equity), *later]
     *_, last = equity_curve(points, flows)
     moved_in = sum((flow.amount for flow in flows if start.time < flow.time), ZERO)
-    return DayOpening(day, start, moved_in, last.growth, points[-1].equity, known_until, is_complete, confirmed)
+    equity_then = points[-1].equity
+    return DayOpening(day, start, moved_in, last.growth, equity_then, known_until, is_complete, confirmed, is_whole_day)
 
 
 class TodayTracker:

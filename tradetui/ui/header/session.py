@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.health import LinkState
@@ -110,7 +111,7 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     open_profit = (f"{converted}{number(profit, signed=True, places=2)}", _PROFIT_STYLES.get(tone_of(profit), ""))
     figures = [
         Figure(1, (_label(_worth_label(totals)), (number(totals.equity, places=2), "bold $foreground"), _USDT)),
-        today_of(desk.today()),
+        today_of(desk.today(), desk.zone),
         Figure(2, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
         Figure(3, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
@@ -121,15 +122,20 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     return tuple(figures)
 
 
-def today_of(today: TodayResult | None) -> Figure:
-    """Today's result, amount and per cent; — without equity near the day's start, ? where funding is not in it."""
+def today_of(today: TodayResult | None, zone: tzinfo) -> Figure:
+    """Today's result, amount and per cent, ? where funding is not in it.
+
+    Where nothing was sampled when the day began (in the zone) it is named by when it begins; — before that.
+    """
     amount = None if today is None else today.amount
     style = _PROFIT_STYLES.get(tone_of(amount), "")
     text = number(amount, signed=True, places=2)
+    begun = None if today is None or today.since is None else datetime.fromtimestamp(today.since / 1000, zone)
+    label = _label("today" if begun is None else f"since {begun:%H:%M}")
     if today is None or today.part is None:
-        return Figure(4, (_label("today"), (text, style)))
+        return Figure(4, (label, (text, style)))
     mark = "" if today.is_complete else "?"
-    short = (_label("today"), (f"{text}{mark}", style))
+    short = (label, (f"{text}{mark}", style))
     return Figure(4, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
 
 

@@ -168,7 +168,9 @@ class MoneyScreen(TableScreen):
             return f"The archive is brought forward: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
             wallet = sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
-            return " · ".join(filter(None, (wallet, sentences.today_reason(reading.today_unknown))))
+            today = None if self.desk is None else self.desk.today()
+            reasons = sentences.today_reason(reading.today_unknown), sentences.since_reason(today, reading.zone)
+            return " · ".join(filter(None, (wallet, *reasons)))
         return "reading …" if self.desk is not None and self.desk.archive is not None else "still starting …"
 
     def _hinted_bindings(self) -> list[KeyBinding]:

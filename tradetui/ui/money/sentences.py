@@ -13,6 +13,7 @@ from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text
+from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
@@ -21,8 +22,7 @@ from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label
 
 ORDERS_WAIT = "orders wait for older fills"
-FUNDING_NOT_KNOWN = "funding and the wallet's move are not known"
-BILLS_NOT_READ = "bills of this period are still to be read"
+FUNDING_NOT_KNOWN = "funding and wallet not known"
 WALLET_NOT_KNOWN = "the wallet's move is not known"
 WHOLE_ACCOUNT = "equity is of the whole account"
 
@@ -44,12 +44,13 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refus
     else:
         mark = CONVERTED if results.total.is_converted else ""
         parts = [f"Net {mark}{net}"]
-    if results.total.funding is None:
-        parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or BILLS_NOT_READ}")
-    elif moved is None:
+    misses_bills = results.total.funding is None and not bills_refused
+    if results.total.funding is not None and moved is None:
         parts.append(WALLET_NOT_KNOWN)
-    if missing := missing_sentence(results):
-        parts.append(missing)
+    elif results.total.funding is None and (bills_refused or not results.missing):
+        parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or 'bills are being read'}")
+    if results.missing:
+        parts.append(missing_sentence(results, "bills" if misses_bills else ""))
     return " · ".join(parts)
 
 
@@ -74,8 +75,15 @@ def today_reason(results_of_today: PeriodResults | None) -> str:
     """Why the header has no result of today, given today's results; empty where it has one or nothing was read."""
     if results_of_today is None:
         return ""
-    is_sampled = results_of_today.equity.start is not None
-    return "today —: transfers are not known" if is_sampled else "today —: no equity sample near 00:00"
+    is_sampled = results_of_today.equity.sampled_from is not None
+    return "today —: transfers are not known" if is_sampled else "today —: no equity sample yet"
+
+
+def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
+    """Why the header has no result of today but one since a time of it; empty where it has."""
+    if today is None or today.since is None:
+        return ""
+    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}: no equity sample near 00:00"
 
 
 def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
@@ -87,13 +95,11 @@ def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFo
     return f"funding {amount_text(figures.funding, coin, figures, cell_format)} {coin}"
 
 
-def missing_sentence(results: PeriodResults) -> str:
-    """Which pieces of the period are not read yet; empty where none is."""
-    if not results.missing:
-        return ""
+def missing_sentence(results: PeriodResults, beside: str = "") -> str:
+    """Which pieces of the period are not read yet, and what `beside` them."""
     first, more = results.missing[0], len(results.missing) - 1
-    others = f" and {more} more" if more else ""
-    return f"? {_span_in_words(first, results)}{others} are being read"
+    pieces = [_span_in_words(first, results), *([f"{more} more"] if more else ()), *([beside] if beside else ())]
+    return f"? {' and '.join(filter(None, (', '.join(pieces[:-1]), pieces[-1])))} are being read"
 
 
 def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
