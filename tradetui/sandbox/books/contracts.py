@@ -41,7 +41,7 @@ class ContractSpec:
     def step(self) -> Decimal:
         return Decimal(1).scaleb(-self.volume_place)
 
-    @property
+    @cached_property
     def inverse(self) -> bool:
         """Whether profit and margin are in the base coin."""
         return self.product_type.endswith("COIN-FUTURES")

@@ -12,7 +12,9 @@ PLACES: Final = Decimal("0.00000001")
 
 def text(value: Decimal) -> str:
     """A number as the interface writes it: no exponent, no idle zeros."""
-    plain = format(value, "f")
+    plain = str(value)
+    if "E" in plain:
+        plain = format(value, "f")
     if "." in plain:
         plain = plain.rstrip("0").rstrip(".")
     return "0" if plain in ("", "-0") else plain

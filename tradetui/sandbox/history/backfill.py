@@ -21,11 +21,16 @@ SYMBOLS = {
 TARGET_NOTIONAL = 24_000
 
 
-def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
-    """Where the price was so long ago: slow waves that end at the start price."""
+def past_level(age_ms: int) -> Decimal:
+    """Where every price was so long ago, as a part of its start price: slow waves that end at one."""
     days = age_ms / DAY_MS
     wave = 0.06 * math.sin(days / 7.3) + 0.02 * math.sin(days * 1.9)
-    return spec.price(spec.start_price * (1 + Decimal(round(wave * 1_000_000)) / 1_000_000))
+    return Decimal(1_000_000 + round(wave * 1_000_000)).scaleb(-6)
+
+
+def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
+    """Where the price was so long ago."""
+    return spec.price(spec.start_price * past_level(age_ms))
 
 
 def unit_size(spec: ContractSpec, notional: int) -> Decimal:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from tradetui.sandbox.books.accounts.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.contracts import CONTRACTS, FUNDING_INTERVAL_MS
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import ONE_WAY
-from tradetui.sandbox.history.backfill import past_price
+from tradetui.sandbox.history.backfill import past_level
 from tradetui.wire.time_windows import DAY_MS
 
 _TRANSFERS: Final = (
@@ -45,10 +44,11 @@ def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
         while fill is not None and int(fill["cTime"]) < settlement_ms:
             _apply(fill, sizes)
             fill = next(fills, None)
+        level = past_level(built_ms - settlement_ms)
         for (symbol, name), signed in sizes.items():
             if signed:
                 spec, leg = CONTRACTS[symbol], name or ("long" if signed > ZERO else "short")
-                amount = funding(spec, leg, abs(signed), _mark(symbol, built_ms - settlement_ms))
+                amount = funding(spec, leg, abs(signed), spec.price(spec.start_price * level))
                 yield Movement(settlement_ms, FUNDING, spec.margin_coin, amount, symbol, leg)
         settlement_ms += FUNDING_INTERVAL_MS
 
@@ -60,8 +60,3 @@ def _apply(fill: dict[str, Any], sizes: defaultdict[tuple[str, str], Decimal]) -
         return
     leg = "long" if fill["side"] == "buy" else "short"
     sizes[fill["symbol"], leg] += size if fill["tradeSide"] == "open" else -size
-
-
-@lru_cache(maxsize=8192)
-def _mark(symbol: str, age_ms: int) -> Decimal:
-    return past_price(CONTRACTS[symbol], age_ms)

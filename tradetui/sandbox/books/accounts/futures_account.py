@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
 from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
@@ -14,6 +14,8 @@ from tradetui.sandbox.books.contracts import FUNDING_RATE, MAINTENANCE, MAKER_FE
 from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.books.number_format import PLACES, ZERO, text
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order
+
+_QUOTE_PLACES: Final = Decimal("0.0001")
 
 
 @dataclass(slots=True)
@@ -141,8 +143,8 @@ class FuturesBook:
     def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
         """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
         spec = order.spec
-        fee = -size * (MAKER_FEE if maker else TAKER_FEE) * (Decimal(1) if spec.inverse else price)
-        fee = fee.quantize(PLACES)
+        fee = -size * (MAKER_FEE if maker else TAKER_FEE)
+        fee = (fee if spec.inverse else fee * price).quantize(PLACES)
         profit = self._apply(order, size, price, -fee, now_ms).quantize(PLACES)
         self.balances[spec.margin_coin] += profit + fee
         order.filled += size
@@ -268,7 +270,7 @@ class FuturesBook:
                 {"deduction": "no", "feeCoin": order.spec.margin_coin, "totalDeductionFee": "0", "totalFee": text(fee)}
             ],
             "side": order.side,
-            "quoteVolume": text((size * price).quantize(Decimal("0.0001"), "ROUND_DOWN")),
+            "quoteVolume": text((size * price).quantize(_QUOTE_PLACES, ROUND_DOWN)),
             "profit": text(profit),
             "enterPointSource": order.enter_point,
             "tradeSide": trade_side,
