@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import GenericAlias
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_validator
 from pydantic.alias_generators import to_camel
@@ -16,6 +16,8 @@ from tradetui.wire.requests.parameter import Count, Parameter
 from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule
 
 Row = TypeVar("Row")
+
+_set: Final = object.__setattr__
 
 
 class Request(BaseModel, Generic[Row]):
@@ -42,6 +44,7 @@ class Request(BaseModel, Generic[Row]):
     row: ClassVar[type[Any]]
 
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
+    _defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __class_getitem__(cls, row: Any) -> Any:
         # Pydantic would build a model class for each model of rows, which is most of what loading would cost.
@@ -52,6 +55,7 @@ class Request(BaseModel, Generic[Row]):
         super().__pydantic_init_subclass__(**kwargs)
         row_models = [row for base in cls.__dict__.get("__orig_bases__", ()) for row in get_args(base)]
         cls.row = next((row for row in row_models if isinstance(row, type)), object)
+        cls._defaults = {name: field.get_default() for name, field in cls.model_fields.items()}
         cls._parameters = {
             (field.alias or name): replace(parameter, name=field.alias or name, attribute=name)
             for name, field in cls.model_fields.items()
@@ -69,32 +73,46 @@ class Request(BaseModel, Generic[Row]):
         """The parameter of this name, the interface's; raises KeyError."""
         return cls._parameters[name]
 
+    def __init__(self, /, **given: Any) -> None:
+        # The parameters have read every value: pydantic would build a validator of each request, three milliseconds
+        # before its first call, to look at them once more.
+        values = self._read(given)
+        _set(self, "__dict__", {name: values.get(name, default) for name, default in self._defaults.items()})
+        _set(self, "__pydantic_fields_set__", set(values))
+        _set(self, "__pydantic_extra__", None)
+        _set(self, "__pydantic_private__", None)
+        self.check_together()
+
     @model_validator(mode="wrap")
     @classmethod
-    def _strictly(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _of_mapping(cls, given: Any, _: ModelWrapValidatorHandler[Self]) -> Self:
+        """What `model_validate` is given; raises InvalidRequest."""
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
             raise InvalidRequest(cls.__name__, "parameters by name", type(given).__name__, "Give names and values.")
+        return cls(**{str(name): value for name, value in given.items()})
+
+    @classmethod
+    def _read(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values to keep, by attribute; raises InvalidRequest."""
         by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
         values: dict[str, Any] = {}
         for key, value in given.items():
             parameter = cls._parameters.get(key) or by_attribute.get(key)
             if parameter is None:
-                raise InvalidRequest(str(key), f"not a parameter of {cls.__name__}", "a value", cls._suggestion(key))
+                raise InvalidRequest(key, f"not a parameter of {cls.__name__}", "a value", cls._suggestion(key))
             if value is not None:
                 values[parameter.attribute] = parameter.read(value)
         for parameter in cls._parameters.values():
             if parameter.required and parameter.attribute not in values:
                 raise InvalidRequest(parameter.name, f"required: {parameter.rule}", None, "Give it.")
-        request = handler(values)
-        request.check_together()
-        return request
+        return values
 
     @classmethod
-    def _suggestion(cls, key: object) -> str:
+    def _suggestion(cls, key: str) -> str:
         names = [*cls._parameters, *(parameter.attribute for parameter in cls._parameters.values())]
-        close = difflib.get_close_matches(str(key), names, n=1)
+        close = difflib.get_close_matches(key, names, n=1)
         return f"Did you mean {close[0]}?" if close else f"It takes: {', '.join(cls._parameters) or 'nothing'}."
 
     def check_together(self) -> None:
