@@ -213,7 +213,7 @@ def _clock_steps(plan: Plan, clock: ClockOf, least_s: float) -> bool:
 
 
 def _late_with_stepping_machine(plan: Plan) -> bool:
-    return _late(plan) and not plan.core_only and _clock_steps(plan, ClockOf.MACHINE, 30)
+    return _late(plan) and _clock_steps(plan, ClockOf.MACHINE, 30)
 
 
 def _late_with_stepping_exchange(plan: Plan) -> bool:
@@ -243,7 +243,7 @@ def _killed_while_sending(plan: Plan) -> bool:
 
 def _rebooted(plan: Plan) -> bool:
     reboots = (act for act in plan.acts if act.kind is ActKind.REBOOT)
-    return _late(plan) and not plan.core_only and any(8 < act.at_s < 40 and act.pause_s < 20 for act in reboots)
+    return _late(plan) and any(8 < act.at_s < 40 and act.pause_s < 20 for act in reboots)
 
 
 def _released(plan: Plan) -> bool:

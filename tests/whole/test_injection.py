@@ -138,7 +138,7 @@ async def _live(case: Case, injector: Injector, file: Path) -> None:
                 preview = await one.preview(LONG)
                 injector.armed = True
                 await _confirmed(case, on, one, preview)
-                await asyncio.sleep(5)  # the other one looks into the journal every 0.7 s
+                await asyncio.sleep(_seen_elsewhere_s(case))
                 await _ends(case, on, other)
             return
         async with session(on, file) as running:
@@ -154,6 +154,15 @@ async def _live(case: Case, injector: Injector, file: Path) -> None:
             if case.weather is Weather.LATER_LEG and _done(on):
                 on.hold(short="2")
             await _ends(case, on, running)
+
+
+def _seen_elsewhere_s(case: Case) -> float:
+    """After how long another session shows what is open: it looks every 0.7 s, and anew when a look has stood still.
+
+    Until then the journal itself refuses what it would begin.
+    """
+    kinds = (case.kind, case.first[1] if case.first else None)
+    return 5 + kinds.count(Kind.STALL) * intent_watch.STEP_S
 
 
 def _brew(weather: Weather, on: Scene) -> None:

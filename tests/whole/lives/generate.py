@@ -23,6 +23,7 @@ from tests.whole.lives.plan import (
     StrangerTrade,
     Words,
 )
+from tests.whole.lives.rare import RARE, RARE_SHARE
 
 ONE = Decimal(1)
 NAMES_OF_ONE_PLACE = (
@@ -53,7 +54,7 @@ def plan_of(seed: int) -> Plan:
     calm = random.random() < 0.25
     lags = random.random() < 0.3
     posts = tuple(_fate(random) for _ in range(4))
-    return Plan(
+    plan = Plan(
         seed=seed,
         hedge=hedge,
         core_only=core_only,
@@ -75,6 +76,9 @@ def plan_of(seed: int) -> Plan:
         disk_slow_share=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
         weather_ends_s=random.choice((75.0, 90.0, 130.0)),
     )
+    # A generator of its own, so that every other seed gives the life it always gave.
+    rare = Random(f"life {seed}/rare")
+    return rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan
 
 
 def _held(random: Random, *, hedge: bool) -> tuple[Decimal, Decimal]:

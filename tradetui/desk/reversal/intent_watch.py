@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 OTHERS_FOLLOW_S: Final = 5.0
 """An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 STANDS_STILL_S: Final = 120.0
-_STEP_S: Final = 20.0
+STEP_S: Final = 20.0
 """What takes longer is broken off, and done again in its turn."""
 
 
@@ -43,7 +43,7 @@ class IntentWatch:
         first = True
         for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
             try:
-                async with asyncio.timeout(_STEP_S):
+                async with asyncio.timeout(STEP_S):
                     await step(first)
             except Withheld:
                 pass  # there is no journal to be used yet
