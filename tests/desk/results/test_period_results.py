@@ -22,6 +22,7 @@ from tradetui.desk.archive.hole import Hole
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.reader import ResultsReader
+from tradetui.desk.results.today import read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.periods import Grouping
@@ -284,3 +285,44 @@ def test_equity_is_a_curve_without_deposits_with_its_gaps() -> None:
     results = read_period_results(archive.connection, earlier)
     assert (results.result, results.result_part, results.equity.sampled_from) == (None, None, begin)
     assert results.equity.time_weighted == equity.time_weighted, "since sampling began"
+
+
+async def steps_to_read(trips_before: int) -> dict[str, int]:
+    """Hundreds of steps that SQLite takes to read today's results and its trips, behind so many others of October."""
+    archive = Archive(None)
+    opened = [moment(1) - (trips_before - number) * 300_000 for number in range(trips_before)]
+    opened += [moment(21, hour) for hour in (2, 4, 6)]
+    rows, bills = [], []
+    for number, opened_ms in enumerate(opened):
+        rows += [ProductRow(USDT, fill(2 * number, opened_ms)), closing(2 * number + 1, opened_ms + 60_000, "1")]
+        bills += [bill(2 * number, opened_ms, "open_long", "0"), bill(2 * number + 1, opened_ms + 60_000, "sell", "1")]
+    bills.append(bill(10**6, moment(21, 3), "contract_settle_fee", "1", symbol="BTCUSDT"))
+    archive.add(FuturesFill, rows)
+    archive.add_bills(USDT, BillReading(bills, BillCoverage(opened[0] - 1, NOON)))
+    archive.note_read(USDT, NOON)
+    settle(archive)
+    archive.prove_starts(USDT, {}, NOON)
+    archive.add_equity((USDT,), EquitySample(moment(21, 0), Decimal(1000), Decimal(0)))
+    query = PeriodQuery(Period(TODAY, TODAY), NOON, (USDT,))
+    reader, steps = ResultsReader(archive, InlineDisk()), 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    taken = {}
+    await reader.trips(query, 5)
+    archive.connection.set_progress_handler(count, 100)
+    for name, reading in (("period", reader.period(query)), ("trips", reader.trips(query, 5))):
+        steps = 0
+        assert await reading
+        taken[name] = steps
+    steps = 0
+    assert read_day_opening(archive, (USDT,), UTC, NOON) is not None
+    return taken | {"day": steps}
+
+
+async def test_reading_costs_the_same_behind_few_and_behind_many() -> None:
+    few, many = await steps_to_read(100), await steps_to_read(1_500)
+    assert all(many[name] <= few[name] * 1.2 + 2 for name in few), f"{few}, {many}"

@@ -92,6 +92,6 @@ def _read_trips(archive: Archive, query: PeriodQuery, limit: int) -> list[TripLi
     ledger_query = ResultQuery(
         Grouping.TOTAL, query.now_ms, period.since, period.until, query.symbols, query.product_types, period.zone
     )
-    origins = TripOrigins(archive.connection)
-    trips = islice(ended_trips(archive.connection, ledger_query), limit)
+    trips = list(islice(ended_trips(archive.connection, ledger_query), limit))
+    origins = TripOrigins(archive.connection, trips[-1].trip.last_ms if trips else query.now_ms)
     return [TripLine(trip, origins.of_opening(trip), origins.of_closing(trip)) for trip in trips]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from tradetui.desk.archive.bills import BillCoverage, TimeSpan, bill_coverage, funding_by_quarter, transfers
+from tradetui.desk.archive.bills import OF_KIND, BillCoverage, TimeSpan, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.ledger.kept_fills import SETTLED_MS
 from tradetui.desk.archive.results import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
 from tradetui.trading.money import ZERO
@@ -177,8 +177,8 @@ def _bill(
 
 def _margin_bills(connection: sqlite3.Connection, wallet: tuple[str, str], span: TimeSpan) -> Iterator[_Bill]:
     rows = connection.execute(
-        "SELECT time, ordinal, amount, fee, balance FROM bill WHERE kind = 'margin' AND product_type = ? AND coin = ?"
-        " AND time BETWEEN ? AND ?",
+        f"SELECT time, ordinal, amount, fee, balance FROM bill WHERE {OF_KIND} = 'margin' AND +product_type = ?"
+        " AND +coin = ? AND time BETWEEN ? AND ?",
         (*wallet, *span),
     )
     yield from map(_read, rows)

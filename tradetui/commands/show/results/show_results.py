@@ -102,7 +102,7 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
             writer.write(_sample_row(sample, options, query.zone))
             row_count += 1
     else:
-        trip_rows = TripRows(archive)
+        trip_rows = TripRows(archive, query.span[0])
         for trip_row in ended_trips(archive.connection, query):
             writer.write(_trip_row(trip_row, trip_rows, options, query.zone))
             row_count += 1

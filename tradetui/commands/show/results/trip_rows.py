@@ -45,11 +45,11 @@ _PRICE: Final = Context(prec=PRICE_DIGITS)
 
 
 class TripRows:
-    """Makes rows of the round trips of one archive."""
+    """Makes rows of the round trips of one archive that ended at a moment (`since`, Unix ms) or later."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, since: int) -> None:
         self._archive = archive
-        self._origins = TripOrigins(archive.connection)
+        self._origins = TripOrigins(archive.connection, since)
         self._places: dict[str, int | None] = {}
 
     def as_json(self, row: TripRow) -> Mapping[str, object]:

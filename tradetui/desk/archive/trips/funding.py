@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import NamedTuple
+from operator import neg
+from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bills import BillCoverage, bill_coverage
+from tradetui.desk.archive.bills import OF_KIND, BillCoverage, bill_coverage
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide
@@ -18,6 +19,8 @@ from tradetui.wire.product_types import ProductType
 _SINCE = "CASE WHEN json_extract({0}, '{1}[4]') THEN json_extract({0}, '{1}[2]') ELSE 0 END"
 _LAST = "json_extract(body, '$[3]')"
 """When a trip began, with no bound where its start is not proven, and when its last fill was (`trip_as_json`)."""
+_FEWEST_READ: Final = 64
+"""Trips of a leg that are read at once; then as many more as there are already."""
 _OTHER_LEGS = {
     PositionSide.LONG: (PositionSide.SHORT, PositionSide.NET),
     PositionSide.SHORT: (PositionSide.LONG, PositionSide.NET),
@@ -40,16 +43,42 @@ class _Settlements(NamedTuple):
         return self.sums[count - 1] if count else ZERO
 
 
-class _Stretches(NamedTuple):
-    """When a leg was held, Unix ms: ends in their order, and the earliest begin of each stretch and all after it."""
+class _Stretches:
+    """When a leg was held, Unix ms, read from now back as far as somebody looks.
 
-    ends: Sequence[int]
-    earliest: Sequence[int]
+    `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, names: tuple[str, str, str]) -> None:
+        self._connection, self._names = connection, names
+        running = connection.execute(
+            f"SELECT {_SINCE.format('state', '$[4]')} FROM ledger_leg WHERE product_type = ? AND symbol = ? AND leg = ?"
+            " AND json_extract(state, '$[4]') IS NOT NULL",
+            names,
+        ).fetchone()
+        self._ends: list[int] = [] if running is None else [2**62]
+        self._earliest: list[int] = [] if running is None else [running[0]]
+        self._oldest: tuple[int, str, int] | None = (2**62, "", 0)
 
     def meet(self, since: int, until: int) -> bool:
         """Whether anything was held between two moments."""
-        index = bisect_right(self.ends, since)
-        return index < len(self.ends) and self.earliest[index] < until
+        while self._oldest is not None and (not self._ends or self._ends[-1] > since):
+            self._read_older()
+        held_count = bisect_left(self._ends, -since, key=neg)
+        return held_count > 0 and self._earliest[held_count - 1] < until
+
+    def _read_older(self) -> None:
+        limit = max(_FEWEST_READ, len(self._ends))
+        rows = self._connection.execute(
+            f"SELECT {_SINCE.format('body', '$')}, {_LAST}, closed_time, closed_ordinal, number FROM ledger_trip"
+            " WHERE product_type = ? AND symbol = ? AND leg = ? AND (closed_time, closed_ordinal, number) < (?, ?, ?)"
+            " ORDER BY closed_time DESC, closed_ordinal DESC, number DESC LIMIT ?",
+            (*self._names, *(self._oldest or ()), limit),
+        ).fetchall()
+        for begin, end, *_ in rows:
+            self._ends.append(end)
+            self._earliest.append(min(begin, self._earliest[-1]) if self._earliest else begin)
+        self._oldest = tuple(rows[-1][2:]) if len(rows) == limit else None
 
 
 class TripFunding:
@@ -85,7 +114,7 @@ class TripFunding:
         key = product_type, symbol
         if key not in self._settlements:
             rows = self._connection.execute(
-                "SELECT time, amount, fee FROM bill WHERE kind = 'funding' AND product_type = ? AND symbol = ?"
+                f"SELECT time, amount, fee FROM bill WHERE {OF_KIND} = 'funding' AND +product_type = ? AND symbol = ?"
                 " ORDER BY time",
                 (str(product_type), symbol),
             ).fetchall()
@@ -96,15 +125,5 @@ class TripFunding:
     def _stretches(self, product_type: ProductType, symbol: str, leg: PositionSide) -> _Stretches:
         key = product_type, symbol, leg
         if key not in self._held:
-            names = (str(product_type), symbol, str(leg))
-            rows = self._connection.execute(
-                f"SELECT {_SINCE.format('body', '$')}, {_LAST} FROM ledger_trip"
-                " WHERE product_type = ? AND symbol = ? AND leg = ? UNION ALL"
-                f" SELECT {_SINCE.format('state', '$[4]')}, ? FROM ledger_leg"
-                " WHERE product_type = ? AND symbol = ? AND leg = ? AND json_extract(state, '$[4]') IS NOT NULL"
-                " ORDER BY 2",
-                (*names, 2**62, *names),
-            ).fetchall()
-            earliest = list(accumulate((since for since, _ in reversed(rows)), min))
-            self._held[key] = _Stretches([until for _, until in rows], earliest[::-1])
+            self._held[key] = _Stretches(self._connection, (str(product_type), symbol, str(leg)))
         return self._held[key]

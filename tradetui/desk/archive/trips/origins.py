@@ -24,9 +24,13 @@ class TripOrigin(StrEnum):
 
 
 class TripOrigins:
-    """Reads once which orders triggers made and which opened a trip, then says of each trip what made it."""
+    """Reads once which orders triggers made and which opened a trip, then says of each trip what made it.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    It is of trips that ended at a moment (`since`, Unix ms) or later: what one of their closing orders opened ended
+    then as well, or still runs.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, since: int) -> None:
         self._triggered = {
             order_id
             for (order_id,) in connection.execute(
@@ -35,8 +39,9 @@ class TripOrigins:
             if order_id
         }
         opening = connection.execute(
-            f"SELECT product_type, json_extract(body, '{_OPENED_BY}') FROM ledger_trip UNION"
-            f" SELECT product_type, json_extract(state, '{_RUNNING_OPENED_BY}') FROM ledger_leg"
+            f"SELECT product_type, json_extract(body, '{_OPENED_BY}') FROM ledger_trip WHERE last_time >= ? UNION ALL"
+            f" SELECT product_type, json_extract(state, '{_RUNNING_OPENED_BY}') FROM ledger_leg",
+            (since,),
         ).fetchall()
         self._opening = {(product_type, order_id) for product_type, order_id in opening if order_id}
         self._connection = connection
