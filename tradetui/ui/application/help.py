@@ -91,7 +91,7 @@ class HelpDialog(DimmingScreen[None]):
             search.cursor_blink = False
             yield search
             with VerticalScroll(can_focus=False):
-                yield Static(self._table(""), id="help", markup=False)
+                yield Static(id="help", markup=False)
 
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
