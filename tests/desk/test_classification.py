@@ -177,3 +177,22 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
     )
     classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
     assert classification.standing is Standing.PARTIAL
+
+
+@pytest.mark.parametrize("kindred", [True, False])
+def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_closed(kindred: bool) -> None:
+    seen = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("canceled", "20", "0"),
+        held=legs("0"),
+        other_fills=(leg_fill("buy", "close", "20", "theirs"),),
+        kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
+        order_id="ours",
+        order_size=Decimal(20),
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert classification.outcome is (Outcome.CLOSED_ONLY if kindred else Outcome.OTHER)
+    assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
+    assert classification.inferred is kindred

@@ -112,7 +112,7 @@ class OrderReads:
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)
-        foreign = await self._foreign_orders(sent, order.detail, others)
+        foreign, kindred = await self._orders_by_source(sent, order.detail, others)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
@@ -122,6 +122,7 @@ class OrderReads:
             own_fills=own,
             other_fills=others,
             foreign_orders=foreign,
+            kindred_orders=kindred,
             order_id=order_id,
             order_size=order_size,
             waited_s=waited_s,
@@ -148,18 +149,19 @@ class OrderReads:
                 break
         return fills
 
-    async def _foreign_orders(
+    async def _orders_by_source(
         self, sent: Sent, own: OrderDetail | None, fills: Sequence[FuturesFill]
-    ) -> frozenset[str]:
-        """Orders that something else made than made ours: what they fill is not our opening leg."""
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Orders that something else made than made ours, whose fills are no leg of ours; and those a reversal made."""
         if own is None or not own.order_source:
-            return frozenset()
+            return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
         for order_id in [id_ for id_ in order_ids if id_ not in self._sources][:MOST_ORDERS_LOOKED_UP]:
             self._sources[order_id] = await self._source(sent, order_id)
         ours = own.order_source.lower()
-        sources = {order_id: self._sources.get(order_id) for order_id in order_ids}
-        return frozenset(order_id for order_id, source in sources.items() if source and source.lower() != ours)
+        sources = {id_: source.lower() for id_ in order_ids if (source := self._sources.get(id_))}
+        kindred = {id_ for id_, source in sources.items() if source == ours and known(OrderSource, ours) in _REVERSALS}
+        return frozenset(id_ for id_, source in sources.items() if source != ours), frozenset(kindred)
 
     async def _source(self, sent: Sent, order_id: str) -> str | None:
         wish = sent.plan.wish

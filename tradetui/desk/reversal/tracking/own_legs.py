@@ -11,8 +11,9 @@ from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.money import ZERO
 from tradetui.trading.positions import LONG, SHORT, leg_of
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import PositionMode
+from tradetui.wire.enums import OrderStatus, PositionMode
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import OrderDetail
 
 _SOON_AFTER = timedelta(seconds=10)
 """Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
@@ -100,15 +101,22 @@ def _other_leg(
 
 
 def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
-    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so."""
-    if seen.own_fills or seen.order is not None:
+    """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
+
+    An order of our id that was cancelled without a fill was the opening one where another reversal order closed.
+    """
+    if seen.own_fills or (seen.order is not None and not _cancelled_unfilled(seen.order)):
         return (), False
-    groups = _by_order(plan, seen.other_fills)
     planned = {size for result in plan.results for size in (result.closed, result.traded)}
-    for fills in groups.values():
-        if sum((fill.base_volume for fill in fills), ZERO) in planned:
+    for order_id, fills in _by_order(plan, seen.other_fills).items():
+        may_be_ours = seen.order is None or order_id in seen.kindred_orders
+        if may_be_ours and sum((fill.base_volume for fill in fills), ZERO) in planned:
             return tuple(fills), True
     return (), False
+
+
+def _cancelled_unfilled(order: OrderDetail) -> bool:
+    return order.status is OrderStatus.CANCELED and not order.base_volume
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
