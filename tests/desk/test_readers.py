@@ -223,6 +223,13 @@ async def test_reported_positions_are_chosen_where_they_answer() -> None:
     assert client.count(FILLS) == 0
 
 
+async def test_a_position_that_comes_twice_in_a_reply_is_one() -> None:
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [position(), position("ETHUSDT"), position()]
+    reading = await positions(client).read()
+    assert [row.symbol for row in reading.rows] == ["BTCUSDT", "ETHUSDT"]
+
+
 @pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
 async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused) -> None:
     client = ScriptedClient()

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from tests.trading.fills import START_MS, USDT, fill, position
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.money import profit
-from tradetui.trading.positions import FromFills, PositionBook, Reported, holdings_of, leg_of, mode_of, reported
+from tradetui.trading.positions import (
+    FromFills,
+    Position,
+    PositionBook,
+    Reported,
+    doubt_of_held,
+    holdings_of,
+    leg_of,
+    mode_of,
+    reported,
+)
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -60,6 +70,12 @@ def test_one_way_is_one_signed_net_that_may_cross_zero() -> None:
 
 def test_one_way_relies_on_side_alone() -> None:
     assert sizes(book_of(fill("sell", "open", "2", mode="one_way_mode"))) == {"short": Decimal(2)}
+
+
+def test_a_one_way_word_says_the_mode_where_none_came() -> None:
+    bought = fill("buy", "buy_single", "10").model_copy(update={"pos_mode": None})
+    assert sizes(book_of(bought)) == {"long": Decimal(10)}
+    assert mode_of((), (), bought) == (PositionMode.ONE_WAY, "the newest fill")
 
 
 def test_a_size_below_zero_proves_missing_opens() -> None:
@@ -161,6 +177,26 @@ def test_a_reported_row_reads_as_a_position() -> None:
     assert isinstance(held.source, Reported)
     assert held.liquidation_distance is None, "a negative liquidation price means that there is none"
     assert held.take_profit is None
+
+
+def held_row(side: str, total: str, *, mode: str = "hedge_mode", coin: str = "USDT") -> Position:
+    row = {"symbol": "BTCUSDT", "holdSide": side, "total": total, "posMode": mode, "marginCoin": coin}
+    return reported(USDT, ReportedPosition.from_row(row))
+
+
+@pytest.mark.parametrize(
+    ("rows", "certain"),
+    [
+        ([held_row("long", "20"), held_row("short", "5")], True),
+        ([held_row("long", "20"), held_row("long", "20", coin="BTC")], False),
+        ([held_row("long", "20", mode="one_way_mode")], True),
+        ([held_row("long", "20", mode="one_way_mode"), held_row("short", "5", mode="one_way_mode")], False),
+        ([held_row("net", "20")], False),
+    ],
+)
+def test_a_leg_that_is_reported_in_two_rows_is_not_certain(rows: list[Position], certain: bool) -> None:
+    assert (doubt_of_held(rows, "btcusdt") == "") is certain
+    assert doubt_of_held(rows, "ETHUSDT") == ""
 
 
 def order(mode: str) -> PendingOrder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -318,10 +319,19 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
     return Net(sizes[LONG] - sizes[SHORT])
 
 
-def unknown_words(positions: Iterable[Position], symbol: str) -> tuple[str, ...]:
-    """What nobody knows of the words that say what is held of a symbol, each with its field, as they came."""
+def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
+    """Why what is held of a symbol cannot be told from its positions: a word that nobody knows, as it came, or a leg
+    of two rows; empty where it can. In one-way mode a symbol has one row."""
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
-    return tuple(dict.fromkeys(word for position in of_symbol for word in position.unknown_words))
+    unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_words)
+    if unknown:
+        return f"{', '.join(unknown)} is not known"
+    one_way = any(position.mode is PositionMode.ONE_WAY for position in of_symbol)
+    rows = Counter(None if one_way else position.leg for position in of_symbol)
+    if any(count > 1 for count in rows.values()):
+        legs = ", ".join(f"{position.shown_leg.upper()} {exact_digits(position.size)}" for position in of_symbol)
+        return f"the exchange reports it in more rows than {'one-way' if one_way else 'hedge'} mode has ({legs})"
+    return ""
 
 
 def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
@@ -342,7 +352,7 @@ def mode_of(
     for origin, mode_words in (
         ("the positions", [_mode_word(position) for position in positions]),
         ("the pending orders", [order.pos_mode for order in orders]),
-        ("the newest fill", [fill.pos_mode for fill in fills]),
+        ("the newest fill", [fill.pos_mode or fill.position_mode for fill in fills]),
     ):
         modes = {word: known(PositionMode, word) for word in mode_words if word}
         for word, mode in modes.items():

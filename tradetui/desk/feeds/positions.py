@@ -36,10 +36,12 @@ FILLS_STILL_NEW_S: Final = 0.5
 
 
 def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
-    """What a reply says is held, by symbol and whether it is long; None where a row of it does not say that."""
+    """What a reply says is held, by symbol and whether it is long; None where its rows do not say that."""
     if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
         return None
-    return {(row.symbol.upper(), row.leg is PositionSide.LONG): row.total for row in reply.rows}
+    rows = {(row.symbol.upper(), row.leg is PositionSide.LONG, row.total) for row in reply.rows}
+    sizes = {(symbol, is_long): total for symbol, is_long, total in rows}
+    return sizes if len(sizes) == len(rows) else None
 
 
 class PositionsReader:
@@ -101,9 +103,10 @@ class PositionsReader:
             self._client.capabilities.answered(endpoint("futures.positions"))
         client = self._client if product_type in self._parts.last else self._first_client
         reply = await client.read(PositionsRequest(product_type=product_type))
-        part = ProductRead(
-            [reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total]
-        )
+        positions = [
+            reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total
+        ]
+        part = ProductRead(list(dict.fromkeys(positions)))  # a row that came twice is one position
         part.count(reply)
         if (held := held_sizes(reply)) is not None:
             self._histories[product_type].compare(held, reply.request_time)

@@ -22,7 +22,7 @@ from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.positions import Position, holdings_of, mode_of, unknown_words
+from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side, same
@@ -121,8 +121,8 @@ class MarketState:
         account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
-        if unknown := unknown_words(held.positions, symbol):
-            doubts.append(f"The position in {symbol} is not certain: {', '.join(unknown)} is not known.")
+        if doubt := doubt_of_held(held.positions, symbol):
+            doubts.append(f"The position in {symbol} is not certain: {doubt}.")
         elif mode is None:
             doubts.append(f"The position mode is not known: {mode_from}.")
         elif coin is None:

@@ -158,7 +158,7 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     preset_stop_loss_price: Decimal | None = None
 
 
-class FuturesFill(Record, Sided, InPositionMode):
+class FuturesFill(Record, Sided):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
 
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
@@ -178,6 +178,13 @@ class FuturesFill(Record, Sided, InPositionMode):
     pos_mode: str | None = None
     trade_scope: str | None = None
     c_time: UtcTime
+
+    @property
+    def position_mode(self) -> PositionMode | None:
+        """The account's position mode then; where `posMode` is missing, a word of one-way trades alone says it."""
+        if self.pos_mode is None and "_single" in (self.trade_side or "").lower():
+            return PositionMode.ONE_WAY
+        return PositionMode.parse(self.pos_mode)
 
     @property
     def unknown_word(self) -> str:
