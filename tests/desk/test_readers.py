@@ -15,6 +15,7 @@ from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
+from tradetui.desk.reversal.market_state import Held
 from tradetui.exchange.errors import (
     AuthenticationFailed,
     Busy,
@@ -221,6 +222,19 @@ async def test_reported_positions_are_chosen_where_they_answer() -> None:
     assert reader.source == "reported"
     assert [(row.symbol, row.size) for row in reading.rows] == [("BTCUSDT", Decimal(3))]
     assert client.count(FILLS) == 0
+
+
+async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held() -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1, tradeSide="merge")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert not reading.rows
+    assert reading.note.startswith("what is held of BTCUSDT is not known: tradeSide 'merge'")
+    held = Held((), (), unknown_words=reader.unknown_words)
+    assert held.doubt("btcusdt") == "tradeSide 'merge' is not known"
+    assert not held.doubt("ETHUSDT")
 
 
 async def test_a_position_that_comes_twice_in_a_reply_is_one() -> None:

@@ -229,6 +229,11 @@ class PositionBook:
         """Whether a fill came after one that is newer than it."""
         return self._disordered
 
+    @property
+    def unknown_words(self) -> dict[str, str]:
+        """By symbol, a word of its fills that nobody knows: what is held of it is not what the rest sums up to."""
+        return {symbol: state.unknown_word for symbol, state in self._symbols.items() if state.unknown_word}
+
     def positions(self) -> Iterator[Position]:
         """What is held, leg by leg."""
         for symbol, state in self._symbols.items():

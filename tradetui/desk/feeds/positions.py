@@ -91,7 +91,14 @@ class PositionsReader:
         self.source = "fills"
         rows = self._rows()
         marks_are_live = rows and all(row.market.mark_is_live for row in rows)
-        return self._parts.reading(rows, error, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
+        unknown = [f"what is held of {symbol} is not known: {word}" for symbol, word in self.unknown_words.items()]
+        notes = (*unknown, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
+        return self._parts.reading(rows, error, "; ".join(notes))
+
+    @property
+    def unknown_words(self) -> dict[str, str]:
+        """By symbol, a word that nobody knows in the fills that positions are summed from; empty where reported."""
+        return {symbol: word for sums in self._sums.values() for symbol, word in sums.book.unknown_words.items()}
 
     def _rows(self) -> list[Position]:
         positions = _ordered(self._parts.rows)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final
@@ -46,6 +46,13 @@ class Held:
     """Rows of positions or fills that could not be read."""
     server_ms: int | None = None
     """The exchange's time of the oldest reply in it; None where one of them told none."""
+    unknown_words: Mapping[str, str] = field(default_factory=dict)
+    """By symbol, a word that nobody knows in the fills that positions are summed from."""
+
+    def doubt(self, symbol: str) -> str:
+        """Why what is held of a symbol cannot be told; empty where it can."""
+        word = self.unknown_words.get(symbol.upper())
+        return doubt_of_held(self.positions, symbol) or (f"{word} is not known" if word else "")
 
     @property
     def recent_fills(self) -> frozenset[str]:
@@ -121,7 +128,7 @@ class MarketState:
         account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
-        if doubt := doubt_of_held(held.positions, symbol):
+        if doubt := held.doubt(symbol):
             doubts.append(f"The position in {symbol} is not certain: {doubt}.")
         elif mode is None:
             doubts.append(f"The position mode is not known: {mode_from}.")
@@ -172,7 +179,8 @@ class MarketState:
             )
         times = [time for time in (reading.server_ms, fills.request_time) if time is not None]
         server_ms = min(times) if len(times) == 2 else None
-        return Held(tuple(reading.rows), fills.rows, reading.undecodable_rows + len(fills.undecodable_rows), server_ms)
+        unread = reading.undecodable_rows + len(fills.undecodable_rows)
+        return Held(tuple(reading.rows), fills.rows, unread, server_ms, reader.unknown_words)
 
     async def aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]

@@ -12,7 +12,7 @@ from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
-from tradetui.trading.positions import doubt_of_held, holdings_of, unproven_since
+from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known
 from tradetui.wire.error_codes import order_not_found
@@ -228,4 +228,4 @@ def _unreadable(held: Held, symbol: str) -> str:
     """Why what is held cannot be told from what was read; empty where it can."""
     if held.unread:
         return f"{held.unread} rows of positions or fills cannot be read"
-    return doubt_of_held(held.positions, symbol)
+    return held.doubt(symbol)
