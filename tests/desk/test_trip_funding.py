@@ -11,10 +11,12 @@ from tests.desk.scripted import USDT
 from tradetui.desk.archive.bills import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.archive.trips.open_trips import open_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.trading.positions import Position, reported
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import ClosedPosition
+from tradetui.wire.models.futures_extended import ClosedPosition, ReportedPosition
 
 HOUR_MS = 3_600_000
 NOW_MS = START_MS + 100 * HOUR_MS
@@ -24,15 +26,15 @@ SHORT_MEANWHILE = [(3, 10, "sell", "open"), (4, 40, "sell", "close")]
 FUNDING = [(0, "5"), (8, "-0.3"), (16, "-0.2"), (35, "0.7"), (50, "9")]
 
 
-def trips_of(
+def archive_of(
     fills: list[tuple[int, int, str, str]],
     *,
     read_since: int = START_MS - 1,
     proven: bool = True,
     mode: str = "",
     ended: tuple[ClosedPosition, ...] = (),
-) -> list[TripRow]:
-    """Trips of fills (number, hour, side, trade side) and funding of their symbol, oldest first."""
+) -> Archive:
+    """An archive of fills (number, hour, side, trade side) and funding of their symbol."""
     archive = Archive(None)
     words = {"posMode": mode} if mode else {}
     rows = [
@@ -53,8 +55,23 @@ def trips_of(
         archive.prove_starts(USDT, {}, NOW_MS)
         while archive.settle():
             pass
-    query = ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,))
-    return [*ended_trips(archive.connection, query)][::-1]
+    return archive
+
+
+QUERY = ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,))
+
+
+def trips_of(
+    fills: list[tuple[int, int, str, str]],
+    *,
+    read_since: int = START_MS - 1,
+    proven: bool = True,
+    mode: str = "",
+    ended: tuple[ClosedPosition, ...] = (),
+) -> list[TripRow]:
+    """The trips of `archive_of` that ended, oldest first."""
+    archive = archive_of(fills, read_since=read_since, proven=proven, mode=mode, ended=ended)
+    return [*ended_trips(archive.connection, QUERY)][::-1]
 
 
 def test_each_trip_has_the_funding_between_its_first_fill_and_its_last() -> None:
@@ -107,3 +124,32 @@ def test_a_net_that_crosses_zero_at_a_settlement_leaves_it_to_the_trip_that_ends
     fills = [(1, 1, "buy", "buy_single"), (2, 16, "sell", "sell_single")]
     (row,) = trips_of(fills, mode="one_way_mode")
     assert row.funding == Decimal("-0.5")
+
+
+def held(hour: int, funding: str, side: str = "long") -> Position:
+    """A position that was opened at an hour, as the exchange reports it."""
+    row = {
+        "symbol": "BTCUSDT",
+        "holdSide": side,
+        "total": "1",
+        "totalFee": funding,
+        "cTime": str(START_MS + hour * HOUR_MS + 400),
+    }
+    return reported(USDT, ReportedPosition.from_row(row))
+
+
+def test_a_trip_that_is_open_has_the_funding_that_the_exchange_reports_of_its_position() -> None:
+    archive = archive_of([*LONG, (3, 30, "buy", "open"), (4, 31, "sell", "open")], proven=False)
+
+    def open_funding(*positions: Position) -> list[tuple[str, Decimal | None]]:
+        rows = open_trips(archive.connection, QUERY, positions)
+        assert all(row.is_open and row.trip.opened_ms is not None for row in rows)
+        return [(row.leg, row.funding) for row in rows]
+
+    assert open_funding(held(30, "-0.35"), held(31, "0.2", "short")) == [
+        ("short", Decimal("0.2")),
+        ("long", Decimal("-0.35")),
+    ]
+    assert open_funding(held(30, "")) == [("long", None)], "nothing was settled yet"
+    assert open_funding(held(29, "-0.35")) == [("long", None)], "the position began before the fills that are known"
+    assert open_funding() == [], "nothing is held any more"

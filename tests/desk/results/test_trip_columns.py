@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from tradetui.desk.archive.results import TripRow
@@ -36,6 +37,17 @@ def test_a_net_without_its_funding_is_marked_and_marks_the_sum_of_its_coin() -> 
     lines = [trip_line("3", None), trip_line("2", "-0.5"), trip_line("4", "0", "USDC")]
     assert [net_text(line) for line in lines] == ["+2.00?", "+0.50", "+3.00"]
     assert trips_note(lines, DEFAULT_FORMAT).endswith("net +3.00 USDC, +2.50? USDT · ? funding not known")
+
+
+def test_an_open_trip_counts_as_neither_won_nor_lost() -> None:
+    line = trip_line("3", "-0.5")
+    trip = replace(line.row.trip, opened_size=Decimal(5), closed_size=Decimal(2))
+    still_open = replace(line, row=line.row._replace(trip=trip, is_open=True))
+    texts = {column.id: column.cell(still_open, DEFAULT_FORMAT)[0] for column in TRIP_COLUMNS}
+    shown = ("closeTime", "size", "held", "net", "funding", "start")
+    assert [texts[name] for name in shown] == ["open", "3", "—", "+1.50", "-0.50", ""]
+    assert trips_note([still_open, line], DEFAULT_FORMAT) == "won 1, 100.00 % · lost 0 · net +1.50 USDT · 1 open"
+    assert trips_note([still_open], DEFAULT_FORMAT) == "1 open"
 
 
 def test_no_trips_have_no_note() -> None:

@@ -112,6 +112,7 @@ class TripRow(NamedTuple):
     """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
 
     `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it tells none.
+    Of one that `is_open` all figures are so far.
     """
 
     product_type: ProductType
@@ -120,6 +121,7 @@ class TripRow(NamedTuple):
     trip: Trip
     funding: Decimal | None = None
     net_difference: Decimal | None = None
+    is_open: bool = False
 
     @property
     def net(self) -> Decimal:

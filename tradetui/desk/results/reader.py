@@ -10,11 +10,13 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
 from tradetui.desk.archive.trips.fills import trip_fill_ids
+from tradetui.desk.archive.trips.open_trips import open_trips
 from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.storage.disk_thread import Disk
+from tradetui.trading.positions import Position
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
@@ -42,14 +44,16 @@ class ResultsReader:
         await self._bring_forward(progress)
         return await self._disk.run(self._read_period, query)
 
-    async def trips(self, query: PeriodQuery, limit: int) -> list[TripLine]:
-        """So many ended round trips by their last close, newest first.
+    async def trips(self, query: PeriodQuery, limit: int, positions: Sequence[Position] = ()) -> list[TripLine]:
+        """So many round trips: those of the positions, which are open, then those ended by their last close.
+
+        Each is newest first; a period that is over has none that are open.
 
         Raises:
             sqlite3.Error, OSError: the archive cannot be used.
         """
         await self._bring_forward(lambda fills_to_go: None)
-        return await self._disk.run(_read_trips, self._archive, query, limit)
+        return await self._disk.run(_read_trips, self._archive, query, limit, positions)
 
     async def trip_fill_ids(self, row: TripRow) -> tuple[str, ...]:
         """The ids of the fills that a round trip is made of, newest first.
@@ -87,11 +91,16 @@ def _is_forward(archive: Archive) -> bool:
     return archive.ledger_settled or not archive.settle()
 
 
-def _read_trips(archive: Archive, query: PeriodQuery, limit: int) -> list[TripLine]:
+def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:
     period = query.period
     ledger_query = ResultQuery(
         Grouping.TOTAL, query.now_ms, period.since, period.until, query.symbols, query.product_types, period.zone
     )
-    trips = list(islice(ended_trips(archive.connection, ledger_query), limit))
-    origins = TripOrigins(archive.connection, trips[-1].trip.last_ms if trips else query.now_ms)
-    return [TripLine(trip, origins.of_opening(trip), origins.of_closing(trip)) for trip in trips]
+    is_over = period.until < query.now_ms
+    running = [] if is_over else open_trips(archive.connection, ledger_query, positions)
+    ended = list(islice(ended_trips(archive.connection, ledger_query), max(0, limit - len(running))))
+    origins = TripOrigins(archive.connection, ended[-1].trip.last_ms if ended else query.now_ms)
+    return [
+        *(TripLine(trip, origins.of_opening(trip), None) for trip in running),
+        *(TripLine(trip, origins.of_opening(trip), origins.of_closing(trip)) for trip in ended),
+    ]

@@ -170,9 +170,20 @@ class TripLine:
 
     @property
     def held_ms(self) -> int | None:
-        """How long it was held; None where it is not known when it began."""
+        """How long it was held; None where it is not known when it began, and while it is open."""
         opened = self.row.trip.opened_ms
-        return None if opened is None else self.row.trip.last_ms - opened
+        return None if opened is None or self.row.is_open else self.row.trip.last_ms - opened
+
+    @property
+    def closed_ms(self) -> int | None:
+        """When it was closed, Unix ms; None while it is open."""
+        return None if self.row.is_open else self.row.trip.last_ms
+
+    @property
+    def size(self) -> Decimal:
+        """What was closed; what is still held while it is open."""
+        trip = self.row.trip
+        return trip.opened_size - trip.closed_size if self.row.is_open else trip.closed_size
 
 
 def held_text(held_ms: int | None) -> str:
@@ -189,17 +200,23 @@ def held_text(held_ms: int | None) -> str:
 
 
 def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
-    """How many trips won and lost by their net, and the sum of the column Net in each coin."""
+    """How many ended trips won and lost by their net, the sum of their nets in each coin, and how many are open."""
     rows_by_coin: dict[str, list[TripRow]] = {}
+    open_count = 0
     for line in lines:
-        rows_by_coin.setdefault(line.row.trip.coin, []).append(line.row)
+        if line.row.is_open:
+            open_count += 1
+        else:
+            rows_by_coin.setdefault(line.row.trip.coin, []).append(line.row)
     rows = [row for coin_rows in rows_by_coin.values() for row in coin_rows]
+    still_open = f"{open_count} open" if open_count else ""
     if not rows:
-        return ""
+        return still_open
     won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
     amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
     unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
-    return f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
+    ended = f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
+    return " · ".join(filter(None, (ended, still_open)))
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
@@ -214,11 +231,15 @@ def _moment(unix_ms: int | None) -> datetime | None:
     return None if unix_ms is None else datetime.fromtimestamp(unix_ms / 1000, UTC)
 
 
-def _time_column(id_: str, title: str, value: Callable[[TripLine], int | None]) -> Column[TripLine]:
+def _time_column(
+    id_: str, title: str, value: Callable[[TripLine], int | None], without: str = UNKNOWN
+) -> Column[TripLine]:
+    """A time, or what stands `without` one."""
+
     def shown(line: TripLine, cell_format: CellFormat) -> str:
         moment = _moment(value(line))
         if moment is None:
-            return UNKNOWN
+            return without
         local = moment.astimezone(cell_format.zone)
         if local.date() == cell_format.today:
             return f"{local:%H:%M}"
@@ -242,14 +263,14 @@ def _side(line: TripLine) -> str:
 def _start(line: TripLine) -> str:
     if not line.row.trip.start_proven:
         return "start not proven"
-    if not line.row.trip.ended:
+    if not line.row.trip.ended and not line.row.is_open:
         return "end not known"
     difference = line.row.net_difference
     return f"net off {exact_digits(difference)}" if difference else ""
 
 
 _TRIPS: Final[tuple[Column[TripLine], ...]] = (
-    _time_column("closeTime", "Closed", lambda line: line.row.trip.last_ms),
+    _time_column("closeTime", "Closed", lambda line: line.closed_ms, without="open"),
     text_column("symbol", "Symbol", 8, _symbol),
     Column(
         "side",
@@ -259,7 +280,7 @@ _TRIPS: Final[tuple[Column[TripLine], ...]] = (
         5,
         tone=lambda line: Tone.LONG if line.row.trip.long else Tone.SHORT,
     ),
-    size_column("size", "Size", 7, lambda line: line.row.trip.closed_size, _symbol),
+    size_column("size", "Size", 7, lambda line: line.size, _symbol),
     price_column("entry", "Entry", 9, lambda line: line.row.trip.entry, _symbol, derived=True),
     price_column("exit", "Exit", 9, lambda line: line.row.trip.exit, _symbol, derived=True),
     Column(

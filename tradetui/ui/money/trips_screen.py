@@ -1,4 +1,4 @@
-"""The round trips that ended in a period, newest first; Enter opens the fills of one."""
+"""The round trips that are open and those that ended in a period, newest first; Enter opens the fills of one."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TripsScreen(TableScreen):
             return
         query = PeriodQuery(self._period, desk.client.server_clock.now_ms, desk.settings.product_types, self._symbols)
         try:
-            lines = await reader.trips(query, MOST_TRIPS + 1)
+            lines = await reader.trips(query, MOST_TRIPS + 1, desk.positions.snapshot.rows)
         except (sqlite3.Error, OSError) as problem:
             self._nothing = f"The archive cannot be read: {problem}"
         else:

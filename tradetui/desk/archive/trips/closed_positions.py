@@ -20,7 +20,7 @@ CLOSED_POSITION_TABLES: Final = """
     CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
     """
 """Positions by when they ended, and up to when those of a product type are read."""
-_APART_MS: Final = 2_000
+APART_MS: Final = 2_000
 """How far apart the exchange's times of a position may lie from those of its first and last fill."""
 
 
@@ -76,10 +76,10 @@ def reported_trip(
             str(product_type),
             symbol,
             "long" if trip.long else "short",
-            trip.last_ms - _APART_MS,
-            trip.last_ms + _APART_MS,
-            trip.opened_ms - _APART_MS,
-            trip.opened_ms + _APART_MS,
+            trip.last_ms - APART_MS,
+            trip.last_ms + APART_MS,
+            trip.opened_ms - APART_MS,
+            trip.opened_ms + APART_MS,
         ),
     ).fetchall()
     if len(rows) != 1:

@@ -11,6 +11,8 @@ from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import Trip, trip_from_json
 from tradetui.wire.text.json_text import load_json
 
+_NOT_ENDED = Instant(2**62, "")
+
 
 def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ...]:
     """The ids of a trip's fills, newest first; none where the ledger does not have the trip any more.
@@ -18,12 +20,12 @@ def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ..
     A fill that crosses zero in one-way mode belongs to the trip that it ends and to the one that it begins.
     """
     key = LegKey(row.product_type, row.symbol, row.leg)
-    kept_trip = _kept_trip(connection, key, row.trip)
+    kept_trip = (_NOT_ENDED, row.trip) if row.is_open else _kept_trip(connection, key, row.trip)
     if kept_trip is None:
         return ()
     closed, trip = kept_trip
     # What ended a trip that did not lead to flat is no fill of it.
-    bound = "<=" if trip.ended else "<"
+    bound = "<=" if trip.ended or row.is_open else "<"
     fills = connection.execute(
         "SELECT id, time, body FROM record WHERE kind = 'fill' AND symbol = ? AND product_type = ? AND time >= ?"
         f" AND time <= ? AND (time, ordinal) {bound} (?, ?) ORDER BY time DESC, ordinal DESC",
