@@ -17,11 +17,11 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.alerts.alert_dialog import AlertDialog
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.keys.registry import bindings_named
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ _FRAME = 3
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
 
 
-class AlertsScreen(TableScreen):
+class AlertsScreen(ClosableScreen):
     """Two tables, the alerts above their log; the log is read again every second, since other sessions write it too."""
 
     where = "alerts"
@@ -115,11 +115,6 @@ class AlertsScreen(TableScreen):
         """What its rows are."""
         return "Alert log" if self._on_log else "Alerts"
 
-    @property
-    def screen_name(self) -> str:
-        """Neither table is one of the panels."""
-        return "alerts"
-
     def show_zone(self) -> None:
         """Show the times of both tables in the zone."""
         for table in (self._rules_table, self._log_table):
@@ -133,9 +128,7 @@ class AlertsScreen(TableScreen):
         rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile: there is none")
         log_box.border_title = sanitized(f"Log {self._log_table.shown or ''}".strip())
         log_box.set_class(not self._log_table.shown, "-empty")
-        rank = {id_: rank for rank, id_ in enumerate(_HINTS)}
-        hints = sorted((b for b in BINDINGS if b.id in rank), key=lambda binding: rank[binding.id])
-        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}")
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
@@ -198,12 +191,3 @@ class AlertsScreen(TableScreen):
             now = "sounds again" if row.silenced else "is silenced; x lets it sound again"
             notify(self.app, f"{row.key} {now}.")
         self._show_rules()
-
-    async def action_back(self) -> None:
-        """Clear the filter, then leave."""
-        if not await self.drop_filter():
-            self.dismiss()
-
-    def action_leave(self) -> None:
-        """`q` closes what is in front."""
-        self.dismiss()

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tradetui.ui.keys.bindings import is_key_name, long_name
-from tradetui.ui.keys.registry import BINDINGS, EVERYWHERE, KeyBinding, shown_keys
+from tradetui.ui.keys.registry import BINDING_OF_ID, BINDINGS, EVERYWHERE, KeyBinding, shown_keys
 
-_BY_ID: Final = {binding.id: binding for binding in BINDINGS}
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
 """Ids of bindings as profiles may still write them, with the ids they have now."""
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
@@ -59,21 +58,21 @@ def own_keys(changed: Mapping[str, str]) -> OwnKeys:
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
     if id_ in RENAMED:
         return KeyTrouble(id_, f"is called keys.{RENAMED[id_]} now", f"Write {RENAMED[id_]} for {id_} in the profile.")
-    if id_ not in _BY_ID:
-        near = difflib.get_close_matches(id_, _BY_ID, n=1)
+    if id_ not in BINDING_OF_ID:
+        near = difflib.get_close_matches(id_, BINDING_OF_ID, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
         return KeyTrouble(id_, "is no binding", f"{meant}`tradetui keys` lists them.")
     unknown = next((key for key in map(str.strip, keys.split(",")) if not is_key_name(key)), None)
     if unknown is None:
         return None
-    built_in = shown_keys(_BY_ID[id_].keys)
+    built_in = shown_keys(BINDING_OF_ID[id_].keys)
     return KeyTrouble(id_, f"is not taken: there is no key {unknown!r}, it stays {built_in}", _SPELLING)
 
 
 def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
     """Each changed binding that has a key of another one in the same place."""
     for id_ in taken:
-        binding = _BY_ID[id_]
+        binding = BINDING_OF_ID[id_]
         for other in BINDINGS:
             shared = _keys(binding, taken) & _keys(other, taken)
             if other is not binding and shared and _meet(binding, other):

@@ -159,6 +159,7 @@ BINDINGS: Final = (
     ),
     KeyBinding("create", "N", "create", "Create", "sub-accounts and API keys; those you created", "Account", SCREENS),
 )
+BINDING_OF_ID: Final = {binding.id: binding for binding in BINDINGS}
 
 REASONS: Final[Mapping[str, str]] = {
     "detail": "no row under the cursor",
@@ -237,9 +238,14 @@ def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
     ]
 
 
+def bindings_named(*ids: str) -> list[KeyBinding]:
+    """The bindings of these ids, in this order."""
+    return [BINDING_OF_ID[id_] for id_ in ids]
+
+
 def is_key_of(id_: str, key: str, own_keys: Mapping[str, str]) -> bool:
     """Whether a key is one of a binding's; `own_keys` are those of the profile, by id."""
-    keys = own_keys.get(id_) or next(binding.keys for binding in BINDINGS if binding.id == id_)
+    keys = own_keys.get(id_) or BINDING_OF_ID[id_].keys
     return key in {name.strip() for name in keys.split(",")}
 
 

@@ -23,7 +23,7 @@ from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS, KeyBinding
+from tradetui.ui.keys.registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.money import sentences
 from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
@@ -46,7 +46,7 @@ _TICK_S: Final = 1.0
 _LINES_AROUND: Final = 3
 """Lines that are no panels beside the header: the period, what the wallet did, and the keys."""
 _WIDE: Final = 100
-_HINT_ORDER: Final = (
+_HINTS: Final = (
     "help",
     "next_panel",
     "period_before",
@@ -181,8 +181,7 @@ class MoneyScreen(TableScreen):
             "period_before": "Period",
             "next_panel": str(panels.following_panel).capitalize(),
         }
-        rank = {id_: rank for rank, id_ in enumerate(_HINT_ORDER) if id_ != "next_panel" or panels.hides_some}
-        hinted = sorted((binding for binding in BINDINGS if binding.id in rank), key=lambda binding: rank[binding.id])
+        hinted = [BINDING_OF_ID[id_] for id_ in _HINTS if id_ != "next_panel" or panels.hides_some]
         return [replace(binding, description=descriptions.get(binding.id, binding.description)) for binding in hinted]
 
     def keys_of(self, binding: KeyBinding) -> str:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
-from textual.widgets import Static
 
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
@@ -19,15 +17,15 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.keys.registry import bindings_named
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.protocol.messages import OpenHistory
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.sanitize import notify
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.results import TripRow
@@ -39,7 +37,7 @@ MOST_TRIPS: Final = 2_000
 _HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
 
 
-class TripsScreen(TableScreen):
+class TripsScreen(ClosableScreen):
     """The trips as they were when it was opened."""
 
     where = "trips"
@@ -57,10 +55,7 @@ class TripsScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         """The trips, and the keys."""
-        with TableFrame(table=self._table, id="records", classes="panel -empty", names_columns=True):
-            yield self._table
-            with Container(classes="nothing"):
-                yield Static(sanitized(self._nothing), classes="words", markup=False)
+        yield RecordsFrame(self._table, names_columns=True)
         yield NewestAlert()
         yield Hints()
 
@@ -106,14 +101,9 @@ class TripsScreen(TableScreen):
         """What they are."""
         return "Round trips"
 
-    @property
-    def screen_name(self) -> str:
-        """None of the panels of the main screen."""
-        return "trips"
-
     def refresh_states(self) -> None:
         """Bring the title, the sentence where there is no row, and the keys up to date."""
-        frame, period = self.query_one(TableFrame), self._period
+        period = self._period
         first, last = period.first_day, day_in_words(period.last_day, None)
         days = (
             last if first == period.last_day else f"{day_in_words(first, period.last_day)} to {last}" if first else ""
@@ -122,13 +112,9 @@ class TripsScreen(TableScreen):
         chosen = ", ".join(self._symbols or ())
         pattern = f"/{self._table.pattern}" if self._table.pattern else ""
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
-        frame.entitle(sanitized(title))
-        frame.set_class(not self._table.shown, "-empty")
         nothing = "Nothing matches.\nEsc clears the filter." if self._table.pattern else self._nothing
-        self.query_one(".words", Static).update(sanitized(nothing))
-        rank = {id_: rank for rank, id_ in enumerate(_HINTS)}
-        hints = sorted((binding for binding in BINDINGS if binding.id in rank), key=lambda binding: rank[binding.id])
-        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+        self.query_one(RecordsFrame).say(title, nothing)
+        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}")
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
@@ -159,12 +145,3 @@ class TripsScreen(TableScreen):
         self.post_message(
             OpenHistory(FILLS.name, DateFilter(*span, (row.symbol,), whole_symbols=True, archive_ids=fill_ids))
         )
-
-    async def action_back(self) -> None:
-        """Clear the filter, then leave."""
-        if not await self.drop_filter():
-            self.dismiss()
-
-    def action_leave(self) -> None:
-        """`q` closes what is in front."""
-        self.dismiss()

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
-from textual.widgets import Static
 
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
@@ -19,13 +17,12 @@ from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.sanitize import sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
-from tradetui.ui.table.table_screen import TableScreen
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 
@@ -38,7 +35,7 @@ MOST_SUMMED: Final = 100_000
 ORDER: Final = "by time; s turns the order round; the filter matches symbols"
 
 
-class HistoryScreen(TableScreen):
+class HistoryScreen(ClosableScreen):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
@@ -62,16 +59,12 @@ class HistoryScreen(TableScreen):
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
         self._sum: FillTotals | None = None
         self._summed: tuple[RowSource[object], int] | None = None
-        self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._rows: ArchiveRows[Record] | None = None
         self._painting = False
 
     def compose(self) -> ComposeResult:
         """The rows, and the keys."""
-        with TableFrame(table=self._table, id="records", classes="panel -empty"):
-            yield self._table
-            with Container(classes="nothing"):
-                yield self._words
+        yield RecordsFrame(self._table)
         yield NewestAlert()
         yield Hints()
 
@@ -187,15 +180,12 @@ class HistoryScreen(TableScreen):
         return self._kind.name
 
     def refresh_states(self) -> None:
-        """Bring the title, the sums, the words where there is no row, and the hints up to date."""
+        """Bring the title, the sums, the sentence where there is no row, and the hints up to date."""
         self._sum_anew()
-        box, shown = self.query_one("#records", TableFrame), self._table.shown
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
-        box.entitle(sanitized(f"{self.subject} {shown:,}{dates}{pattern}"))
-        box.border_subtitle = sanitized(ORDER)
-        box.set_class(not shown, "-empty")
-        self._words.update(sanitized(self.nothing))
+        title = f"{self.subject} {self._table.shown:,}{dates}{pattern}"
+        self.query_one(RecordsFrame).say(title, self.nothing, ORDER)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
@@ -242,7 +232,3 @@ class HistoryScreen(TableScreen):
             self._open_rows(None)
         else:
             self.dismiss()
-
-    def action_leave(self) -> None:
-        """`q` closes what is in front."""
-        self.dismiss()

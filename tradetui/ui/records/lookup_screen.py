@@ -23,13 +23,13 @@ from tradetui.ui.header.bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session import show_session
 from tradetui.ui.keys.bindings import bindings
 from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.keys.registry import bindings_named
 from tradetui.ui.protocol.messages import OpenLookup
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import asked_words, bar_of, progress_words
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_screen import TableScreen
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tradetui.desk.lookup.lookup import Lookup
     from tradetui.ui.settings.ui_settings import UiSettings
 
-_HINT_ORDER = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
+_HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
 READY_AT_A_TIME = 100
@@ -52,7 +52,7 @@ class LookupScreen(TableScreen):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
     _totals_box = getters.query_one("#totals", Container)
-    _records_box = getters.query_one("#records", TableFrame)
+    _records_frame = getters.query_one(RecordsFrame)
 
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
         super().__init__(settings)
@@ -62,21 +62,16 @@ class LookupScreen(TableScreen):
         self.totals_table = RecordTable(totals_columns(()), id="table-totals")
         self.lookup: Lookup | None = None
         self._focused: RecordTable[object] = self.rows_table
-        self._words = Static(sanitized(NOT_ASKED), classes="words", markup=False)
         self._end: Callable[[], None] = lambda: None
         self._painting = False
         self._zoomed = False
-        self._caption = ""
 
     def compose(self) -> ComposeResult:
         """Header, what was asked, the rows, how far the reading is, the totals, hints."""
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Static("", id="asked", markup=False)
-        with TableFrame(table=self.rows_table, id="records", classes="panel -empty"):
-            yield self.rows_table
-            with Container(classes="nothing"):
-                yield self._words
+        yield RecordsFrame(self.rows_table, nothing=NOT_ASKED)
         yield Static("", id="progress", markup=False)
         with Container(id="totals"):
             yield self.totals_table
@@ -294,13 +289,15 @@ class LookupScreen(TableScreen):
         self._arrange()
 
     def refresh_states(self) -> None:
-        """Bring titles, counts, words and hints up to date."""
+        """Bring titles, counts, sentences and hints up to date."""
         lookup = self.lookup
         if lookup is not None:
             self.query_one("#asked", Static).update(sanitized(asked_words(lookup.query, self.zone)))
             self._show_progress(lookup)
-        self._entitle()
-        self._show_words()
+        nothing = (
+            f"{NOT_ASKED}\n{self.key_named('query')} opens the query." if lookup is None else self._nothing(lookup)
+        )
+        self._records_frame.say(self._caption(lookup), nothing)
         self._show_hints()
 
     def _show_progress(self, lookup: Lookup) -> None:
@@ -312,33 +309,18 @@ class LookupScreen(TableScreen):
         progress = self.query_one("#progress", Static)
         progress.update(Content.styled(sanitized(line).plain, "$warn" if failed else "$quiet"))
 
-    def _entitle(self) -> None:
-        table, lookup = self.rows_table, self.lookup
-        count = ""
+    def _caption(self, lookup: Lookup | None) -> str:
+        table, count = self.rows_table, ""
         if lookup is not None and lookup.pages:
             loaded = lookup.rows.count
             count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
         pattern = f"/{table.pattern}" if table.pattern else ""
-        caption = " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
-        if caption != self._caption:
-            self._caption = caption
-            self._records_box.entitle(sanitized(caption))
+        return " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
 
-    def _show_words(self) -> None:
-        lookup = self.lookup
-        empty = self.rows_table.shown == 0
-        self._records_box.set_class(empty, "-empty")
-        if empty:
-            self._words.update(
-                sanitized(
-                    self._nothing(lookup)
-                    if lookup is not None
-                    else f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
-                )
-            )
-
-    def _nothing(self, lookup: Lookup) -> str:
+    def _nothing(self, lookup: Lookup | None) -> str:
         """Why there is no row."""
+        if lookup is None:
+            return f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
         if lookup.rows.count and self.rows_table.pattern:
             back, more = self.key_named("back"), self.key_named("read_all")
             older = "" if lookup.at_the_end else f" Older ones may: {more} reads all."
@@ -354,10 +336,8 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        order = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
-        hints = sorted((binding for binding in BINDINGS if binding.id in order), key=lambda binding: order[binding.id])
         with_zone = self.size.width >= 100 and not self.query("#filter")
-        self.show_hints(hints, f"times in {zone_label(self.zone)}" if with_zone else "")
+        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}" if with_zone else "")
 
     # Layout
 

@@ -8,6 +8,7 @@ from textual import on
 from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Static
 
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.record_table import RecordTable
@@ -106,3 +107,21 @@ class TableFrame(AsideFrame):
     @on(RecordTable.Rearranged)
     def _rearranged(self) -> None:
         self._entitle_again()
+
+
+class RecordsFrame(TableFrame):
+    """A frame around the one table of a screen, and a sentence in the table's place where it has no row."""
+
+    def __init__(self, table: RecordTable[object], *, nothing: str = "reading …", names_columns: bool = False) -> None:
+        self._sentence = Static(sanitized(nothing), classes="words", markup=False)
+        instead = Container(self._sentence, classes="nothing")
+        super().__init__(table, instead, table=table, id="records", classes="panel -empty", names_columns=names_columns)
+
+    def say(self, title: str, nothing: str, note: str = "") -> None:
+        """Bring the title, the sentence where there is no row, and the note below the rows up to date."""
+        self.entitle(sanitized(title))
+        self.border_subtitle = sanitized(note)
+        is_empty = self._framed.shown == 0
+        self.set_class(is_empty, "-empty")
+        if is_empty:
+            self._sentence.update(sanitized(nothing))

@@ -18,7 +18,7 @@ from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.dialogs.sort import SortChoice, SortDialog
 from tradetui.ui.keys.bindings import bindings_of_key
 from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDINGS, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
+from tradetui.ui.keys.registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
 from tradetui.ui.protocol.application import TradingApp, trading_app
 from tradetui.ui.protocol.messages import (
     OpenAlerts,
@@ -172,7 +172,7 @@ class TableScreen(Screen[None]):
 
     def key_named(self, id_: str) -> str:
         """The first key of the binding of an id."""
-        return self.keys_of(next(binding for binding in BINDINGS if binding.id == id_))
+        return self.keys_of(BINDING_OF_ID[id_])
 
     def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
         """Show these in the bottom line; while the filter's box is open, its own keys."""
@@ -215,7 +215,7 @@ class TableScreen(Screen[None]):
             again = sort is not None and sort.column == choice.column
             self._sort_table(table, choice.column, reverse=again and sort is not None and not sort.reverse)
 
-        own_keys = self._settings.keys.get("sort") or next(b.keys for b in BINDINGS if b.id == "sort")
+        own_keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
         dialog = SortDialog(self.subject, table.columns, table.cursor_column.id, table.sort, own_keys)
         self.app.push_screen(dialog, chosen)
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
-from textual.widgets import Static
 
 from tradetui.desk.intents.journal.columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
@@ -20,9 +18,9 @@ from tradetui.ui.keys.footer import Hints
 from tradetui.ui.keys.registry import BINDINGS
 from tradetui.ui.sanitize import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.closable_screen import ClosableScreen
+from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
@@ -33,7 +31,7 @@ LOOK_S = 1.0
 _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
 
 
-class JournalScreen(TableScreen):
+class JournalScreen(ClosableScreen):
     """Newest first; looked at again every second, since other processes of the account write it too."""
 
     where = "journal"
@@ -43,18 +41,15 @@ class JournalScreen(TableScreen):
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
         self._table = RecordTable(JOURNAL, id="table-journal")
-        self._words = Static(sanitized("reading …"), classes="words", markup=False)
         self._intents: tuple[Intent, ...] = ()
         self._generation = 0
         self._trouble = ""
 
     def compose(self) -> ComposeResult:
         """The intents, and the keys."""
-        with TableFrame(table=self._table, id="records", classes="panel -empty") as box:
-            box.entitle(sanitized("Journal"))
-            yield self._table
-            with Container(classes="nothing"):
-                yield self._words
+        frame = RecordsFrame(self._table)
+        frame.entitle(sanitized("Journal"))
+        yield frame
         yield Hints()
 
     def on_mount(self) -> None:
@@ -89,20 +84,12 @@ class JournalScreen(TableScreen):
         """Intents."""
         return "Journal"
 
-    @property
-    def screen_name(self) -> str:
-        """The journal."""
-        return "journal"
-
     def refresh_states(self) -> None:
-        """Bring the title, the words of an empty journal and the hints up to date."""
-        box = self.query_one("#records", TableFrame)
+        """Bring the title, the sentence of an empty journal and the hints up to date."""
         shown, count = self._table.shown, len(self._intents)
         narrowed = f" {shown}/{count}" if shown != count else f" {count}"
-        box.entitle(sanitized(f"Journal{narrowed if count else ''}"))
-        box.set_class(not shown, "-empty")
-        box.border_subtitle = sanitized(self._trouble)
-        self._words.update(sanitized(self._trouble or (f"None of {count} intents matches." if count else _EMPTY)))
+        nothing = self._trouble or (f"None of {count} intents matches." if count else _EMPTY)
+        self.query_one(RecordsFrame).say(f"Journal{narrowed if count else ''}", nothing, self._trouble)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
         self.show_hints(hints, f"times in {zone_label(self.zone)}")
 
@@ -122,15 +109,6 @@ class JournalScreen(TableScreen):
         intent = next((intent for intent in self._intents if intent.id == event.key), None)
         if intent is not None:
             self.app.push_screen(IntentDialog(intent, self.zone))
-
-    async def action_back(self) -> None:
-        """Clear the filter, then leave."""
-        if not await self.drop_filter():
-            self.dismiss()
-
-    def action_leave(self) -> None:
-        """`q` closes what is in front."""
-        self.dismiss()
 
     def action_release(self) -> None:
         """Give free what an intent locks, though its outcome is not known."""
