@@ -33,8 +33,10 @@ def _run(arguments: list[str]) -> int:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     parser = build_parser(arguments)
     known, rest = parser.parse_known_args(arguments)
+    while known.command == "watch" and rest and not rest[0].startswith("-"):
+        known.kinds.append(_kind_after_flags(parser, rest.pop(0)))
     if rest and known.command not in _OWN_PARSER:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        parser.refuse_rest(known.command, rest)
     known.rest = rest
     # What validates replies and keys is ours alone: a plugin that somebody else installed would see them, and looking
     # for one reads the metadata of everything installed.
@@ -71,7 +73,15 @@ def _forget_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def build_parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
+def _kind_after_flags(parser: CommandParser, text: str) -> str:
+    """A kind of event that stands after a flag, which argparse leaves to its caller."""
+    try:
+        return _event_kind(text)
+    except argparse.ArgumentTypeError as problem:
+        parser.error(f"argument WHAT: {problem}")
+
+
+def build_parser(arguments: Sequence[str] | None = None) -> CommandParser:
     """Return the parser of every command; `show` adds the interface's parameters by itself.
 
     With arguments, only the commands named among them get their options: making all takes half the time of --help.

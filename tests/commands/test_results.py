@@ -20,7 +20,7 @@ import pytest
 from tests.commands.conftest import Point
 from tests.desk.test_archive import damage_table
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bills import BillReading
 from tradetui.desk.feeds.bills.history import BillHistory
@@ -217,9 +217,11 @@ def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
 
 def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point: Point, capsys: Capture) -> None:
     point()
-    assert main(["show", "pnl", "--symbol", "BTCUSDT,NOSUCH,", "--json"]) == DONE
-    assert json.loads(capsys.readouterr().out), "one of them is there"
-    assert main(["show", "trips", "--symbol", "NOSUCH", "--json"]) == DONE
+    assert main(["show", "pnl", "--symbol", "BTCUSDT,NOSUCH,", "--json"]) == ATTENTION
+    printed = capsys.readouterr()
+    assert json.loads(printed.out), "one of them is there"
+    assert "--symbol: the archive has no fill of NOSUCH; symbols" in printed.err
+    assert main(["show", "trips", "--symbol", "NOSUCH", "--json"]) == ATTENTION
     printed = capsys.readouterr()
     assert json.loads(printed.out) == []
     assert "--symbol: the archive has no fill of NOSUCH; symbols with fills are BTCPERP, BTCUSD" in printed.err

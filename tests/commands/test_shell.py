@@ -208,3 +208,28 @@ def test_a_full_disk_neither_stops_nor_disturbs(capsys: pytest.CaptureFixture[st
     start_log(Path("/dev/full"))
     logging.getLogger("tradetui.somewhere").error("never written")
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("watch fill --json bogus", "argument WHAT: 'bogus' is none of fill, order, trigger, alert, outcome"),
+        ("watch --bogus", "unrecognized arguments: --bogus. tradetui watch --help lists what it takes."),
+        ("--bogus", "unrecognized arguments: --bogus. tradetui --help lists what it takes."),
+        ("show positions --symbol A", "unrecognized arguments: --symbol A. tradetui show positions --help lists what"),
+        ("demo --size -5", "argument --size: '-5' is not a size such as 160x48"),
+    ],
+)
+def test_what_a_command_does_not_take_is_named_with_the_remedy(
+    line: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == USAGE
+    assert sentence in capsys.readouterr().err
+
+
+def test_kinds_of_events_may_stand_after_a_flag(point: Point, capsys: pytest.CaptureFixture[str]) -> None:
+    point()
+    assert main(["watch", "fill", "--json", "order", "--since", "17-zz"]) == USAGE
+    assert "--since: must be the id of an event, or a time" in capsys.readouterr().err

@@ -8,5 +8,5 @@ REFUSED = 1
 USAGE = 2
 """Usage or configuration."""
 ATTENTION = 3
-"""Something needs attention: an unsettled intent, a failed doctor line, unreadable rows."""
+"""Something needs attention: an unsettled intent, a failed doctor line, unreadable rows, a symbol without fills."""
 INTERRUPTED = 130

@@ -12,6 +12,7 @@ from tradetui.commands.process.console import argparse_message, stdout
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Any, Never
 
@@ -27,13 +28,33 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(*args, **{"formatter_class": _HelpFormatter, **options})
         # From Python 3.14 on help has colours, whose control characters would be shown.
         self.color = False
-        # Else `-5d` would be taken for an unknown flag, and the flag before it for one without a value.
-        self._negative_number_matcher = re.compile(r"-\d")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As argparse does, but `-5d` after a flag is its value: a rule then says what is wrong with it."""
+        return super().parse_known_args(_values_joined(sys.argv[1:] if args is None else args), namespace)
+
+    def refuse_rest(self, command: str | None, rest: Sequence[str]) -> Never:
+        """End the program over arguments that a command does not take; without a command, over those of the program."""
+        about = f"{self.prog} {command}" if command else self.prog
+        self.error(f"unrecognized arguments: {' '.join(rest)}. {about} --help lists what it takes.")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write what argparse has to say: usage, help, version and errors all come through here."""
         if message:
             argparse_message(message, file)
+
+
+def _values_joined(arguments: Sequence[str]) -> list[str]:
+    """`--since=-5d` for `--since -5d`: argparse takes what begins with a dash for a flag."""
+    joined: list[str] = []
+    for argument in arguments:
+        if re.match(r"-\d", argument) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 class ShowVersion(argparse.Action):

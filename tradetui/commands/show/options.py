@@ -31,7 +31,7 @@ _TAX_HELP = (
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
 
-def show_parser() -> argparse.ArgumentParser:
+def show_parser() -> CommandParser:
     """The parser of `show` with the options of everything it reads."""
     parser = CommandParser(
         prog="tradetui show",

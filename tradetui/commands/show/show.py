@@ -38,7 +38,10 @@ ROWS_AT_A_TIME = 25
 
 def run(args: argparse.Namespace) -> int:
     """Parse what is asked, read it page by page and print each row as it comes."""
-    options = show_parser().parse_args(args.rest)
+    parser = show_parser()
+    options, unknown = parser.parse_known_args(args.rest)
+    if unknown:
+        parser.refuse_rest(options.what, unknown)
     if options.what == "endpoints":
         writer = _writer(options, endpoints_table.COLUMNS)
         for row in endpoints_table.rows():

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.commands.process.console import say, stdout
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableWriter
 from tradetui.commands.show.results.archive_reading import Needed, open_archive
@@ -57,6 +57,16 @@ _NO_FUNDING: Final = (
     "tradetui: funding is null where bills of the period are not all read, and not in net then. The exchange keeps "
     "bills for ninety days; tradetui reads them while it runs, --fresh does so now."
 )
+_NO_RESULT: Final = (
+    "No {} in this period that the archive knows of. Choose another with --since and --until, or --fresh."
+)
+_WHY_NOTHING: Final = {
+    EQUITY: "No equity was sampled in this period: every session samples it once a minute while it runs, and --fresh "
+    "does so now. Leave out --since and --until to see all samples.",
+    TRIPS: _NO_RESULT.format("round trip ended"),
+    PNL: _NO_RESULT.format("fill was made"),
+}
+"""What to say, and to do, where there is nothing to print."""
 _SET_ASIDE: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 
 
@@ -80,14 +90,13 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     try:
         with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
-            _print_results(archive, options, query)
+            return _print_results(archive, options, query)
     except sqlite3.Error as problem:
         unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=_SET_ASIDE)
         return report(unreadable)
-    return DONE
 
 
-def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> None:
+def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
     writer = _writer(options, query.grouping)
     row_count, has_funding = 0, True
     if options.what == PNL:
@@ -109,10 +118,14 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
     writer.close()
     if not has_funding:
         say(_why_no_funding(archive, query.product_types or ()))
-    if not row_count:
-        say(f"tradetui: {_why_nothing(options.what, archive, query)}")
+    unknown = _without_fills(archive, query)
+    if unknown:
+        say(f"tradetui: {unknown}")
+    elif not row_count:
+        say(f"tradetui: {_WHY_NOTHING[options.what]}")
     if options.what != EQUITY:
         _say_what_is_missing(archive, query)
+    return ATTENTION if unknown else DONE
 
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
@@ -140,23 +153,17 @@ def _why_no_funding(archive: Archive, product_types: Sequence[ProductType]) -> s
     return _NO_FUNDING if refusal is None else f"tradetui: funding is null, and not in net, without bills: {refusal}."
 
 
-def _why_nothing(what: str, archive: Archive, query: ResultQuery) -> str:
-    """What to say, and to do, where there is nothing to print."""
-    if what == EQUITY:
-        return (
-            "No equity was sampled in this period: every session samples it once a minute while it runs, and --fresh "
-            "does so now. Leave out --since and --until to see all samples."
-        )
+def _without_fills(archive: Archive, query: ResultQuery) -> str:
+    """Which of the symbols asked for the archive has no fill of, and what to do; empty where there is none."""
+    if not query.symbols:
+        return ""
     known = archive.symbols(FuturesFill)
-    unknown = [symbol for symbol in query.symbols or () if symbol not in known]
-    if unknown:
-        listed = ", ".join(known[:_SYMBOLS_SAID]) + (", …" if len(known) > _SYMBOLS_SAID else "")
-        remedy = f"symbols with fills are {listed}" if known else "it holds no fill at all; --fresh reads the newest"
-        return f"--symbol: the archive has no fill of {', '.join(unknown)}; {remedy}."
-    subject = "round trip ended" if what == TRIPS else "fill was made"
-    return (
-        f"No {subject} in this period that the archive knows of. Choose another with --since and --until, or --fresh."
-    )
+    unknown = [symbol for symbol in query.symbols if symbol not in known]
+    if not unknown:
+        return ""
+    listed = ", ".join(known[:_SYMBOLS_SAID]) + (", …" if len(known) > _SYMBOLS_SAID else "")
+    remedy = f"symbols with fills are {listed}" if known else "it holds no fill at all; --fresh reads the newest"
+    return f"--symbol: the archive has no fill of {', '.join(unknown)}; {remedy}."
 
 
 def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
