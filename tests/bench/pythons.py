@@ -1,7 +1,8 @@
-"""Runs the suite on every Python from 3.11 on that this machine has, each in an environment of its own.
+"""Runs the suite on every Python from 3.11 on that is on the path, each in an environment of its own.
 
     python -m tests.bench.pythons [PYTEST ARGUMENT ...]
 
+$PYTHONS names further directories with a folder for each Python, as pyenv's `versions` is one.
 With arguments pytest runs with them, otherwise the whole suite in four processes. One figure for each Python: tests
 that failed, of how many. A Python on which nothing ran counts as one failure.
 """
@@ -26,8 +27,8 @@ _VERSION = "import sys; print(*sys.version_info[:3], sep='.')"
 
 
 def pythons() -> dict[str, Path]:
-    """The interpreters on the path and of pyenv, by version, one for each minor version: the newest."""
-    roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"]
+    """The interpreters on the path and below $PYTHONS, by version, one for each minor version: the newest."""
+    roots = [Path(root) for root in os.environ.get("PYTHONS", "").split(os.pathsep) if root]
     newest: dict[str, Path] = {}
     for minor in range(FIRST_MINOR, LAST_MINOR + 1):
         name = f"python3.{minor}"
