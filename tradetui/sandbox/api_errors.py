@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 
@@ -16,7 +15,6 @@ class Refusal(Exception):
         self.http_status = http_status
 
 
+# Codes of the embedded exchange's own, since the live ones are not published; the messages are the interface's.
 OLD_COPY_MODEL: Final = ("31901", "This interface is only applicable to the new Copy model")
 COPY_KEY_EXISTS: Final = ("31902", "You have already created a Copy API Key.")
-OWN_CODES: Final[Mapping[str, str]] = dict((OLD_COPY_MODEL, COPY_KEY_EXISTS))
-"""Codes of the embedded exchange's own, since the live ones are not published; the messages are the interface's."""

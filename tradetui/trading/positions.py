@@ -171,7 +171,6 @@ class _Leg:
 @dataclass(slots=True)
 class _Symbol:
     legs: dict[PositionSide, _Leg] = field(default_factory=lambda: {LONG: _Leg(), SHORT: _Leg()})
-    last_price: Decimal | None = None
     opens_missing: bool = False
     unknown_word: str = ""
 
@@ -255,7 +254,6 @@ class PositionBook:
 
     def _apply(self, fill: FuturesFill) -> None:
         state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
-        state.last_price = fill.price
         if fill.unknown_word:
             state.unknown_word = fill.unknown_word
             return

@@ -5,7 +5,7 @@ A terminal gets the same values with escapes for what it would obey.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from tradetui.commands.process.console import Output
@@ -48,12 +48,15 @@ class CsvWriter:
         self._begun = False
 
     def write(self, row: Mapping[str, object]) -> None:
-        self._begin()
-        self._output.csv([csv_cell(row.get(name)) for name in self._columns])
+        self._write_cells([csv_cell(row.get(name)) for name in self._columns])
 
     def close(self) -> None:
         self._begin()
         self._output.flush()
+
+    def _write_cells(self, cells: Sequence[str]) -> None:
+        self._begin()
+        self._output.csv(cells)
 
     def _begin(self) -> None:
         if not self._begun:
@@ -61,26 +64,15 @@ class CsvWriter:
             self._output.csv(self._columns)
 
 
-class TableCsvWriter:
+class TableCsvWriter(CsvWriter):
     """CSV of the desk's rows of a table, as the screen exports it."""
 
     def __init__(self, output: Output, table: CsvTable[object]) -> None:
-        self._output = output
+        super().__init__(output, table.heading())
         self._table = table
-        self._begun = False
 
     def write(self, row: object) -> None:
-        self._begin()
-        self._output.csv(self._table.cells(row))
-
-    def close(self) -> None:
-        self._begin()
-        self._output.flush()
-
-    def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
-            self._output.csv(self._table.heading())
+        self._write_cells(self._table.cells(row))
 
 
 class TableWriter:

@@ -41,14 +41,7 @@ class StopViews:
             # The history says more of one that was read as waiting a moment before.
             still = tuple(row for row in marked if row.key not in ended.index)
             self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
-        self.all = replace(
-            self.all,
-            read_at=ended.read_at,
-            server_ms=ended.server_ms,
-            error=ended.error,
-            undecodable_rows=ended.undecodable_rows,
-            note=ended.note,
-        )
+        self.all = self.all.read_like(ended)
 
     def _marked(self, row: ProductRow[TriggerOrder]) -> ProductRow[TriggerOrder]:
         return MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))

@@ -62,23 +62,8 @@ def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, chance: ra
         towards_short = (held is not None and held.leg == "long") == closes if held else chance.random() < 0.5
         side = "sell" if towards_short else "buy"
         trade_side = f"{side}_single"
-    order_id = book.ids.at(now_ms)
-    order = Order(
-        spec=spec,
-        order_id=order_id,
-        client_oid=f"c{order_id[-15:]}",
-        side=side,
-        trade_side=trade_side,
-        order_type="market",
-        size=size,
-        price=None,
-        mode=book.mode,
-        leverage=book.leverage,
-        margin_mode=book.margin_mode(spec.symbol),
-        created_ms=now_ms,
-        changed_ms=now_ms,
-        enter_point=chance.choice(("WEB", "API", "ANDROID", "IOS")),
-    )
+    enter_point = chance.choice(("WEB", "API", "ANDROID", "IOS"))
+    order = book.new_order(spec, side, trade_side, size, now_ms, enter_point=enter_point)
     book.execute(order, size, price, now_ms, maker=chance.random() < 0.3)
 
 
@@ -110,30 +95,14 @@ def rest_order(
     price = spec.price(base * (1 - away if buys else 1 + away))
     size = unit_size(spec, chance.randint(1_000, 9_000)) * 2
     side = "buy" if buys else "sell"
-    order_id = book.ids.at(now_ms)
-    order = Order(
-        spec=spec,
-        order_id=order_id,
-        client_oid=f"c{order_id[-15:]}",
-        side=side,
-        trade_side="open" if book.mode == HEDGE else f"{side}_single",
-        order_type="limit",
-        size=size,
-        price=price,
-        mode=book.mode,
-        leverage=book.leverage,
-        margin_mode=book.margin_mode(spec.symbol),
-        created_ms=now_ms,
-        changed_ms=now_ms,
-        enter_point=chance.choice(("WEB", "API", "ANDROID")),
-        force=chance.choice(("gtc", "gtc", "post_only")),
-        preset_take_profit=spec.price(price * (Decimal("1.08") if buys else Decimal("0.92")))
-        if chance.random() < 0.3
-        else None,
-        preset_stop_loss=spec.price(price * (Decimal("0.95") if buys else Decimal("1.05")))
-        if chance.random() < 0.3
-        else None,
-    )
+    trade_side = "open" if book.mode == HEDGE else f"{side}_single"
+    enter_point = chance.choice(("WEB", "API", "ANDROID"))
+    order = book.new_order(spec, side, trade_side, size, now_ms, price=price, enter_point=enter_point)
+    order.force = chance.choice(("gtc", "gtc", "post_only"))
+    if chance.random() < 0.3:
+        order.preset_take_profit = spec.price(price * (Decimal("1.08") if buys else Decimal("0.92")))
+    if chance.random() < 0.3:
+        order.preset_stop_loss = spec.price(price * (Decimal("0.95") if buys else Decimal("1.05")))
     book.orders[order.order_id] = order
     return order
 

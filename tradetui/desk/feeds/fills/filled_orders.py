@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tradetui.desk.feeds.fills.history import KEPT
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.rows.filled_order import FilledOrder, order_key
@@ -32,14 +30,7 @@ class FilledOrders:
         self._fills = fills
         if fills.rows is not before.rows:
             self._group(before, fills)
-        self.snapshot = replace(
-            self.snapshot,
-            read_at=fills.read_at,
-            server_ms=fills.server_ms,
-            error=fills.error,
-            undecodable_rows=fills.undecodable_rows,
-            note=fills.note,
-        )
+        self.snapshot = self.snapshot.read_like(fills)
 
     def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}

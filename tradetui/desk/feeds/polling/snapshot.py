@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Generic
+from typing import Generic, Self
 
-from tradetui.desk.tables.rows.row_source import FeedRowT_co
+from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError
 from tradetui.wire.error_codes import UNIFIED_ACCOUNT
 
@@ -92,6 +92,17 @@ class Snapshot(Generic[FeedRowT_co]):
     def index_of(self, key: str) -> int | None:
         """Where the row of a key stands."""
         return self.index.get(key)
+
+    def read_like(self, other: Snapshot[FeedRow]) -> Self:
+        """The same rows, read when and as well as those of another snapshot, from which they were made."""
+        return replace(
+            self,
+            read_at=other.read_at,
+            server_ms=other.server_ms,
+            error=other.error,
+            undecodable_rows=other.undecodable_rows,
+            note=other.note,
+        )
 
     def age(self, now: float) -> float | None:
         """Seconds since the last good read, None before the first."""

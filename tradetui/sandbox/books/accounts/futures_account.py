@@ -117,6 +117,38 @@ class FuturesBook:
         """The one-way position of a symbol, whichever side it is on."""
         return self.held(symbol, "long") or self.held(symbol, "short")
 
+    def new_order(
+        self,
+        spec: ContractSpec,
+        side: str,
+        trade_side: str,
+        size: Decimal,
+        now_ms: int,
+        *,
+        price: Decimal | None = None,
+        source: str = "normal",
+        enter_point: str = "API",
+    ) -> Order:
+        """An order as the account's settings are now, of which nothing is filled; at the market without a price."""
+        order_id = self.ids.at(now_ms)
+        return Order(
+            spec=spec,
+            order_id=order_id,
+            client_oid=f"c{order_id[-15:]}",
+            side=side,
+            trade_side=trade_side,
+            order_type="market" if price is None else "limit",
+            size=size,
+            price=price,
+            mode=self.mode,
+            leverage=self.leverage,
+            margin_mode=self.margin_mode(spec.symbol),
+            created_ms=now_ms,
+            changed_ms=now_ms,
+            source=source,
+            enter_point=enter_point,
+        )
+
     def order(self, symbol: str, order_id: str | None, client_oid: str | None) -> Order | None:
         """An order of a symbol, resting or done, by its id where one is given, else by its client's; the newest."""
         for order in (*self.orders.values(), *reversed(self.done.values())):

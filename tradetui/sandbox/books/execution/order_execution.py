@@ -41,25 +41,17 @@ def market_order(
     enter_point: str = "API",
 ) -> Order:
     """A new order at the market, of which nothing is filled yet."""
-    order_id = book.ids.at(at.now_ms)
-    order = Order(
-        spec=spec,
-        order_id=order_id,
-        client_oid=client_oid or f"s{order_id[-15:]}",
-        side=side,
-        trade_side=trade_side,
-        order_type="market",
-        size=size,
-        price=None,
-        mode=book.mode,
-        leverage=book.leverage,
-        margin_mode=book.margin_mode(spec.symbol),
-        created_ms=at.now_ms,
-        changed_ms=at.now_ms,
+    order = book.new_order(
+        spec,
+        side,
+        trade_side,
+        size,
+        at.now_ms,
         source=source,
         enter_point=enter_point,
     )
-    book.orders[order_id] = order
+    order.client_oid = client_oid or f"s{order.order_id[-15:]}"
+    book.orders[order.order_id] = order
     return order
 
 
