@@ -26,7 +26,7 @@ from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import stand_in, untold
-from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import _MIGRATIONS, Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES

@@ -22,7 +22,7 @@ from tests.desk.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
-from tradetui.desk.archive.bills import BillReading
+from tradetui.desk.archive.bill_reading import BillReading
 from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.exchange.errors import Busy
 from tradetui.profiles.load import Flags, load

@@ -14,7 +14,8 @@ import pytest
 
 from tests.desk.bill_rows import bill
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.bills import BillCoverage, TimeSpan, bill_coverage, transfers
+from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
+from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
 from tradetui.desk.feeds.bills.closed_positions import CLOSED_POSITIONS_EVERY_S, ClosedPositionHistory

@@ -10,7 +10,8 @@ from tests.desk.bill_rows import bill
 from tests.desk.ledger_histories import START_MS
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, USDT
-from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan, Transfer, bill_coverage, transfers
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.results import ResultQuery, bills_behind, results
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -8,7 +8,7 @@ from tests.desk.bill_rows import bill
 from tests.desk.ledger_histories import START_MS
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
 from tradetui.desk.archive.trips.open_trips import open_trips

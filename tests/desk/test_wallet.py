@@ -10,7 +10,7 @@ from tests.desk.bill_rows import bill
 from tests.desk.ledger_histories import START_MS
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.results import ResultQuery, results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves

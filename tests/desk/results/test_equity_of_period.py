@@ -10,7 +10,7 @@ import pytest
 
 from tests.desk.bill_rows import bill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, add_sample
 from tradetui.desk.results.conversion import Rates

@@ -15,7 +15,7 @@ from tests.desk.ledger_histories import ZONES, made_history, summed_again
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, USDT
 from tests.desk.test_ledger import NOW_MS, pages_of, settle
-from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.hole import Hole

@@ -12,7 +12,7 @@ import pytest
 from tests.desk.bill_rows import bill
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.bills import BillCoverage, BillReading
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import quarter_of
-from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 BILL_TABLES: Final = """
@@ -47,9 +47,6 @@ OF_KIND: Final = "kind <> 'trade' AND kind"
 SQLite takes it only where a statement says so; a plus before the product type keeps it from the primary key, by which
 it would look at every bill of the type.
 """
-HOUR_MS: Final = 3_600_000
-SETTLEMENT_LASTS_MS: Final = 300_000
-"""How long after its full hour a settlement may still be booked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,48 +63,6 @@ class Transfer:
     amount_in_usd: Decimal | None
 
 
-class TimeSpan(NamedTuple):
-    """A stretch of time, both ends in Unix ms and included."""
-
-    since: int
-    until: int
-
-
-@dataclass(frozen=True, slots=True)
-class BillCoverage:
-    """How far the bills of a product type are read: from `since` to `until` but for the gaps.
-
-    The ends are None where nothing was read. `refusal` says why the last reading brought nothing.
-    """
-
-    since: int | None = None
-    until: int | None = None
-    gaps: tuple[TimeSpan, ...] = ()
-    refusal: str = ""
-
-    def holds(self, since: int, until: int) -> bool:
-        """Whether every bill of a period was read."""
-        if self.since is None or self.until is None or self.since > since or self.until < until:
-            return False
-        return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
-
-    def holds_settlements(self, since: int, until: int) -> bool:
-        """Whether every funding bill of a period was read: what is unread behind the first reading holds no settlement.
-
-        Contracts settle at full hours, each at hours of its own, so that every full hour counts.
-        """
-        if self.since is None or self.until is None or self.since > since:
-            return False
-        unread = (TimeSpan(self.until + 1, until), *self.gaps)
-        return not any(_may_hold_settlement(max(span.since, since), min(span.until, until)) for span in unread)
-
-
-def _may_hold_settlement(since: int, until: int) -> bool:
-    """Whether funding may be booked between two moments (Unix ms, both included)."""
-    full_hour = -(-(since - SETTLEMENT_LASTS_MS) // HOUR_MS) * HOUR_MS
-    return since <= until and full_hour <= until
-
-
 class FundingSum(NamedTuple):
     """Funding of a symbol within a quarter-hour of UTC, counted from 1970, in a coin."""
 
@@ -116,14 +71,6 @@ class FundingSum(NamedTuple):
     symbol: str
     coin: str
     amount: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class BillReading:
-    """Bills that a reading brought, and how far all of them are read then."""
-
-    bills: Sequence[FuturesBill]
-    coverage: BillCoverage
 
 
 def keep_bills(

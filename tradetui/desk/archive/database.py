@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic
 
-from tradetui.desk.archive.bills import BILL_TABLES, BillCoverage, BillReading, bill_coverage, keep_bills
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
+from tradetui.desk.archive.bills import BILL_TABLES, bill_coverage, keep_bills
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import (
     ACCOUNTS_COLUMN,

@@ -11,7 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bills import HOUR_MS, BillCoverage, bill_coverage, funding_by_quarter
+from tradetui.desk.archive.bill_reading import HOUR_MS, BillCoverage
+from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
 from tradetui.desk.archive.ledger.kept_fills import read_booked_fill
 from tradetui.desk.archive.ledger.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from tradetui.desk.archive.bills import OF_KIND, BillCoverage, TimeSpan, bill_coverage, funding_by_quarter, transfers
+from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
+from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.ledger.kept_fills import SETTLED_MS
 from tradetui.desk.archive.results import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
 from tradetui.trading.money import ZERO

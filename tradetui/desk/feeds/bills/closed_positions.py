@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.multi_product import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
@@ -15,6 +14,9 @@ from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.models.futures_requests import ClosedPositionsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_windows import DAY_MS
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
 
 CLOSED_POSITIONS_EVERY_S: Final = 300.0
 _FIRST_MS: Final = 89 * DAY_MS

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.bills import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.feeds.polling.multi_product import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected, UnreadableReply

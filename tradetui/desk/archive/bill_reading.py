@@ -1,0 +1,63 @@
+"""How far the bills of a product type are read: what a reader and the archive tell each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tradetui.wire.models.futures_extended import FuturesBill
+
+HOUR_MS: Final = 3_600_000
+SETTLEMENT_LASTS_MS: Final = 300_000
+"""How long after its full hour a settlement may still be booked."""
+
+
+class TimeSpan(NamedTuple):
+    """A stretch of time, both ends in Unix ms and included."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class BillCoverage:
+    """How far the bills of a product type are read: from `since` to `until` but for the gaps.
+
+    The ends are None where nothing was read. `refusal` says why the last reading brought nothing.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    gaps: tuple[TimeSpan, ...] = ()
+    refusal: str = ""
+
+    def holds(self, since: int, until: int) -> bool:
+        """Whether every bill of a period was read."""
+        if self.since is None or self.until is None or self.since > since or self.until < until:
+            return False
+        return not any(gap.since <= until and since <= gap.until for gap in self.gaps)
+
+    def holds_settlements(self, since: int, until: int) -> bool:
+        """Whether every funding bill of a period was read: what is unread behind the first reading holds no settlement.
+
+        Contracts settle at full hours, each at hours of its own, so that every full hour counts.
+        """
+        if self.since is None or self.until is None or self.since > since:
+            return False
+        unread = (TimeSpan(self.until + 1, until), *self.gaps)
+        return not any(_may_hold_settlement(max(span.since, since), min(span.until, until)) for span in unread)
+
+
+def _may_hold_settlement(since: int, until: int) -> bool:
+    """Whether funding may be booked between two moments (Unix ms, both included)."""
+    full_hour = -(-(since - SETTLEMENT_LASTS_MS) // HOUR_MS) * HOUR_MS
+    return since <= until and full_hour <= until
+
+
+@dataclass(frozen=True, slots=True)
+class BillReading:
+    """Bills that a reading brought, and how far all of them are read then."""
+
+    bills: Sequence[FuturesBill]
+    coverage: BillCoverage
