@@ -17,14 +17,13 @@ from pydantic import (
     Field,
     SecretStr,
     SkipValidation,
-    TypeAdapter,
     ValidationError,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator, core_schema
 
-from tradetui.wire.replies.field_types import is_text, is_time
+from tradetui.wire.replies.field_types import is_text, is_time, type_schema
 from tradetui.wire.text.json_text import dump_json
 
 _Row: TypeAlias = Mapping[str, Any]
@@ -136,8 +135,6 @@ R = TypeVar("R", bound=Record)
 
 # Reads the prepared fields of many rows at once into dictionaries; one a kind of record, made when first needed.
 _READERS: Final[dict[type[Record], SchemaValidator]] = {}
-# A few types make up all fields of all kinds, and making the schema of one takes pydantic half a millisecond.
-_TYPE_SCHEMAS: Final[dict[str, core_schema.CoreSchema]] = {}
 
 
 def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
@@ -174,7 +171,7 @@ _each = deque[None](maxlen=0).extend
 
 
 def _reader(kind: type[Record]) -> SchemaValidator:
-    """A validator of many rows at once, put together from the schemas that pydantic makes of the fields' types."""
+    """A validator of many rows at once, put together from the schemas of the fields' types."""
     fields = {
         name: core_schema.typed_dict_field(
             _field_schema(kind, field), required=field.is_required(), validation_alias=field.alias
@@ -188,19 +185,11 @@ def _reader(kind: type[Record]) -> SchemaValidator:
 
 def _field_schema(kind: type[Record], field: FieldInfo) -> core_schema.CoreSchema:
     # What a normalizer has read needs no further reading.
-    schema = core_schema.any_schema() if field.alias in kind.normalizers else _type_schema(field)
+    is_read = field.alias in kind.normalizers
+    schema = core_schema.any_schema() if is_read else type_schema(field.annotation, field.metadata)
     if field.is_required():
         return schema
     return core_schema.with_default_schema(schema, default=field.get_default())
-
-
-def _type_schema(field: FieldInfo) -> core_schema.CoreSchema:
-    type_text = repr((field.annotation, field.metadata))  # most of pydantic's metadata cannot be hashed
-    schema = _TYPE_SCHEMAS.get(type_text)
-    if schema is None:
-        field_type: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
-        schema = _TYPE_SCHEMAS[type_text] = TypeAdapter(field_type).core_schema
-    return schema
 
 
 def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
