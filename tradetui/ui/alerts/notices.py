@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual.screen import ModalScreen
+
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.ui.alerts.desktop import notification
+from tradetui.ui.protocol.screens import ShowsAlerts
 from tradetui.ui.sanitize import notify
 
 if TYPE_CHECKING:
@@ -48,11 +51,16 @@ class AlertNotices:
         self._sequence = sequence
         self._environ = environ
 
-    def tell(self, alert: Alert, now: float, *, line_is_seen: bool, beside_dialog: bool = False) -> None:
-        """Ring and show; `now` is monotonic seconds.
+    def show(self, alert: Alert, now: float) -> None:
+        """Ring and show, wherever the person is; `now` is monotonic seconds.
 
         Where the line is not seen the sentence comes as a message; beside a dialog too, unless it is of the market.
         """
+        # Behind a dialog the screen's own line is still there.
+        screen = next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, ModalScreen))
+        if line_is_seen := isinstance(screen, ShowsAlerts):
+            screen.show_alert()
+        beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
         rings = self._bell is not None and Channel.BELL in alert.channels
         if rings and self._bell is not None and self._bell.lets_through(now, at_once=not of_a_market):

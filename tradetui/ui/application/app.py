@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 
 from tradetui.ui.application import deferred
 from tradetui.ui.application.trading_lock import TradingLock
@@ -35,7 +35,7 @@ from tradetui.ui.protocol.messages import (
     OpenScreenList,
     OpenTrips,
 )
-from tradetui.ui.protocol.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, ShowsAlerts, is_of_results
+from tradetui.ui.protocol.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.sanitize import notify
 from tradetui.ui.settings.preference_writer import PreferenceWriter
 from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
@@ -255,17 +255,7 @@ class TradeApp(App[None], inherit_bindings=False):
         """Ring, and show the alert wherever the person is."""
         if self.is_running and self.desk is not None and self._alerts is not None:
             self.main.show_alert()
-            # Behind a dialog the screen's own line is still there.
-            screen = next(screen for screen in reversed(self.screen_stack) if not isinstance(screen, ModalScreen))
-            if isinstance(screen, ShowsAlerts):
-                screen.show_alert()
-            beside_dialog = screen is not self.screen
-            self._alerts.tell(
-                alert,
-                self.desk.clock.monotonic(),
-                line_is_seen=isinstance(screen, ShowsAlerts),
-                beside_dialog=beside_dialog,
-            )
+            self._alerts.show(alert, self.desk.clock.monotonic())
 
     async def _close_desk(self) -> None:
         for end in self._subscriptions:

@@ -25,6 +25,7 @@ from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels
 from tradetui.ui.main.main_hints import hinted_bindings
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panel_headlines import PanelHeadlines
+from tradetui.ui.main.panel_painter import PanelPainter
 from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.profile_choice import ask_for_profile
 from tradetui.ui.main.refusal_notice import RefusalNotice
@@ -40,7 +41,6 @@ from tradetui.ui.table.table_screen import TableScreen
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
-    from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
     from tradetui.ui.keys.key_order import TypedInput
@@ -73,7 +73,7 @@ class MainScreen(TableScreen):
         self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None
-        self._fresh: set[str] = set()
+        self._painter = PanelPainter(self.panels)
         self._painting = False
         self._painted_at = 0.0
         self._day: date | None = None
@@ -198,9 +198,9 @@ class MainScreen(TableScreen):
         if desk is None:
             return
         if feed is not None:
-            self._fresh.add(feed.name)
+            self._painter.fresh.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
-                self.app.screen.follow(feed.name, self.rows_of(feed.name))
+                self.app.screen.follow(feed.name, self._painter.rows_of(desk, feed.name))
         if feed is not None and self.app.screen is not self:
             return  # behind a dialog every paint would draw the dialog anew as well: the next tick paints what is new
         if not self._painting:
@@ -220,37 +220,18 @@ class MainScreen(TableScreen):
         desk = self.desk
         if desk is None:
             return
-        now = self._painted_at = desk.clock.monotonic()
+        self._painted_at = desk.clock.monotonic()
         if not self.paused:
             self.show_zone()
-            for name in sorted(self._fresh):
-                if self.panels[name].display:
-                    self._fresh.discard(name)
-                    self.panels[name].show(desk.feeds[name], now, self.rows_of(name))
+            self._painter.paint_fresh(desk)
             self._area.follow_rows()
             self.refresh_states()
         self._show_header(desk)
 
-    def rows_of(self, name: str) -> Snapshot[FeedRow]:
-        """What a panel shows, in the view that it is in."""
-        assert self.desk is not None
-        return self.desk.panel_rows(name, other_view=self.panels[name].in_other_view)
-
-    def repaint(self, *names: str) -> None:
-        """Show the rows of panels anew, though the others may stand still."""
-        if self.desk is not None:
-            for name in names:
-                self._fresh.discard(name)
-                self.panels[name].show(self.desk.feeds[name], self.desk.clock.monotonic(), self.rows_of(name))
-
     def refresh_states(self) -> None:
         """Bring titles, ages, tabs and hints up to date."""
-        desk = self.desk
-        if desk is not None:
-            now = desk.clock.monotonic()
-            for name, panel in self.panels.items():
-                if panel.display:
-                    panel.show_state(desk.feeds[name], now, self.rows_of(name))
+        if self.desk is not None:
+            self._painter.show_states(self.desk)
         self._show_hidden()
         self._show_hints()
 
@@ -266,7 +247,7 @@ class MainScreen(TableScreen):
     def on_screen_resume(self) -> None:
         """Show what came while another screen was in front; the list of alerts may have been looked at meanwhile."""
         self.show_alert()
-        if self._fresh:
+        if self._painter.fresh:
             self.published(None)
 
     def show_alert(self) -> None:
@@ -288,11 +269,7 @@ class MainScreen(TableScreen):
 
     def _hidden_panels(self) -> list[HiddenPanel]:
         off_screen = [name for name in PANELS if name not in self._area.shown]
-        panels = [self._headlines.of(name, self.desk, self.cell_format) for name in off_screen]
-        unseen = self.desk.alerts.unseen if self.desk is not None else 0
-        if panels and unseen:
-            panels.append(HiddenPanel("alerts", self.key_named("alerts"), "Alerts", "", f"{unseen} new", False))
-        return panels
+        return self._headlines.of_panels(off_screen, self.desk, self.cell_format, self.key_named("alerts"))
 
     def _show_hints(self) -> None:
         zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
@@ -342,7 +319,8 @@ class MainScreen(TableScreen):
         self._size_hidden()
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
-        self.repaint(*revealed)
+        if self.desk is not None:
+            self._painter.paint(self.desk, revealed)
         self.call_later(self._paint)
 
     def set_paces(self) -> None:
@@ -356,7 +334,7 @@ class MainScreen(TableScreen):
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""
         self.focused_panel = name
-        self._fresh.add(name)
+        self._painter.fresh.add(name)
         self._arrange()
         self.table.focus()
 
@@ -430,10 +408,10 @@ class MainScreen(TableScreen):
 
     def action_view(self) -> None:
         """The other view of the focused panel: every fill, or the stops that still wait; and back."""
-        if not self.able("view"):
+        if not self.able("view") or self.desk is None:
             return
         self.panel.in_other_view = not self.panel.in_other_view
-        self.repaint(self.focused_panel)
+        self._painter.paint(self.desk, [self.focused_panel])
         self.refresh_states()
 
     def action_product(self) -> None:

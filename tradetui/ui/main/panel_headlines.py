@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.table import PANELS
@@ -20,7 +21,17 @@ class PanelHeadlines:
     def __init__(self) -> None:
         self._known: dict[str, tuple[object, str]] = {}
 
-    def of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+    def of_panels(
+        self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, alerts_key: str
+    ) -> list[HiddenPanel]:
+        """These panels, and after them the alerts that nobody has looked at; `alerts_key` opens these."""
+        panels = [self._of(name, desk, cell_format) for name in names]
+        unseen = desk.alerts.unseen if desk is not None else 0
+        if panels and unseen:
+            panels.append(HiddenPanel("alerts", alerts_key, "Alerts", "", f"{unseen} new", False))
+        return panels
+
+    def _of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
         """A panel with the number of its rows and its headline; with neither before it was read."""
         table = PANELS[name]
         feed = desk.feeds[name] if desk is not None else None
