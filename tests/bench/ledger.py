@@ -1,7 +1,8 @@
 """What the ledger costs: keeping a fill with it and without, at a thousand fills and at a million, and reading results.
 
-A million fills are two years of trading. Fills are booked behind the transaction that keeps them, so that is measured
-apart. `show pnl` is held to `show --help`, the results of a period to a key in five tables that stand still.
+A million fills are two years of trading, with a bill each. Fills are booked behind the transaction that keeps them, so
+that is measured apart. `show pnl` is held to `show --help`, the results of a period, and what the screen reads when it
+opens, to a key in five tables that stand still.
 
 Run: python -m tests.bench.ledger [ROWS]
 """
@@ -41,6 +42,7 @@ TRADETUI = str(Path(sys.executable).with_name("tradetui"))
 FEW, PAGE, TURNS, PERIOD_TURNS = 1_000, 100, 40, 15
 SPACING_MS = 63_000
 """Between two fills: a million of them take two years."""
+FUNDED_EVERY_MS = 8 * 3_600_000
 TYPES = (ProductType.USDT_FUTURES,)
 ADDRESS, API_KEY = "https://api.bitget.com", "bench"
 
@@ -109,9 +111,29 @@ def filled(file: Path, count: int) -> Path:
             worth = Decimal(time_ms // 60_000 * 7_919 % 1_000_000) / 100 + 20_000
             add_sample(connection, TYPES, EquitySample(time_ms, worth, Decimal(time_ms // 60_000 % 97)))
             time_ms += spacing_at(end_ms - time_ms)
-    archive.add_bills(ProductType.USDT_FUTURES, BillReading((), BillCoverage(START_MS, end_ms)))
+    keep_bills(archive, count)
     archive.close()
     return file
+
+
+def keep_bills(archive: Archive, count: int) -> None:
+    """Keep the bills of so many fills, one each, and funding of each symbol every eight hours."""
+    end_ms = START_MS + count * SPACING_MS
+    bills: list[tuple[int, str, str, str]] = [
+        (START_MS + number * SPACING_MS, "trade", "open_long", SYMBOLS[number // 2 % len(SYMBOLS)])
+        for number in range(count)
+    ]
+    bills += [
+        (time_ms, "funding", "contract_settle_fee", symbol)
+        for time_ms in range(START_MS // FUNDED_EVERY_MS * FUNDED_EVERY_MS, end_ms, FUNDED_EVERY_MS)
+        for symbol in SYMBOLS
+    ]
+    with archive.transaction() as connection:
+        connection.executemany(
+            "INSERT INTO bill VALUES ('USDT-FUTURES', 'USDT', ?, ?, ?, ?, ?, '-0.01', '0', ?)",
+            ((at, f"{number:020}", *words, str(-number)) for number, (at, *words) in enumerate(sorted(bills))),
+        )
+    archive.add_bills(ProductType.USDT_FUTURES, BillReading((), BillCoverage(START_MS, end_ms)))
 
 
 def period_seconds(archive: Archive, sampled: EquitySeries, choice: PeriodChoice, end_ms: int) -> float:
