@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.sandbox.born_once import born_once
-from tradetui.desk.alerts.alerts import AlertSettings
+from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.desk import Desk
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.settings import DeskSettings, Environment

@@ -13,7 +13,7 @@ import pytest
 
 from tests.desk.simulation import Simulation
 from tradetui.commands.process.flags import EVENT_KINDS
-from tradetui.desk.alerts.alerts import AlertSettings
+from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.desk import journal_location
 from tradetui.desk.events.account_events import AccountEvents, NoLog
 from tradetui.desk.events.event import AccountEvent, EventId, EventKind

@@ -13,7 +13,7 @@ import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
 from tradetui.desk.alerts.event import AlertEvent
-from tradetui.desk.alerts.watch import AlertWatch
+from tradetui.desk.alerts.watch.watch import AlertWatch
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.alerts.alerts import Alerts, AlertSettings
+from tradetui.desk.alerts.alerts import Alerts
+from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
@@ -294,7 +295,7 @@ class Desk:
             self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
-        self.alerts.account = account.uid or account.name
+        self.alerts.delivery.account = account.uid or account.name
         self.client.budget.account = account.name  # two profiles of one account share its limits
         # A copy trader reverses once a second, an ordinary account ten times; until this is known, once.
         if account.info is not None and self.client.budget.account_kind is None:

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.desk.scripted import NOW_MS
-from tradetui.desk.alerts.alerts import OTHERS_WAIT_S, Alerts, AlertSettings
+from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.claims import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertClaims
 from tradetui.desk.alerts.command import CommandFailed
+from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
@@ -125,9 +127,9 @@ class Session:
         self._clock = clock
         settings = AlertSettings(rules=(LOST,), command=self, commands_a_minute=2)
         self.alerts = Alerts(settings, clock, InlineDisk(), name, lambda: None)
-        self.alerts.desktop = lambda sentence: self.delivered.append((sentence, clock.monotonic()))
+        self.alerts.delivery.desktop = lambda sentence: self.delivered.append((sentence, clock.monotonic()))
         self.alerts.subscribe(self.shown.append)
-        self.alerts.subscribe_failures(self.failures.append)
+        self.alerts.delivery.subscribe_failures(self.failures.append)
 
     async def run(self, json_text: str) -> None:
         """Stands for the command."""
@@ -165,7 +167,7 @@ async def test_both_sessions_show_it_and_one_delivers_it(tmp_path: Path) -> None
     assert second.delivered == [("Link lost: no reply", began)]
     assert (first.delivered, len(first.ran), len(second.ran)) == ([], 0, 1)
     await asyncio.sleep(5)
-    first.alerts.typed()
+    first.alerts.delivery.typed()
     await asyncio.sleep(0)
     for session in (first, second):
         session.get_link_back()
@@ -193,7 +195,7 @@ async def test_a_killed_claimant_is_replaced(tmp_path: Path) -> None:
     second.lose_link()
     await asyncio.sleep(5)
     assert (len(second.ran), len(first.ran)) == (1, 0)
-    for task in tuple(second.alerts._tasks):
+    for task in tuple(second.alerts.delivery._tasks):
         task.cancel()  # as a kill ends it: nothing is written any more
     await asyncio.sleep(60)
     assert (len(first.ran), len(first.delivered)) == (1, 0), "the desktop was done, the command was not"
@@ -216,7 +218,7 @@ async def test_a_command_that_fails_or_runs_too_often_is_said_and_logged() -> No
         "Alert command not run: 2 a minute are allowed",
     ]
     assert len(session.ran) == 2
-    log = await session.alerts.log()
+    log = await session.alerts.delivery.newest()
     assert [row.delivery.partition("command: ")[2].partition(";")[0] for row in log] == [
         "FAILED, not run: 2 a minute are allowed",
         "done",
@@ -236,7 +238,7 @@ async def test_a_silenced_rule_is_logged_and_nothing_else(tmp_path: Path) -> Non
     session.lose_link()
     await asyncio.sleep(5)
     assert (session.shown, session.delivered, session.ran, session.alerts.unseen) == ([], [], [], 0)
-    assert [row.delivery for row in await session.alerts.log()] == ["silenced"]
+    assert [row.delivery for row in await session.alerts.delivery.newest()] == ["silenced"]
     session.alerts.test(LOST)
     await asyncio.sleep(1)
     assert len(session.delivered) == 1, "a test is sent all the same"
@@ -267,4 +269,4 @@ async def test_without_an_archive_it_is_delivered_at_once() -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert len(session.delivered) == 1
-    assert [row.sentence for row in await session.alerts.log()] == ["Link lost: no reply"]
+    assert [row.sentence for row in await session.alerts.delivery.newest()] == ["Link lost: no reply"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.desk.simulation import Simulation
-from tradetui.desk.alerts.alerts import AlertSettings
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
+from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.desk import Desk
 from tradetui.sandbox.books.trigger_order import waits_above
 
@@ -30,7 +30,7 @@ class Watched:
         self.shown: list[Alert] = []
         self.desktop: list[str] = []
         desk.alerts.subscribe(self.shown.append)
-        desk.alerts.desktop = self.desktop.append
+        desk.alerts.delivery.desktop = self.desktop.append
 
 
 def kept_files(data_dir: Path) -> set[str]:
@@ -56,8 +56,8 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
         (alert,) = (alert for alert in session.shown if RuleKind.FILL in alert.event.kinds)
         assert alert.sentence.startswith("BTCUSDT LONG opened: bought 0.0100 at ")
     assert (len(first.desktop), len(second.desktop)) == (0, 1), "the one that was opened last comes first"
-    log = await first.desk.alerts.log()
-    assert log == await second.desk.alerts.log()
+    log = await first.desk.alerts.delivery.newest()
+    assert log == await second.desk.alerts.delivery.newest()
     assert log[0].delivery == "desktop: sent; line"
     await second.desk.stop()
     simulation.exchange_state.advance(simulation.clock.wall_ms())

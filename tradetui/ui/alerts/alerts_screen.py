@@ -92,7 +92,7 @@ class AlertsScreen(ClosableScreen):
         if desk is None:
             return
         self._show_rules()
-        log = await desk.alerts.log()
+        log = await desk.alerts.delivery.newest()
         if log != self._log:
             self._log = log
             self._generation += 1

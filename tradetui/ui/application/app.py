@@ -168,7 +168,7 @@ class TradeApp(App[None], inherit_bindings=False):
             await super().on_event(event)
             return
         if self.desk is not None:
-            self.desk.alerts.typed()
+            self.desk.alerts.delivery.typed()
         if not (
             self.key_order.busy
             and isinstance(event, events.Key)
@@ -231,11 +231,11 @@ class TradeApp(App[None], inherit_bindings=False):
         self.failure = None
         self.desk = opened
         self._alerts = notices = deferred.alert_notices(self, opened, rings=self.settings.bell)
-        opened.alerts.desktop = notices.show_on_desktop
+        opened.alerts.delivery.desktop = notices.show_on_desktop
         self._subscriptions = (
             opened.subscribe(self._published),
             opened.alerts.subscribe(self.alerted),
-            opened.alerts.subscribe_failures(notices.say_failure),
+            opened.alerts.delivery.subscribe_failures(notices.say_failure),
         )
         if not self.settings.inline_start:
             await opened.client.prepare()

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from tradetui.desk.alerts.event import AlertEvent, one_sentence
-from tradetui.desk.alerts.news import News
-from tradetui.desk.alerts.order_fills import FillGroups, OrderFills, order_fills
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.alerts.sentences import (
+from tradetui.desk.alerts.watch.news import News
+from tradetui.desk.alerts.watch.order_fills import FillGroups, OrderFills, order_fills
+from tradetui.desk.alerts.watch.sentences import (
     fills_sentence,
     is_stop,
     order_gone_sentence,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.alerts.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
+from tradetui.desk.alerts.watch.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.cells.number_format import decimals, is_dollar, number
 from tradetui.trading.positions import LONG, SHORT, Position

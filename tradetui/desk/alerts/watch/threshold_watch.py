@@ -9,14 +9,14 @@ from typing import Final
 
 from tradetui.desk.alerts.event import AlertEvent, one_sentence
 from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
-from tradetui.desk.alerts.sentences import (
+from tradetui.desk.alerts.watch.sentences import (
     liquidation_sentence,
     margin_sentence,
     price_sentence,
     result_sentence,
     today_sentence,
 )
-from tradetui.desk.alerts.thresholds import ThresholdState, crossed, look
+from tradetui.desk.alerts.watch.thresholds import ThresholdState, crossed, look
 from tradetui.trading.money import exact_digits
 from tradetui.trading.positions import Position
 

@@ -1,0 +1,190 @@
+"""Delivers a session's alerts by desktop and command, each once for the account, and keeps the log of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
+from tradetui.desk.alerts.command import CommandFailed, MinuteLimit
+from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.rules import Channel
+from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.exchange.clock import Clock, Moment
+from tradetui.storage.disk_thread import Disk
+
+if TYPE_CHECKING:
+    from tradetui.desk.archive.database import Archive
+
+_log = logging.getLogger(__name__)
+
+OTHERS_WAIT_S: Final = 2.0
+"""How long a session leaves desktop and command to the one that was typed into last."""
+TYPED_EVERY_S: Final = 2.0
+"""Typing is noted at most so often."""
+LIMIT_SAID_EVERY_S: Final = 60.0
+"""At most so often it is said that the command is not run, since it would run too often; the log says it each time."""
+_IN_MEMORY: Final = 200
+
+
+class AlertDelivery:
+    """What becomes of a session's alerts outside its screen.
+
+    `desktop` shows a sentence outside the program, where there is a terminal that does; `account` is the account's
+    name, once it is known.
+    """
+
+    def __init__(self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str) -> None:
+        """`owner` names this session among those of the account."""
+        self.desktop: Callable[[str], None] | None = None
+        self.account = ""
+        self._settings = settings
+        self._clock = clock
+        self._disk = disk
+        self._owner = owner
+        self._limit = MinuteLimit(settings.commands_a_minute, clock)
+        self._claims: AlertClaims | None = None
+        self._shared = False
+        self._typed_s = -TYPED_EVERY_S
+        self._failure_listeners: list[Callable[[str], None]] = []
+        self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._limit_said_s = -LIMIT_SAID_EVERY_S
+
+    def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call the listener with a sentence when an alert could not be delivered; returns what ends it."""
+        self._failure_listeners.append(listener)
+        return lambda: self._failure_listeners.remove(listener)
+
+    def attach(self, archive: Archive) -> None:
+        """Share desktop and command with the other sessions of the account from now on."""
+        self._claims = AlertClaims(archive, self._owner)
+        self._shared = not archive.trimmed
+
+    async def come_first(self) -> None:
+        """Deliver before the account's other sessions, as one that was typed into; raises sqlite3.Error."""
+        if self._claims is not None:
+            await self._disk.run(self._claims.typed, Moment.now(self._clock))
+
+    async def stop(self) -> None:
+        """End; what this session claimed and has not done is left to others."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        claims, self._claims = self._claims, None
+        if claims is not None:
+            try:
+                await self._disk.run(claims.leave)
+            except (sqlite3.Error, OSError) as problem:
+                _log.warning("the archive does not take that a session ends (%s)", problem)
+
+    def typed(self) -> None:
+        """A person typed into this session: it delivers first from now on."""
+        now_s = self._clock.monotonic()
+        if self._claims is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
+            self._typed_s = now_s
+            self._start(self._note_typing(self._claims))
+
+    async def newest(self) -> Sequence[LoggedAlert]:
+        """The alerts of the account, newest first; those of this session while its archive is not open."""
+        if self._claims is None:
+            return tuple(self._memory)
+        try:
+            return await self._disk.run(self._claims.newest)
+        except (sqlite3.Error, OSError):
+            return tuple(self._memory)
+
+    def begin(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
+        """Write an alert into the log, then deliver what falls to this session of the channels that sound by then."""
+        delivery = ", ".join(sorted(alert.channels)) or "silenced"
+        number = self._memory[0].number + 1 if self._memory else 1
+        self._memory.appendleft(LoggedAlert(number, alert.at_ms, alert.sentence, ", ".join(alert.rules), delivery))
+        self._start(self._share(alert, sounding))
+
+    async def _share(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
+        number, first = await self._noted(alert)
+        channels = alert.channels if alert.test else await sounding()
+        deliveries = [
+            self._deliver(alert, channel, number, first=first or alert.test)
+            for channel in (Channel.DESKTOP, Channel.COMMAND)
+            if channel in channels and self._reaches(channel)
+        ]
+        await asyncio.gather(*deliveries)
+
+    def _reaches(self, channel: Channel) -> bool:
+        return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
+
+    async def _noted(self, alert: Alert) -> tuple[int | None, bool]:
+        if self._claims is None:
+            return None, True
+        try:
+            return await self._disk.run(self._claims.note, alert, Moment.now(self._clock))
+        except (sqlite3.Error, OSError) as problem:
+            _log.warning("an alert is delivered without the other sessions: %s", problem)
+            return None, True
+
+    async def _deliver(self, alert: Alert, channel: Channel, number: int | None, *, first: bool) -> None:
+        """Deliver by one channel, unless another session does; at once where the archive cannot be asked."""
+        if not first:
+            await asyncio.sleep(OTHERS_WAIT_S)
+        while number is not None and self._claims is not None:
+            try:
+                claim = await self._disk.run(self._claims.claim, number, channel, Moment.now(self._clock))
+            except (sqlite3.Error, OSError):
+                break
+            if claim.done:
+                return
+            if claim.mine:
+                break
+            await asyncio.sleep(claim.free_in_s)
+        result = await self._handed_over(alert, channel)
+        if number is not None and self._claims is not None:
+            try:
+                await self._disk.run(self._claims.finish, number, channel, result)
+            except (sqlite3.Error, OSError) as problem:
+                _log.warning("an alert may be delivered again: %s", problem)
+
+    async def _handed_over(self, alert: Alert, channel: Channel) -> str:
+        """Deliver, and say what came of it."""
+        if channel is Channel.DESKTOP:
+            assert self.desktop is not None
+            self.desktop(alert.sentence)
+            return "sent"
+        command = self._settings.command
+        assert command is not None
+        if not self._limit.take():
+            failure = f"not run: {self._settings.commands_a_minute} a minute are allowed"
+            if (now_s := self._clock.monotonic()) - self._limit_said_s >= LIMIT_SAID_EVERY_S:
+                self._limit_said_s = now_s
+                self._say_failure(failure)
+        else:
+            event = alert.as_json(self.account, self._settings.profile, self._settings.environment)
+            try:
+                await command.run(f"{json.dumps(event)}\n")
+            except CommandFailed as problem:
+                failure = str(problem)
+                self._say_failure(failure)
+            else:
+                return "done"
+        return f"FAILED, {failure}"
+
+    def _say_failure(self, failure: str) -> None:
+        for listener in tuple(self._failure_listeners):
+            listener(f"Alert command {failure}")
+
+    async def _note_typing(self, claims: AlertClaims) -> None:
+        try:
+            await self._disk.run(claims.typed, Moment.now(self._clock))
+        except (sqlite3.Error, OSError) as problem:
+            _log.warning("the archive does not take that this session is used (%s)", problem)
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
