@@ -17,9 +17,10 @@ from tests.bench.virtual_loop import VirtualLoop
 def pytest_configure() -> None:
     """Look for garbage less often, which takes a third of a screen test's time with 700 objects, and keep bytecode.
 
+    All of it is looked for once in about five screen tests: the screens of each are garbage that holds itself.
     Without bytecode every worker rewrites all tests' assertions, and every program that a test starts compiles itself.
     """
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(100_000, 50, 5)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.help import HelpLine, _content

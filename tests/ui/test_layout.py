@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
 from tradetui.ui.main.layout import LOWEST, NARROWEST, Arrangement, PanelNeed, Shape, arrangement, regions, share

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.lookup_stage import BOOKS
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Button, Static
 
 from tests.ui.reversal_stage import opened, posts, said, words
-from tests.ui.virtual import Stage as UiStage
+from tests.ui.virtual import BriefStage as UiStage
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal.journal import State

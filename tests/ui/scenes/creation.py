@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage, Stage
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)
@@ -93,22 +94,24 @@ _FORM = ("Create sub-accounts with API keys", "Name: 8 English letters. Give exa
 _REVIEW = ("Sent once, exactly so; passphrases are covered here:", '"passphrase": "***"', "Create 2")
 _RESULT = ("2 of 2 created with a key", "✓ alphaone     created", "secret        ••••••••••••")
 
+_scene = partial(Scene, stage=BriefStage, after=3.0)
+"""What is created covers the panels, so that it need not wait until these are full."""
 SCENES = {
-    "create-form": Scene(SIZE, _FORM, _form),
-    "create-form-80x24": Scene((80, 24), _FORM, _form),
-    "create-review": Scene(SIZE, _REVIEW, _review),
-    "create-review-80x24": Scene((80, 24), _REVIEW, _review),
-    "create-result": Scene(SIZE, _RESULT, _result),
-    "create-result-80x24": Scene((80, 24), _RESULT, _result),
-    "create-unknown": Scene(
+    "create-form": _scene(SIZE, _FORM, _form),
+    "create-form-80x24": _scene((80, 24), _FORM, _form),
+    "create-review": _scene(SIZE, _REVIEW, _review),
+    "create-review-80x24": _scene((80, 24), _REVIEW, _review),
+    "create-result": _scene(SIZE, _RESULT, _result),
+    "create-result-80x24": _scene((80, 24), _RESULT, _result),
+    "create-unknown": _scene(
         SIZE, ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown
     ),
-    "create-broker-result": Scene(SIZE, ("✓ desk4@broker.example created: uid",), _broker, account="broker"),
-    "create-copy-form": Scene(
+    "create-broker-result": _scene(SIZE, ("✓ desk4@broker.example created: uid",), _broker, account="broker"),
+    "create-copy-form": _scene(
         SIZE, ("Create the copy-trading key", "Choose 8 to 32 of a-z"), _copy_form, account="copy-new"
     ),
-    "create-copy-refused": Scene(
+    "create-copy-refused": _scene(
         SIZE, ("Refused: nothing was created", "(code 31902)"), _copy_refused, account="at-limits"
     ),
-    "keys-none": Scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys),
+    "keys-none": _scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys),
 }

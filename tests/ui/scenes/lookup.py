@@ -11,11 +11,13 @@ from textual.widgets import Input
 
 from tests.desk.lookup_stage import ACCOUNTS
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import Stage
+from tests.ui.virtual import BriefStage, Stage
 from tradetui.desk.tables.table import LOOKUPS
 
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
 SIZE, NARROW = (100, 28), (60, 20)
+_OPEN_S = 3.0
+"""A lookup covers the panels, so that it need not wait until these are full."""
 _WIDE_RANGE = {"startTime": "30d", "endTime": "0d"}
 _EMPTY_RANGE = {"startTime": "89d", "endTime": "89d"}
 FULL: Mapping[str, Mapping[str, str]] = {
@@ -134,7 +136,9 @@ def _of_every_kind(
     size: tuple[int, int] = SIZE,
 ) -> dict[str, Scene]:
     return {
-        f"{table}-{state}": Scene(size, shows[table], partial(play, table), account=ACCOUNTS[table])
+        f"{table}-{state}": Scene(
+            size, shows[table], partial(play, table), account=ACCOUNTS[table], stage=BriefStage, after=_OPEN_S
+        )
         for table in LOOKUPS
     }
 

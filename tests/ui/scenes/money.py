@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from textual.pilot import Pilot
 
@@ -11,8 +12,18 @@ from tests.ui.scenes.scene import Scene
 from tests.ui.virtual import Stage
 from tradetui.sandbox.app import Sandbox
 
-_READ_S = 90.0
-"""By then the embedded exchange's ninety days are read, and equity was sampled."""
+_READ_S = 30.0
+"""By then all fills of such an account are read."""
+_SAMPLED_S = 90.0
+"""By then equity was sampled, a minute apart."""
+
+
+class MonthStage(Stage):
+    """A stage whose accounts have traded for little more than the month that is shown."""
+
+    fills_kept = 400
+
+
 _ALL = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
 
 
@@ -59,15 +70,14 @@ def _core_only(sandbox: Sandbox) -> None:
 
 
 _JULY = "July 2026, net realised"
+_month = partial(Scene, stage=MonthStage, after=_READ_S)
 SCENES = {
-    "money-200x60": Scene((200, 60), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_READ_S),
-    "money-120x36": Scene((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_READ_S, published=True),
-    "money-80x24": Scene((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened, after=_READ_S),
-    "money-trips": Scene((120, 36), ("Round trips", "start not proven", "lost"), _trips, after=_READ_S),
-    "money-equity": Scene((120, 36), ("Equity without deposits", "▐today▌"), _equity_today, after=900.0),
+    "money-200x60": _month((200, 60), (*_ALL, _JULY, "Wallet moved"), _month_before),
+    "money-120x36": _month((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_SAMPLED_S, published=True),
+    "money-80x24": _month((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened),
+    "money-trips": _month((120, 36), ("Round trips", "start not proven", "lost"), _trips),
+    "money-equity": _month((120, 36), ("Equity without deposits", "▐today▌"), _equity_today, after=190.0),
     "money-holes": Scene((120, 36), (*_ALL, "are being read", "?"), _opened, after=6.0),
     "money-empty": Scene((120, 36), ("No fills are kept yet.",), _opened, before=_without_fills, after=20.0),
-    "money-core-only": Scene(
-        (120, 36), (*_ALL, "funding and wallet not known: "), _opened, before=_core_only, after=_READ_S
-    ),
+    "money-core-only": _month((120, 36), (*_ALL, "funding and wallet not known: "), _opened, before=_core_only),
 }

@@ -99,7 +99,7 @@ def keep_bills(
         connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
     forget_spans(connection, (quarter for quarter, *_ in funding))
     _keep_coverage(connection, product_type, reading.coverage)
-    if rows_at_most is not None:
+    if rows_at_most is not None and _bills_kept(connection) > rows_at_most:
         connection.execute(
             "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
             " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)"
@@ -108,6 +108,11 @@ def keep_bills(
             " AND (later.time, later.ordinal) > (bill.time, bill.ordinal))",
             (rows_at_most, QUARTER_MS, QUARTER_MS),
         )
+
+
+def _bills_kept(connection: sqlite3.Connection) -> int:
+    count: int = connection.execute("SELECT count(*) FROM bill").fetchone()[0]
+    return count
 
 
 def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:

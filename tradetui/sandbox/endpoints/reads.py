@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -82,8 +82,10 @@ def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
         *(_equal(name, values[name]) for name in book.filters if name in values),
         *_further(call),
     ]
-    rows = exchange_state.rows(call.uid, book.name, values.get("productType"))
-    page = list(islice((row for row in rows if all(keeps(row) for keeps in kept)), size))
+    rows: Iterable[Row] = exchange_state.rows(call.uid, book.name, values.get("productType"))
+    for keeps in kept:
+        rows = filter(keeps, rows)
+    page = list(islice(rows, size))
     if book.list_key is None:
         return page
     if page:
