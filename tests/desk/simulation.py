@@ -78,6 +78,8 @@ class Simulation:
     product_types: Sequence[ProductType] = PRODUCT_TYPES
     options: dict[str, Any] = field(default_factory=dict)
     checked: bool = True
+    fills: int | None = None
+    """How many of its newest fills each account keeps, where a test is not about the past; None is ninety days."""
     alerts: AlertSettings | None = None
     budget: Budget | None = None
     """Who gives leave to call, in the place of a budget of the session's own."""
@@ -86,7 +88,7 @@ class Simulation:
     def __post_init__(self) -> None:
         self.clock = LoopClock(START_MS)
         options = SandboxOptions(seed=self.seed, faults=dict(self.weather), core_only=self.core_only, **self.options)
-        self.exchange_state = born_once(build_exchange_state(self.seed, START_MS))
+        self.exchange_state = born_once(build_exchange_state(self.seed, START_MS), fills=self.fills)
         self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, options)
         self.digest = hashlib.sha256()
         self.polling: set[str] = set()

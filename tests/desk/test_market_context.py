@@ -21,7 +21,7 @@ BEYOND = {"futures.tickers", "futures.funding_rates", "futures.contracts"}
 
 @pytest.mark.looptime
 async def test_positions_carry_their_nearest_stop_and_the_next_funding() -> None:
-    simulation = Simulation(11)
+    simulation = Simulation(11, fills=60)
     desk = simulation.desk
     desk.start()
     await asyncio.sleep(20)
@@ -56,7 +56,7 @@ async def test_positions_carry_their_nearest_stop_and_the_next_funding() -> None
 
 @pytest.mark.looptime
 async def test_without_them_positions_are_shown_all_the_same_and_nothing_is_asked_again_and_again() -> None:
-    simulation = Simulation(11, core_only=True)
+    simulation = Simulation(11, core_only=True, fills=60)
     desk = simulation.desk
     desk.start()
     await asyncio.sleep(300)
@@ -77,7 +77,7 @@ async def test_without_them_positions_are_shown_all_the_same_and_nothing_is_aske
 
 @pytest.mark.looptime
 async def test_a_mark_that_is_no_longer_fresh_is_none() -> None:
-    simulation = Simulation(11)
+    simulation = Simulation(11, fills=60)
     desk = simulation.desk
     await desk.market.tickers.poll()
     assert desk.market.mark_of(USDT, "BTCUSDT") is not None
@@ -88,7 +88,7 @@ async def test_a_mark_that_is_no_longer_fresh_is_none() -> None:
 
 @pytest.mark.looptime
 async def test_decimals_are_the_most_seen_until_the_contract_is_known() -> None:
-    market = Simulation(11).desk.market
+    market = Simulation(11, fills=60).desk.market
     market.see_orders([ProductRow(USDT, order(1, symbol="BTCUSDT", price="84000", size="1.25"))])
     assert market.precisions["BTCUSDT"] == Precision(0, 2)
     market.see_fills([ProductRow(USDT, fill(1, symbol="BTCUSDT", price="84000.25", baseVolume="1"))])
@@ -102,7 +102,7 @@ async def test_decimals_are_the_most_seen_until_the_contract_is_known() -> None:
 
 @pytest.mark.looptime
 async def test_stops_that_cannot_be_read_any_more_are_in_doubt_and_not_absent() -> None:
-    simulation = Simulation(11)
+    simulation = Simulation(11, fills=60)
     desk = simulation.desk
     desk.start()
     await asyncio.sleep(20)

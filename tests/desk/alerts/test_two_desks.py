@@ -38,7 +38,7 @@ def kept_files(data_dir: Path) -> set[str]:
 
 
 def still(seed: int, data_dir: Path) -> Simulation:
-    simulation = Simulation(seed=seed, jitter=False, data_dir=data_dir, alerts=AlertSettings(rules=DESKTOP))
+    simulation = Simulation(seed=seed, jitter=False, data_dir=data_dir, alerts=AlertSettings(rules=DESKTOP), fills=60)
     simulation.exchange_state.still = True
     return simulation
 
@@ -70,7 +70,7 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
 
 
 async def test_every_order_that_fills_is_told_once_and_in_one_piece() -> None:
-    simulation = Simulation(seed=7, jitter=False, alerts=AlertSettings(rules=DESKTOP))
+    simulation = Simulation(seed=7, jitter=False, alerts=AlertSettings(rules=DESKTOP), fills=60)
     watched = Watched(simulation.desk)
     simulation.desk.start()
     await simulation.run(30)
@@ -116,7 +116,7 @@ async def test_a_stop_that_was_hit_is_told_with_what_it_did(tmp_path: Path) -> N
 
 async def test_todays_result_is_looked_at_with_the_accounts(tmp_path: Path) -> None:
     rule = rule_of(Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(1_000_000)))
-    simulation = Simulation(seed=9, jitter=False, data_dir=tmp_path, alerts=AlertSettings(rules=(rule,)))
+    simulation = Simulation(seed=9, jitter=False, data_dir=tmp_path, alerts=AlertSettings(rules=(rule,)), fills=60)
     simulation.exchange_state.still = True
     # The day begins twenty seconds after the session.
     simulation.desk.zone = timezone(timedelta(hours=9, minutes=46, seconds=20))
