@@ -169,6 +169,21 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     assert table.row(731) is None
 
 
+async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> None:
+    archive = Archive(None)
+    own_id, of_order = fill(1, tradeId="1000987650"), fill(2, orderId="2229876500")
+    others = fill(3, price="98765", tradeId="1", orderId="2"), fill(4)
+    archive.add(FuturesFill, [ProductRow(USDT, record) for record in (own_id, of_order, *others)])
+    table = ArchiveRows(archive, InlineDisk(), FILLS)
+    await table.refresh()
+    by_id, by_symbol = table.ordered(None, "98765"), table.ordered(None, "9876")
+    await by_id.settled()
+    await by_symbol.settled()
+    assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
+    trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
+    assert trade_ids == {own_id.trade_id, of_order.trade_id}
+
+
 async def test_rows_that_come_in_are_seen_after_a_refresh() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(10)))

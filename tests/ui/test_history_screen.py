@@ -76,7 +76,7 @@ async def test_the_filter_looks_at_symbols() -> None:
         every = screen.table.shown
         await pilot.press("slash")
         await pilot.pause()
-        assert "filter every fill seen: symbols only" in screen_text(stage.app)
+        assert "filter every fill seen: symbols and IDs" in screen_text(stage.app)
         assert "Symbol, or a regular expression" in screen_text(stage.app)
         await pilot.press(*"btc", "enter")
         await settled(pilot)
@@ -84,7 +84,7 @@ async def test_the_filter_looks_at_symbols() -> None:
         assert fill_of(screen.table.rows.row(0)).symbol.startswith("BTC")
         await pilot.press("escape", "slash", *"zzz", "enter")
         await settled(pilot)
-        assert "matches symbols only" in screen_text(stage.app)
+        assert "It finds symbols, and five digits or more of an ID" in screen_text(stage.app)
         await pilot.press("escape")
         await settled(pilot)
         assert screen.table.shown == every
@@ -94,7 +94,7 @@ def test_no_match_is_not_taken_for_no_row() -> None:
     screen = HistoryScreen(UiSettings("demo", "read-only", ()), "triggers")
     assert screen.nothing == "There are no rows yet."
     screen.table.filter("failed")
-    limit = "The history's filter matches symbols only; / in panel 5 or 4 matches every word. Esc clears it."
+    limit = "It finds symbols, and five digits or more of an ID; / in panel 5 or 4 finds every word. Esc clears it."
     assert limit in screen.nothing
     assert screen.filter_prompt.startswith("Symbol")
 

@@ -92,7 +92,8 @@ _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (k
 class Selection(Generic[RecordT]):
     """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
-    `symbols` are those of several, `ids` those of single rows; none at all is no row.
+    `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
+    next to each other in the row's or its order's id.
     """
 
     kind: type[RecordT]
@@ -102,6 +103,7 @@ class Selection(Generic[RecordT]):
     until: int | None = None
     symbols: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
+    id_piece: str = ""
 
     def where(self) -> tuple[str, list[str | int]]:
         """The condition and its values."""
@@ -123,6 +125,10 @@ class Selection(Generic[RecordT]):
         if self.ids is not None:
             parts.append("id IN (SELECT value FROM json_each(?))")
             values.append(dump_json(self.ids))
+        if self.id_piece:
+            # The text is looked through before it is parsed: most rows end there.
+            parts.append("instr(body, ?) AND (instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
+            values += [self.id_piece] * 3
         return " AND ".join(parts), values
 
 

@@ -18,6 +18,8 @@ PAGES_KEPT: Final = 8
 CHUNK: Final = 500
 """Rows read at a time of those that are all gone through."""
 ANCHORS_KEPT: Final = 512
+SHORTEST_ID_PIECE: Final = 5
+"""Digits that are looked for in ids; fewer may be of a symbol, such as 1000SATS."""
 
 
 class ArchiveRows(Generic[RecordT]):
@@ -68,16 +70,17 @@ class ArchiveRows(Generic[RecordT]):
         self._changed()
 
     def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows[RecordT]:
-        """The rows whose symbol the pattern matches, by time in the direction asked for, which is all the index knows.
+        """The rows whose symbol the pattern matches, or whose id it is digits of, by time in the direction asked for.
 
         Their count is read in the background; `changed` is called when it is there.
         """
         newest = self.newest if sort is None else sort.reverse
-        matches = matcher(pattern)
+        is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
+        matches = None if is_id_piece else matcher(pattern)
         view = ArchiveRows(
             self._archive,
             self._disk,
-            self.selection,
+            replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
             newest=newest,
             changed=self._changed,
             keeps_symbol=self._keeps_symbol if matches is None else (*self._keeps_symbol, matches),

@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 MOST_SUMMED: Final = 100_000
 """Fills that are gone through for their sums, some seconds of reading."""
-ORDER: Final = "by time; s turns the order round; the filter matches symbols"
+ORDER: Final = "by time; s turns the order round; the filter finds symbols and IDs"
 
 
 class HistoryScreen(ClosableScreen):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
-    filter_prompt = "Symbol, or a regular expression for it; ! first inverts it"
-    filter_limit = ": symbols only"
+    filter_prompt = "Symbol, or a regular expression for it; ! first inverts it; or five digits of an ID"
+    filter_limit = ": symbols and IDs"
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
@@ -194,8 +194,8 @@ class HistoryScreen(ClosableScreen):
         """What it means that there is no row."""
         if self._table.pattern:
             key = self.key_named("filter")
-            limit = f"The history's filter matches symbols only; {key} in panel 5 or 4 matches every word."
-            return f"No symbol matches.\n{limit} Esc clears it."
+            limit = f"It finds symbols, and five digits or more of an ID; {key} in panel 5 or 4 finds every word."
+            return f"Nothing matches the filter.\n{limit} Esc clears it."
         if self._dates is not None:
             remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
             but = f" but {self._shown_beside}" if self._shown_beside else ""
