@@ -20,6 +20,7 @@ from tradetui.desk.tables.row_sums import (
     orders_totals,
     positions_headline,
     stops_headline,
+    stops_note,
 )
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -109,9 +110,17 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
     assert stops_headline([stop(6, "live", 21)], TODAY) == "1 waiting", "past ones were not read"
 
 
+def test_under_the_stops_stands_why_those_of_the_week_failed() -> None:
+    rows = [stop(1, "live", 1), stop(2, "fail_execute", 21), stop(3, "fail_trigger", 15), stop(4, "fail_execute", 14)]
+    assert stops_note(rows, TODAY) == "1 waiting · 2 failed this week: no reason given"
+    rows.append(ProductRow(USDT, TriggerOrder.from_row({**rows[1].record.received, "failReason": "no margin"})))
+    assert stops_note(rows, TODAY) == "1 waiting · 3 failed this week: 2 no reason given, 1 no margin"
+    assert stops_note(rows[:1], TODAY) == "1 waiting"
+
+
 @pytest.mark.parametrize(
     ("table", "has_note"),
-    [("accounts", True), ("positions", True), ("orders", True), ("fills", True), ("triggers", False)],
+    [("accounts", True), ("positions", True), ("orders", True), ("fills", True), ("triggers", True)],
 )
 def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
     assert TABLES[table].view.headline is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -19,7 +20,7 @@ from tradetui.desk.tables.position_figures import in_dollars
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
-from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_state
 from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:
@@ -211,18 +212,30 @@ def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
     """How many wait, and how many failed in the last seven days; nothing of failures before past ones were read."""
-    states = [(trigger_state(row.record), row.record.u_time) for row in rows]
-    waiting = sum(state is TriggerState.WAITING for state, _ in states)
-    failed = [
-        moment
-        for state, moment in states
-        if state is TriggerState.FAILED
-        and moment is not None
-        and _is_of_week(moment.astimezone(cell_format.zone).date(), cell_format.today)
-    ]
-    if waiting == len(states):
+    triggers = [row.record for row in rows]
+    waiting = sum(trigger_state(trigger) is TriggerState.WAITING for trigger in triggers)
+    if waiting == len(triggers):
         return f"{waiting} waiting"
-    return f"{waiting} waiting · {len(failed)} failed this week"
+    return f"{waiting} waiting · {len(_failed_this_week(triggers, cell_format))} failed this week"
+
+
+def stops_note(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
+    """The headline, and why those of the week failed, the commonest reason first."""
+    triggers = list(rows)
+    failed = _failed_this_week([row.record for row in triggers], cell_format)
+    reasons = Counter(map(failure_reason, failed)).most_common()
+    why = ", ".join(reason if len(reasons) == 1 else f"{count} {reason}" for reason, count in reasons)
+    return ": ".join(filter(None, (stops_headline(triggers, cell_format), why)))
+
+
+def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:
+    return [
+        trigger
+        for trigger in triggers
+        if trigger_state(trigger) is TriggerState.FAILED
+        and trigger.u_time is not None
+        and _is_of_week(trigger.u_time.astimezone(cell_format.zone).date(), cell_format.today)
+    ]
 
 
 def _is_of_week(day: date, today: date | None) -> bool:

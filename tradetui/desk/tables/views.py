@@ -19,7 +19,7 @@ from tradetui.desk.tables.columns.positions import (
     position_totals,
 )
 from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
-from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS
+from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS, trigger_columns
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
     fills_note,
@@ -29,6 +29,7 @@ from tradetui.desk.tables.row_sums import (
     orders_totals,
     positions_headline,
     stops_headline,
+    stops_note,
 )
 from tradetui.desk.tables.table_view import TableView
 
@@ -74,6 +75,8 @@ FILLS_VIEW: Final[TableView[ProductRow[FuturesFill]]] = TableView(
 )
 TRIGGERS_VIEW: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
     columns=TRIGGER_COLUMNS,
+    columns_for=trigger_columns,
+    note=stops_note,
     headline=stops_headline,
 )
 SPOT_FILLS_VIEW: Final[TableView[SpotFill]] = TableView(

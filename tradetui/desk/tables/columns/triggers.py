@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells.column import (
     time_column,
 )
 from tradetui.desk.tables.cells.figure_columns import price_column, size_column
-from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.cells.number_format import text_as_given, time_or_day
 from tradetui.desk.tables.columns.shared import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_kind, trigger_state
@@ -95,5 +95,19 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     PRODUCT,
 )
 TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "size", "away", "uTime", "failureReason"
+    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "uTime", "size", "away", "failureReason"
 )
+
+
+def _time_or_day(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
+    return time_or_day(row.record.u_time, cell_format.zone, cell_format.today)
+
+
+_PANEL_COLUMNS: Final = tuple(
+    replace(column, text=_time_or_day, width=6) if column.id == "uTime" else column for column in TRIGGER_COLUMNS
+)
+
+
+def trigger_columns(_: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[ProductRow[TriggerOrder]], ...]:
+    """The columns of the panel, where the day or the time of the last change tells the rows apart."""
+    return _PANEL_COLUMNS
