@@ -246,7 +246,7 @@ async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None
         app.table.action_last()
         await pilot.pause()
         assert [line.split()[0] for line in lines(app)[1:6]] == names[4:]
-        assert lines(app)[8] == "9 of them"
+        assert lines(app)[8] == "↑ 4 more · 9 of them"
         app.table.filter("r[12]")
         assert lines(app)[7].split() == ["2", "+2"]
         app.table.set_source(source([], 2))

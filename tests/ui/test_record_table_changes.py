@@ -8,6 +8,8 @@ from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, shown, source
 from tradetui.desk.tables.cells import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.settings.themes import THEMES
+from tradetui.ui.table.cursor import TableCursor
+from tradetui.ui.table.lines import MARGIN
 
 FIFTY = [f"r{number}" for number in range(50)]
 
@@ -229,3 +231,26 @@ async def test_a_theme_that_changes_nothing_but_the_colours_of_results_repaints_
             row = app.screen._compositor.render_strips()[1]
             profits = [segment.style for segment in row if segment.text.strip() == "+1"]
             assert [style and style.color and style.color.name for style in profits] == [theme.variables["gain"]]
+
+
+@pytest.mark.parametrize(("newest_first", "row_ids"), [(True, ["new", "old"]), (False, ["old", "old"])])
+def test_on_the_newest_row_the_cursor_stays_with_what_is_newest(newest_first: bool, row_ids: list[str]) -> None:
+    cursor: TableCursor[Row] = TableCursor(newest_first=newest_first)
+    cursor.follow(source(["old", "older"]), by_choice=False)
+    cursor.go_to(0)
+    cursor.follow(source(["new", "old", "older"]), by_choice=False)
+    first = cursor.row_id
+    cursor.go_to(1)
+    cursor.follow(source(["newest", "new", "old", "older"]), by_choice=False)
+    assert [first, cursor.row_id] == row_ids
+
+
+async def test_no_figure_touches_the_scroll_bar_and_rows_above_are_counted() -> None:
+    app = TableApp(source(FIFTY))
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.table.move_to(30)
+        await pilot.pause()
+        layout = app.table.column_layout
+        assert app.table.show_vertical_scrollbar
+        assert MARGIN + layout.width + MARGIN < app.table.size.width
+        assert app.table._note.startswith("↑ ")

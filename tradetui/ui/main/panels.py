@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co
-from tradetui.desk.tables.table import OtherView, Table
+from tradetui.desk.tables.table import OtherView, Table, TableName
 from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.sanitize import sanitized
 from tradetui.ui.table.footer import Footer
@@ -39,6 +39,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             kind.columns,
             id=f"table-{kind.name}",
             footer=Footer(kind.view.totals, kind.view.note, kind.view.short_note),
+            newest_first=kind.name == TableName.FILLS,
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
         self.kind = kind

@@ -10,10 +10,12 @@ from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co
 class TableCursor(Generic[RowT_co]):
     """The row and the column that are chosen, by their index among those the table shows.
 
-    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row.
+    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row; where
+    `newest_first` it stays there whenever it is there, since one who stands on the newest row wants to see the next.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, newest_first: bool = False) -> None:
+        self._newest_first = newest_first
         self.row_index = 0
         self.row_id: str | None = None
         self.column_index = 0
@@ -38,13 +40,14 @@ class TableCursor(Generic[RowT_co]):
 
         `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it.
         """
+        stays_first = not self.is_placed or (self._newest_first and self.row_index == 0)
         row_index = rows.index_of(self.row_id) if self.row_id is not None else None
         if row_index is None:
             row_index = self.row_index
             if self.row_id is not None and self.is_placed and self.vanished is None:
                 self.vanished = self.record
         self._rows = rows
-        self._stand_on(row_index if self.is_placed or by_choice else 0)
+        self._stand_on(0 if stays_first and not by_choice else row_index)
 
     def _stand_on(self, row_index: int) -> None:
         self.row_index = max(0, min(row_index, self._rows.count - 1))

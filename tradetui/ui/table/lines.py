@@ -114,13 +114,13 @@ class TableLines:
         margin = Segment(" " * MARGIN, self.style(""))
         return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)], _width_of(layout))
 
-    def rule(self, width: int) -> Strip:
-        """The line between the rows and their totals."""
-        return Strip([Segment(" " * MARGIN + _RULE * (width - 2 * MARGIN), self.style(RULE))])
+    def rule(self, room: int) -> Strip:
+        """The line between the rows and their totals, as wide as the columns may be."""
+        return Strip([Segment(" " * MARGIN + _RULE * room, self.style(RULE))])
 
-    def note(self, text: str, width: int) -> Strip:
+    def note(self, text: str, room: int) -> Strip:
         """The last line, cut with an ellipsis where it is too long."""
-        return Strip([Segment(" " * MARGIN + fitted(text, max(0, width - 2 * MARGIN), right=False), self.style(NOTE))])
+        return Strip([Segment(" " * MARGIN + fitted(text, room, right=False), self.style(NOTE))])
 
     def _cells_of(
         self,

@@ -82,6 +82,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         *,
         id: str | None = None,
         footer: Footer[RowT_co] | None = None,
+        newest_first: bool = False,
     ) -> None:
         super().__init__(id=id)
         self._footer: Footer[RowT_co] = Footer() if footer is None else footer
@@ -89,13 +90,13 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS
         self._view: RowSource[RowT_co] = NO_ROWS
-        self.cursor: TableCursor[RowT_co] = TableCursor()
+        self.cursor: TableCursor[RowT_co] = TableCursor(newest_first=newest_first)
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
         self._header: Strip | None = None
         self._drawn_note = ""
-        self._laid_out_width = 0
+        self._laid_out_room = 0
         self._laying_out = False
 
     # What is shown
@@ -377,11 +378,11 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _footer_line(self, slot: int) -> Strip:
         has_rule, has_totals, _ = self._footer.parts(self.size.height - 1)
         if slot == 0 and has_rule:
-            return self._lines.rule(self.size.width)
+            return self._lines.rule(self._column_room)
         if slot == has_rule and has_totals:
             return self._lines.totals(self._cells.totals(self._footer.totals), self._cells.layout)
         self._drawn_note = self._note
-        return self._lines.note(self._drawn_note, self.size.width)
+        return self._lines.note(self._drawn_note, self._column_room)
 
     @property
     def _note(self) -> str:
@@ -390,7 +391,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         _, has_totals, _ = self._footer.parts(self.size.height - 1)
         is_in_cells = has_totals and self._cells.shows_all(self._footer.totals)
         note = self._footer.short_note if is_in_cells else self._footer.note
-        return f"↓ {below:,} more · {note}" if below > 0 else note
+        hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
+        return f"{hidden} more · {note}" if hidden else note
 
     # Change
 
@@ -408,7 +410,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         totals_changed = self._footer.bring_up(self._view, self._cells.cell_format)
         self._cells.measure_totals(self._footer.totals)
         if measure or (self._view.count > 0 and not had_rows):
-            self._laid_out_width = 0
+            self._laid_out_room = 0
             self._fit_width()
         self.cursor.follow(self._view, by_choice=by_choice)
         self._tell_row(row_id_before)
@@ -462,11 +464,16 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self._repaint_line(line)
         return False
 
+    @property
+    def _column_room(self) -> int:
+        """Cells for the columns: between the margins, and apart from the scroll bar where there is one."""
+        return max(0, self.size.width - 2 * MARGIN - self.show_vertical_scrollbar)
+
     def _fit_width(self) -> None:
         """Measure and lay out the columns where the table got another width; it is drawn before it is told so."""
-        if self.size.width != self._laid_out_width:
+        if self._column_room != self._laid_out_room:
             # Where nothing but the header is in sight no row is measured: the next size decides anew.
-            self._laid_out_width = self.size.width if self.size.height > 1 else 0
+            self._laid_out_room = self._column_room if self.size.height > 1 else 0
             self._lay_out_columns(measure=True)
 
     def _lay_out_columns(self, *, measure: bool = False) -> None:
@@ -479,7 +486,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             records = (record for index in in_sight if (record := self._view.row(index)) is not None)
             self._cells.measure(records, self._footer.totals)
         self._cells.sorted_by = None if self.sort is None else self.sort.column
-        if self._cells.lay_out(max(0, self.size.width - 2 * MARGIN)):
+        if self._cells.lay_out(self._column_room):
             self._header = None
             self.refresh()
         if before != (self.column_layout.scrolled, self.column_layout.hidden_after):
