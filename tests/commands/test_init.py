@@ -179,4 +179,6 @@ def test_a_key_that_the_exchange_refuses_is_said(
 ) -> None:
     point(TRADETUI_PASSPHRASE="AnotherOne1")
     assert main(["init", "--config", str(config)]) == ATTENTION
-    assert "Check the passphrase" in capsys.readouterr().err
+    messages = capsys.readouterr().err
+    assert "Check the passphrase" in messages
+    assert f"Correct what is wrong in {config.parent / 'keys' / 'main.toml'}" in messages

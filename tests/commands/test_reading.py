@@ -365,6 +365,14 @@ def test_a_wrong_key_is_a_sentence_with_a_remedy(
     assert value not in told
 
 
+def test_doctor_says_once_that_the_key_is_refused(point: Point, capsys: Capture) -> None:
+    point(TRADETUI_API_KEY="bg_nobody")
+    assert main(["doctor"]) == ATTENTION
+    report = capsys.readouterr().out
+    assert [line.split()[1] for line in report.splitlines() if line.startswith("FAIL")] == ["key"]
+    assert "--    account          not known while the check of the key fails" in report
+
+
 def test_an_unreachable_exchange(point: Point, capsys: Capture) -> None:
     point(TRADETUI_BASE_URL="http://127.0.0.1:1")
     assert main(["show", "accounts"]) == REFUSED

@@ -90,7 +90,9 @@ def run(args: argparse.Namespace) -> int:
         private,
         *_keys(loaded),
         _theme(loaded),
-        _account(account, reached=reached),
+        _account(
+            account, reached=reached, key_works=all(c.status is CheckStatus.OK for c in online if c.name == "key")
+        ),
         _journal(loaded, account),
         _terminal(),
         _alert_check("desktop", desktop_finding(loaded, os.environ, to_terminal=_shows_tests(args))),
@@ -148,7 +150,7 @@ def _theme(loaded: LoadedProfile) -> Check:
     return _check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
-def _account(account: AccountIdentity, *, reached: bool) -> Check:
+def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Check:
     match account.origin:
         case "exchange":
             return Check("account", CheckStatus.OK, f"uid {account.uid}, from the exchange")
@@ -162,6 +164,8 @@ def _account(account: AccountIdentity, *, reached: bool) -> Check:
     if not reached:
         finding = f"uid not known, a hash of the key stands in for it; {_NOT_ASKED}"
         return Check("account", CheckStatus.NOT_ASKED, finding)
+    if not key_works:
+        return Check("account", CheckStatus.NOT_ASKED, "not known while the check of the key fails")
     return Check(
         "account",
         CheckStatus.OK,
@@ -249,7 +253,9 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                checks.append(await _asked(name, read))
+                answer = await _asked(name, read)
+                if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
+                    checks.append(answer)
             except Unreachable as failure:
                 checks.append(Check(name, CheckStatus.FAILED, failure.message, failure.remedy or ""))
         checks += [

@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     key_check = asyncio.run(_check_key(args.config, name))
     for sentence in key_check.sentences:
         say(sentence)
+    if key_check.refused:
+        say(f"Correct what is wrong in {key_file}; a new key goes there too.")
     elsewhere = f" --config {args.config}" if args.config else ""
     say(f"Next: tradetui doctor{elsewhere} --profile {name}")
     return DONE if is_default_clear and not key_check.refused else ATTENTION
