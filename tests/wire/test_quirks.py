@@ -176,6 +176,19 @@ def test_pages_go_by_what_each_endpoint_names() -> None:
     assert read("futures.accounts", ROWS["futures.accounts"]).cursor is None
 
 
+def test_a_page_in_no_order_goes_on_below_its_oldest_row() -> None:
+    row = ROWS["futures.fills"]
+    fills = [{**row, "tradeId": str(trade), "cTime": str(1_780_000_000_000 + ms)} for trade, ms in ((104, 9), (9, 2))]
+    newest, oldest = fills
+    middle = {**oldest, "tradeId": "103", "cTime": newest["cTime"]}
+    same_time = {**oldest, "tradeId": "10"}
+    assert read("futures.fills", newest, middle, oldest).cursor == "9"
+    assert read("futures.fills", oldest, newest).cursor == "9"
+    assert read("futures.fills", middle, same_time, oldest, newest).cursor == "9"
+    assert read("futures.fills", newest, oldest, same_time).cursor == "10", "one that is in order goes on at its end"
+    assert read("futures.fills", oldest, newest, {**middle, "cTime": ""}).cursor == "103"
+
+
 def test_a_page_without_end_id_goes_on_after_its_last_row() -> None:
     data = {"entrustedList": [ORDER, {**ORDER, "orderId": "15", "size": None}]}
     text = json.dumps({"code": "00000", "requestTime": 1, "data": data}).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -147,11 +148,25 @@ def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | Non
         return None
     if rule.cursor_field == "endId" and end_id is not None:
         return end_id
-    last = raw[-1]
-    if not isinstance(last, Mapping):
-        return end_id
     name = rule.row_field if rule.cursor_field == "endId" else rule.cursor_field
-    return _text(last.get(name)) or end_id
+    last = _oldest(raw, name)
+    return (_text(last.get(name)) if isinstance(last, Mapping) else None) or end_id
+
+
+def _oldest(raw: list[Any], id_name: str) -> Any:
+    """The row below which a page goes on: its last, or the oldest where its rows do not come newest first."""
+    times = [_milliseconds(row.get("cTime", row.get("ts"))) if isinstance(row, Mapping) else None for row in raw]
+    known = [time for time in times if time is not None]
+    if len(known) < len(raw) or all(newer >= older for newer, older in pairwise(known)):
+        return raw[-1]
+    oldest_ms = min(known)
+    oldest = [row for row, time in zip(raw, known, strict=True) if time == oldest_ms]
+    return min(oldest, key=lambda row: _id_order(_text(row.get(id_name)) or ""))
+
+
+def _id_order(row_id: str) -> tuple[int, str]:
+    """Ids by length, then text: numbers in order without taking them for numbers."""
+    return len(row_id), row_id
 
 
 def _text(value: Any) -> str | None:
