@@ -67,7 +67,7 @@ def test_a_day_that_was_today_is_named_the_day_after() -> None:
         ({"from": "soon"}, "from", "today, yesterday, 7d"),
         ({"from": "2026-13-01"}, "from", "today, yesterday, 7d"),
         ({"from": "12"}, "from", "today, yesterday, 7d"),
-        ({"from": "today", "to": "yesterday"}, "to", "Exchange the two"),
+        ({"from": "today", "to": "yesterday"}, "to", "Swap the two"),
         ({"from": "11-20", "to": "11-25"}, "to", "or give their years"),
         ({"from": "11-25", "to": "11-20"}, "from", "Give the earlier date first, or a year as in 2025-11-25."),
         ({"from": "11-25", "to": "2026-11-20"}, "from", "a year as in 2025-11-25."),

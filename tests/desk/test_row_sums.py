@@ -134,7 +134,7 @@ def test_accounts_are_opened_for_the_one_with_the_least_free_margin() -> None:
         )
         for coin, free in (("USDT", "53.02"), ("USDC", "180"))
     ]
-    assert accounts_headline(accounts, CellFormat()) == "least free 26.51 % USDT"
+    assert accounts_headline(accounts, CellFormat()) == "26.51 % free USDT"
     assert accounts_headline([], CellFormat()) == ""
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.tables import COLUMNS, Repaints, Row, TableApp, shown, source
-from tradetui.desk.tables.cells import Column, Tone
+from tradetui.desk.tables.cells import DEFAULT_FORMAT, Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.settings.themes import THEMES
+from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.cursor import TableCursor
 from tradetui.ui.table.lines import MARGIN
 
@@ -254,3 +255,8 @@ async def test_no_figure_touches_the_scroll_bar_and_rows_above_are_counted() -> 
         assert app.table.show_vertical_scrollbar
         assert MARGIN + layout.width + MARGIN < app.table.size.width
         assert app.table._note.startswith("↑ ")
+        cells = Cells(COLUMNS, DEFAULT_FORMAT)
+        cells.lay_out(cells.wanted_cells - 1)
+        assert cells.layout.hidden_after == 1
+        cells.lay_out(cells.wanted_cells - 1, spare=1)
+        assert cells.layout.hidden_after == 0, "rather next to the scroll bar than not at all"

@@ -156,7 +156,7 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
         await pilot.press("enter")
         await asyncio.sleep(1.5)
         await pilot.pause()
-        assert "One of the two" in screen_text(stage.app)
+        assert "One of these two" in screen_text(stage.app)
         assert dialog.query_one("#confirm", Button).disabled
         typed = dialog.query_one("#typed", Input)
         assert typed.display

@@ -103,7 +103,7 @@ def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
         "stop-loss     whole SHORT at 87,900.0             +4.40 %   cancelled with the SHORT (assumed)",
         "take-profit   whole LONG at 91,500.0              +8.67 %   stays, for 0.4148 instead of 0.1214",
         "",
-        "Assumed   Two market orders: the price may move in between; if margin runs short, less is opened or nothing.",
+        "Assumed   Two market orders: the price may move in between; without enough margin less is opened, or nothing.",
         "          The exchange may cancel resting orders first. Estimates (~) hold while all other prices stand.",
     ]
 
@@ -111,7 +111,7 @@ def test_the_worked_account_is_drawn_as_a_trader_asks() -> None:
 def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> None:
     rows = drawn(preview(basis=replace(BASIS, account=account(crossedMaxAvailable="0"))), NARROW)
     assert "" not in rows
-    assert rows[6] == "Margin runs SHORT: the exchange may open less, or leave it closed."
+    assert rows[6] == "Not enough margin: the exchange may open less, or nothing."
     assert rows[7] == "sell 0.0452 at 86,568.4: OPENS A SHORT against the LONG  !"
     assert rows[8].startswith("at the ask, 84,197.1")
     assert max(map(len, rows[2:6])) <= NARROW.width
@@ -136,7 +136,7 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
     part = drawn(preview(plan(Net(Decimal("-0.2934")), size="0.1"), net, stops=[], orders=[]))
     assert part[4].startswith("net         -0.2934     +0.2000      -0.0934     86,470.6")
     assert part[5].startswith("or          -0.2934     +0.5868      +0.2934    ~84,197.1")
-    assert part[6] == "One of the two; the outcome will say which."
+    assert part[6] == "One of these two results; the outcome says which."
     assert part[8].endswith(" · the larger result")
 
 

@@ -226,7 +226,7 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
             ignored = ProjectedPosition(whole.after, amount, amount, f"the size is ignored, {whole.description}")
             results = (sized, ignored)
             assumptions.append(
-                "the interface does not say what a size does in one-way mode; the live exchange is said to ignore it"
+                "in one-way mode it is not documented whether a size counts; the live exchange is said to ignore it"
             )
     side = _one_way_side(wish, net)
     request = ReversalRequest(
@@ -248,7 +248,7 @@ def _nothing_held(wish: ReversalParams) -> CannotReverse:
 def _not_held(wish: ReversalParams, leg: str) -> CannotReverse:
     """The leg that was named is not held: say what is."""
     if wish.held in (Legs(), Net()):
-        return CannotReverse(f"no {leg} position of {wish.symbol} is held", "Nothing of it is held")
+        return CannotReverse(f"no {leg} position of {wish.symbol} is held", "There is nothing to reverse")
     return CannotReverse(f"no {leg} position of {wish.symbol} is held", f"Held is {wish.held}")
 
 
@@ -260,6 +260,6 @@ def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:
 
 
 _MARKET = (
-    "two market orders: the price may move in between; if margin runs short, less is opened or nothing",
+    "two market orders: the price may move in between; without enough margin less is opened, or nothing",
     "the exchange may cancel resting orders first",
 )

@@ -76,7 +76,7 @@ SCENES = {
     ),
     "reversal-uncertain": Scene(
         (120, 36),
-        ("One of the two; the outcome will say which", "Type BTCUSD "),
+        ("One of these two results; the outcome says which", "Type BTCUSD "),
         _uncertain,
         account="one-way",
         published=True,

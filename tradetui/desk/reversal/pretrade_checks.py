@@ -56,15 +56,16 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
     reasons += _budget_rules(context.connection_status)
     if settings.symbols and plan.wish.symbol not in settings.symbols:
-        reasons.append(f"{plan.wish.symbol} is not among the profile's symbols.")
+        reasons.append(f"{plan.wish.symbol} is not among the profile's symbols: add it there to reverse it.")
     size = max(result.closed for result in plan.results)
     if settings.max_reversal_size is not None and size > settings.max_reversal_size:
-        reasons.append(f"The size {size} is above max_reversal_size {settings.max_reversal_size}.")
+        reasons.append(f"The size {size:,f} is above max_reversal_size {settings.max_reversal_size:,f}.")
     if settings.max_reversal_value is not None:
         if preview.notional is None:
             reasons.append("max_reversal_value is set and the notional is not known.")
         elif preview.notional > settings.max_reversal_value:
-            reasons.append(f"The notional {preview.notional:,.2f} is above {settings.max_reversal_value:,}.")
+            limit = f"max_reversal_value {settings.max_reversal_value:,}"
+            reasons.append(f"The notional {preview.notional:,.2f} is above {limit}.")
     reasons += _contract_rules(plan.wish.size, preview.contract)
     if preview.expired(context.now):
         reasons.append("The preview is older than 10 s; it is being read again.")

@@ -189,7 +189,7 @@ def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat)
     if not parts:
         return ""
     part, coin = min(parts)
-    return f"least free {percent(part)} {coin}"
+    return f"{percent(part)} free {coin}"
 
 
 def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:

@@ -135,7 +135,7 @@ BINDINGS: Final = (
     KeyBinding("month_after", "right_curly_bracket", "month(1)", "Month after", "on the calendar", "Money", MONEY),
     KeyBinding("alerts", "A", "alerts", "Alerts", "your alerts, and those that fired", "View", SCREENS, True),
     KeyBinding(
-        "test_alert", "t", "test_alert", "Test", "send a test by every way of this alert", "View", ("alerts",), True
+        "test_alert", "t", "test_alert", "Test", "send a test everywhere this alert goes", "View", ("alerts",), True
     ),
     KeyBinding("silence", "x", "silence", "Silence", "this alert, or let it sound again", "View", ("alerts",), True),
     KeyBinding("product", "p", "product", "Product", "one product type, the next, or all", "View", MAIN, True),

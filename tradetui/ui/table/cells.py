@@ -47,11 +47,17 @@ class Cells(Generic[RowT]):
 
     # Layout
 
-    def lay_out(self, room: int) -> bool:
-        """Lay the columns out in so many cells; whether they lie otherwise than before."""
+    def lay_out(self, room: int, *, spare: int = 0) -> bool:
+        """Lay the columns out in so many cells; whether they lie otherwise than before.
+
+        `spare` cells beside these are taken only where one more column is shown by them.
+        """
+        needs = self._needs()
+        if spare and lay_out(needs, room + spare).hidden_after < lay_out(needs, room).hidden_after:
+            room += spare
         self._room = room
         self._grew = False
-        return self._use(lay_out(self._needs(), room, self.layout.scrolled))
+        return self._use(lay_out(needs, room, self.layout.scrolled))
 
     def scroll_to(self, column_index: int) -> bool:
         """Bring a column onto the screen; whether anything moved."""

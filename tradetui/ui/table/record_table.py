@@ -486,7 +486,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             records = (record for index in in_sight if (record := self._view.row(index)) is not None)
             self._cells.measure(records, self._footer.totals)
         self._cells.sorted_by = None if self.sort is None else self.sort.column
-        if self._cells.lay_out(self._column_room):
+        if self._cells.lay_out(self._column_room, spare=int(self.show_vertical_scrollbar)):
             self._header = None
             self.refresh()
         if before != (self.column_layout.scrolled, self.column_layout.hidden_after):

@@ -109,7 +109,7 @@ def read_date_filter(
     until = read(TO, lambda text: read_moment(TO, text, now_ms, zone, at_end=True))
     if since is not None and until is not None and until < since:
         problems[TO] = str(
-            InvalidRequest(TO, "must not lie before from", given[TO], "Exchange the two, or give their years.")
+            InvalidRequest(TO, "must not lie before from", given[TO], "Swap the two, or give their years.")
         )
     elif since is not None and until is not None and _is_of_a_year_before(given[FROM], until, zone):
         read_as = datetime.fromtimestamp(since / 1000, UTC).astimezone(zone).date()
@@ -130,7 +130,7 @@ def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -
     day = _day(field, text, now.date())
     if _NO_SPAN.fullmatch(text) is not None:
         remedy = "Leave it empty for now." if at_end else _TIME_REMEDY
-        raise InvalidRequest(field, "must be a span longer than none", text, remedy)
+        raise InvalidRequest(field, "must be a span above zero", text, remedy)
     if day is None:
         try:
             return milliseconds(text, now_ms, field, zone)

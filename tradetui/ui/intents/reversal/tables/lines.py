@@ -110,7 +110,7 @@ def _action(plan: ReversalPlan) -> str:
 
 def _doubt_lines(preview: Preview, plan: ReversalPlan) -> Iterator[Content]:
     if plan.uncertain:
-        yield Content.styled("One of the two; the outcome will say which.", "bold $warn")
+        yield Content.styled("One of these two results; the outcome says which.", "bold $warn")
     if preview.unproven:
         yield Content.styled(scrub(f"NOT PROVEN: {preview.unproven}"), "bold $warn")
 

@@ -23,7 +23,7 @@ from tradetui.ui.intents.reversal.tables.rows import DIFFERENT, Marks, Room, Tab
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
 _SHORT: Final = "bold $error"
-MARGIN_SHORT: Final = "margin runs SHORT: the exchange may open less, or leave it closed"
+MARGIN_SHORT: Final = "not enough margin: the exchange may open less, or nothing"
 
 
 def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
@@ -152,7 +152,7 @@ def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstima
     if risks.liquidation is not None:
         away.append(_away(risks.liquidation, mark, places=2))
     if risks.liquidation_after is None:
-        return TableRow(name, (now, "none"), "; ".join([*away, "then at no price, all else equal"]))
+        return TableRow(name, (now, "none"), "; ".join([*away, "then at none, all else equal"]))
     after = estimate(liquidation(risks.liquidation_after))
     away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
     return TableRow(name, (now, after), f"{', '.join(away)}, all else equal")
