@@ -28,9 +28,10 @@ from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import stand_in, untold
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
-from tradetui.desk.archive.database import _MIGRATIONS, Archive
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -185,8 +186,8 @@ def hold_periods(report: Report, file: Path, count: int) -> None:
 
 def without_ledger(file: Path) -> Path:
     """An archive whose ledger takes nothing in: its tables are there, and its mark is beyond every fill."""
-    assert LEDGER_TABLES in _MIGRATIONS
-    connection = open_file(file, _MIGRATIONS)
+    assert LEDGER_TABLES in ARCHIVE_VERSIONS
+    connection = open_file(file, ARCHIVE_VERSIONS)
     connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (2**60,))
     connection.close()
     return file

@@ -15,11 +15,12 @@ import pytest
 from tests.desk.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.database import _MIGRATIONS, Archive
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file
 from tradetui.trading.results.booking import BookedFill
@@ -271,7 +272,7 @@ def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> Non
 
 def an_archive_from_before(file: Path, rows: list[ProductRow[FuturesFill]]) -> None:
     """The file as the version before the ledger wrote it."""
-    with closing(open_file(file, _MIGRATIONS[:1])) as connection:
+    with closing(open_file(file, ARCHIVE_VERSIONS[:1])) as connection:
         connection.executemany(
             "INSERT INTO record VALUES ('fill', ?, ?, ?, ?, ?, ?)",
             [

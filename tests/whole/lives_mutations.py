@@ -12,7 +12,7 @@ from tradetui.desk import desk
 from tradetui.desk.account import identity
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
-from tradetui.desk.intents import intents
+from tradetui.desk.intents import step_writers
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
@@ -54,7 +54,7 @@ def waited_by_the_wall_clock(patch: Patch) -> None:
 
 
 def waited_across_boots(patch: Patch) -> None:
-    patch(intents, "elapsed_s", lambda event, now, first_seen_s: abs(now.monotonic_s - event.monotonic_s))
+    patch(step_writers, "elapsed_s", lambda event, now, first_seen_s: abs(now.monotonic_s - event.monotonic_s))
 
 
 def absent_by_the_exchange_clock_alone(patch: Patch) -> None:

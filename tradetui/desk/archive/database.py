@@ -12,23 +12,19 @@ from pathlib import Path
 from typing import Final, Generic
 
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
-from tradetui.desk.archive.bills import BILL_TABLES, bill_coverage, keep_bills
+from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import (
-    ACCOUNTS_COLUMN,
-    EQUITY_TABLES,
     THINNED_EVERY_MS,
     EquitySample,
     add_sample,
     thin_samples,
 )
-from tradetui.desk.archive.event_tables import EVENT_TABLES
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger.kept_fills import placed_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import (
-    CLOSED_POSITION_TABLES,
     closed_positions_until,
     keep_closed_positions,
 )
@@ -48,42 +44,6 @@ TRIMMED_KEYS: Final = 50_000
 """Fills that such an archive has let go of and knows by their keys when they come again."""
 CACHE_KIB: Final = 512
 """What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
-
-_MIGRATIONS: Final = (
-    """
-    CREATE TABLE record (
-        kind TEXT NOT NULL, product_type TEXT NOT NULL, id TEXT NOT NULL, time INTEGER NOT NULL,
-        ordinal TEXT NOT NULL, symbol TEXT NOT NULL, body TEXT NOT NULL
-    );
-    CREATE UNIQUE INDEX record_by_id ON record (kind, product_type, id);
-    CREATE INDEX record_by_time ON record (kind, time, ordinal, product_type);
-    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type);
-    CREATE TABLE hole (
-        product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
-    )
-    """,
-    LEDGER_TABLES,
-    """
-    CREATE TABLE alert (
-        number INTEGER PRIMARY KEY, key TEXT NOT NULL, at_ms INTEGER NOT NULL, boot TEXT NOT NULL,
-        monotonic REAL NOT NULL, sentence TEXT NOT NULL, rules TEXT NOT NULL, channels TEXT NOT NULL
-    );
-    CREATE INDEX alert_by_key ON alert (key);
-    CREATE TABLE alert_claim (
-        alert INTEGER NOT NULL, channel TEXT NOT NULL, owner TEXT NOT NULL, boot TEXT NOT NULL,
-        monotonic REAL NOT NULL, result TEXT, PRIMARY KEY (alert, channel)
-    );
-    CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
-    """,
-    EQUITY_TABLES,
-    BILL_TABLES,
-    ACCOUNTS_COLUMN,
-    EVENT_TABLES,
-    ORDERS_IN_USD,
-    SPAN_TABLES,
-    CLOSED_POSITION_TABLES,
-)
-
 
 _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
 
@@ -153,11 +113,11 @@ class Archive:
             keep_earlier(file)
             self._copied = file if copy_of(file).exists() else None
         try:
-            self._connection = open_file(file, _MIGRATIONS, checks=checks)
+            self._connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
         except FileUnusable:
             if file is None or file.exists():
                 raise
-            self._connection = open_file(file, _MIGRATIONS)
+            self._connection = open_file(file, ARCHIVE_VERSIONS)
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,14 @@ from tradetui.desk.intents.journal.journal import (
     Moment,
     State,
     WrongStep,
-    elapsed_s,
 )
 from tradetui.desk.intents.journal.opening import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
+from tradetui.desk.intents.step_writers import StepWriters
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
-from tradetui.storage.process_life import ProcessLives
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
 
 _log = logging.getLogger(__name__)
@@ -74,12 +72,11 @@ class Intents:
         """What is to be said once of a journal that is new, or was not registered; empty where there is nothing."""
         self._journal = journal
         self._location: JournalLocation | None = None
-        self._lives: ProcessLives | None = None
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
         self._open = OpenScopes()
-        self._first_seen_s: dict[str, float] = {}
+        self.writers = StepWriters(clock)
         self._lock = AccountLock(disk, clock, locked=start_locked)
 
     # The journal
@@ -109,8 +106,8 @@ class Intents:
         """Name what is open in the journal that is expected; nothing is sent before `open` has opened the right one."""
         try:
             intents = await self._disk.run(open_intents_in, location)
-            await self._disk.run(self._show_life, location)
-            standing = await self._disk.run(self._standing, intents)
+            await self._disk.run(self.writers.show_life, location.alive_dir)
+            standing = await self._disk.run(self.writers.standing, intents)
         except Exception as problem:
             _log.info("open intents are not known yet: %s", problem)  # opening it says what is wrong
             return
@@ -153,13 +150,8 @@ class Intents:
         return journal
 
     def _open_file(self, location: JournalLocation) -> Journal:
-        self._show_life(location)
-        return open_journal(location, self._lives)
-
-    def _show_life(self, location: JournalLocation) -> None:
-        """Let other processes see that this one lives, and see of others whether they do."""
-        if self._lives is None and location.alive_dir is not None:
-            self._lives = ProcessLives(location.alive_dir, secrets.token_hex(6))
+        self.writers.show_life(location.alive_dir)
+        return open_journal(location, self.writers.lives)
 
     def _fails(self, fault: JournalFault, problem: Exception) -> None:
         """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
@@ -181,7 +173,7 @@ class Intents:
         if self.loss is None or self._location is None:
             return self.trouble is None
         try:
-            await self._disk.run(accept_loss, self._location, Moment.now(self._clock), self._lives)
+            await self._disk.run(accept_loss, self._location, Moment.now(self._clock), self.writers.lives)
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self.trouble = str(problem)
             return False
@@ -191,8 +183,7 @@ class Intents:
 
     def close(self) -> None:
         """Let the disk go once what was begun is written, and let other processes see that this one is over."""
-        if self._lives is not None:
-            self._lives.close()
+        self.writers.close()
         self._disk.close()
 
     async def look(self) -> None:
@@ -210,22 +201,8 @@ class Intents:
             self._fails(JournalFault.UNREADABLE, problem)
             return
         self._lock.seen(bool(locked), choice)
-        self._seen(intents)
+        self.writers.saw(intents)
         self._open.see(standing, elsewhere)
-
-    def _standing(self, intents: Iterable[Intent]) -> dict[str, tuple[str, State]]:
-        """Each intent and its state by scope; what a process that died had sent is unknown before anybody writes so."""
-        standing = {}
-        for intent in intents:
-            lost = intent.state is State.SENT and self._has_ended(intent.events[-1])
-            standing[intent.scope] = (intent.id, State.UNKNOWN if lost else intent.state)
-        return standing
-
-    def _has_ended(self, event: Event) -> bool:
-        """Whether the process that wrote a step certainly lives no more; blocks."""
-        if event.boot and self._clock.boot and event.boot != self._clock.boot:
-            return True  # no process outlives its boot, whoever has its number now
-        return self._lives is not None and self._lives.has_ended(event.owner)
 
     def _look_into(
         self, journal: Journal, moment: Moment
@@ -238,7 +215,7 @@ class Intents:
             for scope, reservation in journal.reconcile(moment).items():
                 elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"
         intents = journal.open_intents()
-        return journal.trading_locked(), intents, self._standing(intents), elsewhere
+        return journal.trading_locked(), intents, self.writers.standing(intents), elsewhere
 
     async def not_settled(self) -> list[Intent]:
         """Every intent of the account that is not settled, as the journal has it."""
@@ -265,20 +242,11 @@ class Intents:
     async def is_left_behind(self, intent: Intent) -> bool:
         """Whether no process can be at work on the intent's last step any more."""
         event = intent.events[-1]
-        return self.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self._has_ended, event)
+        return self.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self.writers.has_ended, event)
 
     def elapsed_s(self, event: Event) -> float:
-        """Seconds that have certainly passed since a step was written, in whatever process and boot.
-
-        What was written in another boot is counted from when this session first saw it.
-        """
-        now = Moment.now(self._clock)
-        return elapsed_s(event, now, self._first_seen_s.setdefault(event.chain, now.monotonic_s))
-
-    def _seen(self, intents: Iterable[Intent]) -> None:
-        now_s = self._clock.monotonic()
-        for intent in intents:
-            self._first_seen_s.setdefault(intent.events[-1].chain, now_s)
+        """Seconds that have certainly passed since a step was written, in whatever process and boot."""
+        return self.writers.elapsed_s(event)
 
     def _ready(self) -> Journal:
         if self._journal is None:
