@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
-from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply
+from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply, paging
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.endpoints.reply import Reply
@@ -107,6 +107,43 @@ def test_lists_without_an_end_id_go_on_from_their_last_row(count: int, limit: in
         return await ids(client.spot.iter_bills(limit=limit))
 
     assert asyncio.run(run()) == [str(10**18 + number) for number in reversed(range(count))]
+
+
+@given(st.data())
+@settings(max_examples=80, deadline=None)
+def test_pages_that_overlap_shrink_and_repeat_rows_lose_none_and_repeat_none(data: st.DataObject) -> None:
+    """The page below an id also begins with rows above it, ends early, names a row twice, and rows vanish meanwhile."""
+    there = list(reversed(range(data.draw(st.integers(0, 40), label="rows"))))
+    shown: set[int] = set()
+    vanished: set[int] = set()
+    requests = 0
+
+    async def read(request: FuturesFillsRequest) -> Reply[FuturesFill]:
+        nonlocal requests
+        requests += 1
+        below = None if request.id_less_than is None else int(request.id_less_than)
+        older = [number for number in there if below is None or number < below]
+        if data.draw(st.booleans(), label="a row is gone"):
+            gone = [number for number in older if number not in shown][:1]
+            vanished.update(gone)
+            older = [number for number in older if number not in gone]
+            there[:] = [number for number in there if number not in gone]
+        overlap = [number for number in there if below is not None and number >= below]
+        overlap = overlap[len(overlap) - data.draw(st.integers(0, 3), label="overlap") :] if overlap else []
+        page = older[: data.draw(st.integers(1, 6), label="rows of the page")]
+        shown.update(page)
+        numbers = sorted([*overlap, *page, *page[: data.draw(st.integers(0, 1), label="twice")]], reverse=True)
+        rows = tuple(FuturesFill.from_row(fill(number, tradeId=str(number))) for number in numbers)
+        return Reply(rows=rows, cursor=str(page[-1]) if page else None)
+
+    async def run() -> list[str]:
+        walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT, limit=6)])
+        return await ids(paging.replies(walked))
+
+    count = len(there)
+    trade_ids = asyncio.run(run())
+    assert [int(trade_id) for trade_id in trade_ids] == sorted(set(range(count)) - vanished, reverse=True)
+    assert requests <= count + 1
 
 
 async def test_an_order_years_old_is_found() -> None:

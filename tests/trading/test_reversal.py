@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,7 +15,10 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 
-SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
+SIZES = st.sampled_from([0, 3, 8]).flatmap(
+    lambda places: st.decimals(min_value=Decimal(1).scaleb(-places), max_value=10**12, places=places)
+)
+NOTHING = st.just(Decimal(0))
 
 
 def plan(held: Holdings, side: str | None = None, size: str | None = None, **more: Any) -> ReversalPlan:
@@ -145,24 +149,56 @@ def test_in_one_way_mode_the_side_that_is_held_may_be_named(net: str, side: str)
     assert "side" not in made.request_fields()
 
 
-@given(SIZES, SIZES, SIZES, st.sampled_from(["buy", "sell"]))
-def test_hedge_moves_one_amount_from_one_leg_to_the_other(
-    long: Decimal, short: Decimal, size: Decimal, side: str
+@given(long=SIZES | NOTHING, short=SIZES | NOTHING, size=SIZES | st.none(), side=st.sampled_from(["buy", "sell"]))
+def test_in_hedge_mode_as_much_as_closes_of_the_named_leg_opens_on_the_other(
+    long: Decimal, short: Decimal, size: Decimal | None, side: str
 ) -> None:
-    made = plan(Legs(long, short), side, str(size))
+    before = {"buy": Fraction(long), "sell": Fraction(short)}
+    other = {"buy": "sell", "sell": "buy"}[side]
+    asked = None if size is None else str(size)
+    if not before[side]:
+        with pytest.raises(CannotReverse):
+            plan(Legs(long, short), side, asked)
+        return
+    moves = before[side] if size is None or Fraction(size) > before[side] else Fraction(size)
+    after = {side: before[side] - moves, other: before[other] + moves}
+    made = plan(Legs(long, short), side, asked)
     (result,) = made.results
     assert isinstance(result.after, Legs)
-    assert result.after.long + result.after.short == long + short
-    assert result.after.long >= 0 and result.after.short >= 0
-    assert result.closed == result.opened == min(size, long if side == "buy" else short)
+    assert {"buy": Fraction(result.after.long), "sell": Fraction(result.after.short)} == after
+    assert Fraction(result.closed) == Fraction(result.opened) == moves == Fraction(result.traded) / 2
+    assert Fraction(made.request_fields()["size"]) == (before[side] if size is None else Fraction(size))
+    leg, into = ("LONG", "SHORT") if side == "buy" else ("SHORT", "LONG")
+    of_held = "" if moves == before[side] else f" of {exact(before[side])}"
+    assert (
+        made.title.replace(",", "")
+        == f"Reverse BTCUSDT {leg} {exact(moves)}{of_held} into {into} {exact(after[other])}"
+    )
 
 
-@given(SIZES.flatmap(lambda size: st.sampled_from([size, -size])), SIZES)
-def test_one_way_short_mirrors_long(net: Decimal, size: Decimal) -> None:
-    there, mirrored = plan(Net(net), None, str(size)), plan(Net(-net), None, str(size))
-    for one, other in zip(there.results, mirrored.results, strict=True):
-        assert isinstance(one.after, Net) and isinstance(other.after, Net)
-        assert one.after.net == -other.after.net
+@given(held=SIZES, is_long=st.booleans(), size=SIZES | st.none())
+def test_in_one_way_mode_the_size_counts_or_all_is_reversed(held: Decimal, is_long: bool, size: Decimal | None) -> None:
+    net = held if is_long else -held
+    counts = {-Fraction(net)}
+    if size is not None and size < held:
+        counts.add(Fraction(net) + (-2 if is_long else 2) * Fraction(size))
+    made = plan(Net(net), None, None if size is None else str(size))
+    assert {Fraction(result.after.net) for result in made.results if isinstance(result.after, Net)} == counts
+    assert len(made.results) == len(counts)
+    for result in made.results:
+        assert isinstance(result.after, Net)
+        assert abs(Fraction(result.after.net) - Fraction(net)) == Fraction(result.traded)
+        assert result.closed <= held
+    assert made.request_fields().get("size") == (None if size is None else f"{size:f}")
+
+
+def exact(amount: Fraction) -> str:
+    """A decimal fraction in digits, without zeros at its end."""
+    scale = 0
+    while (amount * 10**scale).denominator != 1:
+        scale += 1
+    digits = str((amount * 10**scale).numerator).zfill(scale + 1)
+    return digits if not scale else f"{digits[:-scale]}.{digits[-scale:]}"
 
 
 def test_every_uncertainty_is_said() -> None:
