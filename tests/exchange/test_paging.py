@@ -118,7 +118,7 @@ def test_pages_that_overlap_shrink_and_repeat_rows_lose_none_and_repeat_none(dat
     vanished: set[int] = set()
     requests = 0
 
-    async def read(request: FuturesFillsRequest) -> Reply[FuturesFill]:
+    async def read(request: Any) -> Reply[FuturesFill]:
         nonlocal requests
         requests += 1
         below = None if request.id_less_than is None else int(request.id_less_than)
