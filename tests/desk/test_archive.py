@@ -89,6 +89,24 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None
     assert kept[0].read_bytes().startswith(b"this is no database")
 
 
+async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_are_counted_anew() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [*fills(range(5), symbol="ETHUSDT"), *fills(range(5, 8))])
+    rows = ArchiveRows(archive, InlineDisk(), FILLS)
+    await rows.refresh()
+    view = rows.ordered(None, "ETH")
+    await view.settled()
+    archive.add(FuturesFill, fills(range(8, 10), symbol="ETHUSDT"))
+    for source, count in ((rows, 8), (view, 5)):
+        listed = [row async for chunk in source.chunks() for row in chunk]
+        assert len(listed) == source.count == count
+        assert source.row(0) is None
+        await source.settled()
+        assert source.row(0) == listed[0]
+    await view.refresh()
+    assert view.count == 7
+
+
 def damage_table(file: Path, table: str) -> None:
     """Overwrite where a table begins in a file that nobody has open."""
     with closing(sqlite3.connect(file)) as connection:

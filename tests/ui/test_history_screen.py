@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import Stage
+from tradetui.desk.archive.database import Place
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
-from tradetui.desk.tables.row_sums import fills_note
+from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.dialogs.dates import DatesDialog
 from tradetui.ui.dialogs.export import ExportDialog
@@ -23,6 +24,7 @@ from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.replies.record import Record
 
 pytestmark = pytest.mark.looptime
 
@@ -39,6 +41,12 @@ async def opened(stage: Stage, pilot: Pilot[None], panel: str = "4") -> HistoryS
 async def settled(pilot: Pilot[None]) -> None:
     await asyncio.sleep(0.5)
     await pilot.pause()
+
+
+def sums_under_columns(page: Iterable[tuple[Place, ProductRow[Record]]]) -> Sequence[str]:
+    """What the row under the fills of a page of the archive shall say."""
+    rows = [ProductRow(row.product_type, fill_of(row)) for _, row in page]
+    return [text for text, _ in fills_totals(rows, CellFormat()).values()]
 
 
 def fill_of(row: object) -> FuturesFill:
@@ -218,13 +226,13 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
         await pilot.press("enter")
         await settled(pilot)
 
-        def sums_of(symbol_part: str) -> list[str]:
+        def sums_of(symbol_part: str) -> Sequence[str]:
             archive = stage.desk.archive
             assert archive is not None
             assert isinstance(screen.table.rows, ArchiveRows)
             page = archive.page(screen.table.rows.selection, None, 1_000_000)
             assert {symbol_part} == {row.record.symbol[: len(symbol_part)] for _, row in page}
-            return re.findall(r"~?[+-][\d,.]+", fills_note([row for _, row in page], CellFormat()))
+            return sums_under_columns(page)
 
         for amount in sums_of(""):
             assert amount in screen_text(stage.app)

@@ -53,7 +53,8 @@ class Selection(Generic[RecordT]):
     """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
     `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
-    next to each other in the row's or its order's id.
+    next to each other in the row's or its order's id. `newest_row` is the number of the last row of the file that
+    counts, so that what comes later changes nothing.
     """
 
     kind: type[RecordT]
@@ -64,6 +65,7 @@ class Selection(Generic[RecordT]):
     symbols: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     id_piece: str = ""
+    newest_row: int | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
         """The condition and its values."""
@@ -74,6 +76,7 @@ class Selection(Generic[RecordT]):
             ("product_type = ?", str(self.product_type) if self.product_type else None),
             ("time >= ?", self.since),
             ("time <= ?", self.until),
+            ("+rowid <= ?", self.newest_row),  # the plus keeps SQLite to the indexes, whose order pages follow
         )
         for condition, value in conditions:
             if value is not None:
@@ -322,6 +325,11 @@ class Archive:
             if row is None:
                 return symbols
             symbols.append(row[0])
+
+    def newest_row(self) -> int:
+        """The number of the last row of the file; each row that comes has a higher one."""
+        newest: int = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
+        return newest
 
     def count(self, selection: Selection[RecordT]) -> int:
         """How many rows there are."""

@@ -61,6 +61,8 @@ class ArchiveRows(Generic[RecordT]):
             symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
             kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
             self.selection = replace(self.selection, symbols=kept)
+        # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
+        self.selection = replace(self.selection, newest_row=await self._disk.run(self._archive.newest_row))
         count = await self._disk.run(self._archive.count, self.selection)
         self._pages.clear()
         self._places.clear()
