@@ -93,6 +93,13 @@ def test_other_coins_are_turned_over_at_the_fills_price_or_stand_beside(fields: 
     assert fills_note([filled(21, 9, product_type, **fields)], CellFormat()) == note
 
 
+def test_usdc_counts_as_usdt_and_marks_the_sum() -> None:
+    fees = [{"feeCoin": "USDC", "totalFee": "-0.5"}]
+    rows = [filled(21, 9, ProductType.USDC_FUTURES, symbol="BTCPERP", profit="10", feeDetail=fees), filled(21, 8)]
+    assert fills_note(rows, CellFormat()) == "profit ~+10.00 · fees ~-0.56 USDT"
+    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 · fees -0.06 USDT"
+
+
 def test_orders_say_what_they_would_still_buy_and_sell() -> None:
     rows = [
         resting(1, size="3", baseVolume="1", price="100"),  # opens LONG: buys 2

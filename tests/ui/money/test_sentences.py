@@ -134,7 +134,7 @@ def test_why_the_header_begins_later_than_the_day() -> None:
     whole_day = TodayResult(Decimal(7), None, None, None, Decimal(0), 0, is_complete=True)
     assert since_reason(None, UTC) == since_reason(whole_day, UTC) == ""
     later = replace(whole_day, since=SINCE + 14 * 3_600_000 + 3 * 60_000)
-    assert since_reason(later, UTC) == "since 14:03: no equity sample near 00:00"
+    assert since_reason(later, UTC) == "since 14:03: not sampled at 00:00"
 
 
 def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:

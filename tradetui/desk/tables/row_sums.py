@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
 
+_USDT: Final = frozenset({"USDT", "SUSDT"})
 NO_FILL_TODAY: Final = "no fill today"
 _WEEK: Final = timedelta(days=6)
 
@@ -37,8 +38,9 @@ _WEEK: Final = timedelta(days=6)
 class DollarSum:
     """Amounts of several coins added up in dollars.
 
-    What a coin-margined fill gave in its own coin is turned over at the fill's price, and the sum marked with `~`. A
-    coin whose worth is not known stands beside the sum; where an amount is missing the sum is marked with `?`.
+    What a coin-margined fill gave in its own coin is turned over at the fill's price, USDC counts as USDT, and the sum
+    is marked with `~` for either. A coin whose worth is not known stands beside the sum; where an amount is missing the
+    sum is marked with `?`.
     """
 
     dollars: Decimal = Decimal(0)
@@ -52,6 +54,7 @@ class DollarSum:
             self.is_incomplete = True
         elif coin is None or is_dollar(coin):
             self.dollars += amount
+            self.is_converted = self.is_converted or (coin is not None and coin.upper() not in _USDT)
         elif row.product_type.is_coin_margined and coin == margin_coin(row.product_type, row.record.symbol):
             self.dollars += amount * row.record.price
             self.is_converted = True

@@ -83,7 +83,7 @@ def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
     """Why the header has no result of today but one since a time of it; empty where it has."""
     if today is None or today.since is None:
         return ""
-    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}: no equity sample near 00:00"
+    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}: not sampled at 00:00"
 
 
 def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
