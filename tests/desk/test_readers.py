@@ -9,7 +9,7 @@ import pytest
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.feeds.accounts_orders import OrdersReader
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.fills.history import FillHistory
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -27,7 +27,7 @@ from tradetui.exchange.errors import (
 )
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
-from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures import FuturesAccount, TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
@@ -45,6 +45,14 @@ async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone() ->
     assert reading.rows[0].record.order_id == order(900).order_id
     client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
     assert len((await orders.read()).rows) == 229
+
+
+async def test_a_coins_account_that_comes_twice_is_one() -> None:
+    client = ScriptedClient()
+    rows = [{"marginCoin": coin, "available": "1", "accountEquity": "1"} for coin in ("USDT", "USDC", "USDT")]
+    client.rows["futures.accounts", USDT] = [FuturesAccount.from_row(row) for row in rows]
+    reading = await AccountsReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert [row.record.margin_coin for row in reading.rows] == ["USDT", "USDC"]
 
 
 async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for() -> None:

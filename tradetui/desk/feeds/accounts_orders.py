@@ -38,7 +38,9 @@ class AccountsReader:
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
         reply = await self._client.read(AccountListRequest(product_type=product_type))
-        part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
+        # A coin's account that came twice is one: nothing of it counts twice.
+        rows_by_key = {row.key: row for row in (ProductRow(product_type, account) for account in reply.rows)}
+        part = ProductRead(list(rows_by_key.values()))
         part.count(reply)
         return part
 
