@@ -81,7 +81,6 @@ def test_the_stricter_of_two_counts_at_once_and_the_looser_after_a_restart(
         {"uid": "7"},
         {"product_types": ["USDT-FUTURES"]},
         {"budget_share": 0.1},
-        {"intervals": {"fills": 3}},
         {"reversal_trade_side": "Close"},
         {"one_way_side": "held"},
         {"start_locked": True},
@@ -94,6 +93,12 @@ def test_what_a_session_is_built_on_needs_a_restart(changed: dict[str, Any]) -> 
     assert effects(profile(), profile(**changed)) == {key: [Effect.RESTART]}
     assert after.profile == profile()
     assert str(after.changes[0]).startswith(f"{key}: ")
+
+
+def test_of_the_intervals_only_those_that_changed_are_named() -> None:
+    after = reconfigured(profile(), profile(intervals={"fills": 3}))
+    assert [str(change) for change in after.changes] == ["intervals.fills: 3.0, was 1.0"]
+    assert after.profile == profile()
 
 
 def test_symbols_that_are_exchanged_leave_what_is_in_both() -> None:

@@ -86,6 +86,10 @@ def _changes(opened: Profile, configured: Profile) -> Iterator[SettingChange]:
             yield from _symbol_changes(opened.symbols, configured.symbols)
         elif name in _UNSPOKEN:
             yield SettingChange(name, "", "", Effect.NOW if name == ALERTS else Effect.RESTART)
+        elif isinstance(before, BaseModel):
+            for field, setting in before:
+                if setting != (changed := getattr(after, field)):
+                    yield SettingChange(f"{name}.{field}", _text(setting), _text(changed), Effect.RESTART)
         else:
             yield SettingChange(name, _text(before), _text(after), _effect(name, before, after))
 
@@ -116,8 +120,6 @@ def _text(value: object) -> str:
         return _NOT_GIVEN
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, BaseModel):
-        return ", ".join(f"{name} {_text(setting)}" for name, setting in value)
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_GIVEN
     if isinstance(value, tuple | list | frozenset):
