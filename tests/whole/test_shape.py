@@ -20,6 +20,10 @@ from tests.optional_packages import optional_command
 ROOT = Path(__file__).parents[2]
 TOP = {"pyproject.toml", "README.md", "config.example.toml", "tradetui", "tests", "screenshots"}
 MOST_ENTRIES = 14
+FLAT_LISTS = {
+    "tradetui/desk": "its eleven rooms are the nouns of a session, each held apart by the import contracts",
+}
+"""Rooms that show more, and why no room inside them would hold one idea."""
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}
 EMPTY_BINDINGS = {"each", "found", "told", "said", "asked", "words", "place", "thing", "stuff"}
 
@@ -38,11 +42,12 @@ def test_the_top_of_the_repository_holds_only_what_belongs_there() -> None:
 
 def test_no_room_shows_more_than_about_a_dozen_entries() -> None:
     package = ROOT / "tradetui"
-    for folder in (package, *(path.parent for path in package.rglob("__init__.py"))):
+    for folder in (path.parent for path in package.rglob("__init__.py")):
+        name = folder.relative_to(ROOT).as_posix()
         modules = [file for file in folder.glob("*.py") if file.name != "__init__.py"]
         rooms = [room for room in folder.iterdir() if (room / "__init__.py").exists()]
-        assert len(modules) <= MOST_ENTRIES, f"{folder.relative_to(ROOT)} has {len(modules)} modules: give it rooms"
-        assert len(rooms) <= MOST_ENTRIES, f"{folder.relative_to(ROOT)} has {len(rooms)} rooms"
+        entries = len(modules) + len(rooms)
+        assert (entries > MOST_ENTRIES) == (name in FLAT_LISTS), f"{name} shows {entries} entries: give it rooms"
 
 
 def test_every_file_that_the_map_names_is_there() -> None:
