@@ -11,13 +11,11 @@ import re
 import socket
 import ssl
 import struct
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache, lru_cache
-from importlib.util import find_spec
-from types import ModuleType
-from typing import Any, TypeAlias, TypeVar, cast
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
@@ -41,10 +39,6 @@ HttpxTransportFactory: TypeAlias = Callable[[], httpx.AsyncBaseTransport]
 
 _Cause = TypeVar("_Cause", bound=BaseException)
 
-if find_spec("sniffio") is None:
-    # httpcore imports it where it is installed, several times a call, and Python looks everywhere each time: a fifth of
-    # a call's whole time. Of a module that is None here, it is known at once that there is none.
-    sys.modules["sniffio"] = cast("ModuleType", None)
 _log = logging.getLogger(__name__)
 for _library in ("httpx", "httpcore"):
     logging.getLogger(_library).propagate = False
@@ -76,7 +70,7 @@ def usual_ca_file() -> str:
 
 
 class HttpTransport:
-    """A transport over HTTP/1.1 with one of httpx's transports to read and another to write.
+    """A transport over HTTP/1.1 with one httpx client to read and another to write.
 
     Neither follows a redirect, keeps a cookie, asks the environment for a proxy or a password, or tries anything
     twice. A client that has written is replaced, so that no write goes out on a connection that was used before and
@@ -124,8 +118,6 @@ class HttpTransport:
         if self.read_only:
             refuse_write(request)
         client = self._clients[request.writes]
-        if client.is_closed:
-            raise TransportError(TransportErrorKind.CONNECT, "the connections of this session are closed", sent=False)
         failure: TransportError
         client.calls += 1
         try:
@@ -148,20 +140,20 @@ class HttpTransport:
                 self._replace(client)
             client.calls -= 1
             if client.replaced and not client.calls:
-                await client.aclose()
+                await client.httpx.aclose()
         failure.__cause__ = failure.__context__ = None  # the library's own errors hold the request and its headers
         raise failure
 
     async def aclose(self) -> None:
         """Drop every connection."""
         for client in self._clients.values():
-            await client.aclose()
+            await client.httpx.aclose()
 
     async def _exchange(self, client: _Client, request: HttpRequest, departure: _Departure) -> HttpResponse:
         httpx_request = self._httpx_request(request, departure)
         if not client.traces:
             await departure.leave()
-        response = await client.transport.handle_async_request(httpx_request)
+        response = await client.httpx.send(httpx_request, stream=True)
         try:
             encodings = response.headers.get_list("content-encoding", split_commas=True)
             if [encoding.lower() for encoding in encodings] not in ([], ["identity"], ["gzip"]):
@@ -256,24 +248,18 @@ class HttpTransport:
 
 
 class _Client:
-    """One of httpx's transports, how many calls use it, and whether a new one has taken its place.
-
-    Not httpx's client, which follows redirects, keeps cookies and passwords, and has to be told not to.
-    """
+    """One httpx client, how many calls use it, and whether a new one has taken its place."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport, *, writes: bool) -> None:
-        self.transport = transport
         self.writes = writes
         self.calls = 0
         self.replaced = False
-        self.is_closed = False
         # Other transports, and those derived from httpx's own, may tell nothing of what they do.
         self.traces = type(transport) is httpx.AsyncHTTPTransport
-
-    async def aclose(self) -> None:
-        """Drop its connections; it sends nothing any more, although httpx's transport would connect again."""
-        self.is_closed = True
-        await self.transport.aclose()
+        refuse_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        self.httpx = httpx.AsyncClient(
+            transport=transport, cookies=refuse_cookies, trust_env=False, follow_redirects=False
+        )
 
 
 class _Departure:
