@@ -78,6 +78,8 @@ def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, i
             b"\x1b",
         ):
             terminal.send(keys)
+            if keys == b"7":
+                terminal.until_shown(b"Totals")
             terminal.read_for(0.4)
         for keys in (b"P", b"\x1b", b"?", b"\x1b", b"2", b"R"):
             terminal.send(keys)
@@ -86,4 +88,3 @@ def test_the_bytes_of_the_whole_program_on_a_hostile_exchange(size: tuple[int, i
         assert terminal.process.poll() is None, "the program goes on"
         written = bytes(terminal.output)
     check(written)
-    assert b"Totals" in written, "the screens of records were shown"
