@@ -85,7 +85,7 @@ class Sky:
 @pytest.mark.parametrize("name", WEATHERS)
 async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str) -> None:
     weather, sentence = WEATHERS[name]
-    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky)
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, fills=60)
     sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk
@@ -131,7 +131,7 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
 async def test_where_every_call_is_refused_as_one_too_many_the_feeds_themselves_call_less_than_in_peace() -> None:
     # The budget slows down after a refusal as well: without one only the feeds' own rests are left.
     unlimited = {"limits": False}
-    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, budget=NoBudget(), options=unlimited)
+    simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, budget=NoBudget(), options=unlimited, fills=60)
     sky = simulation.transport
     assert isinstance(sky, Sky)
     simulation.desk.start()
@@ -164,7 +164,7 @@ async def test_where_every_call_is_refused_as_one_too_many_the_feeds_themselves_
     ],
 )
 async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_name: str) -> None:
-    simulation = Simulation(seed=12, jitter=False, wrap_transport=Sky)
+    simulation = Simulation(seed=12, jitter=False, wrap_transport=Sky, fills=60)
     sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk
@@ -191,7 +191,7 @@ async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_n
 
 
 async def test_a_machine_that_starts_without_a_network_comes_up_when_it_returns() -> None:
-    simulation = Simulation(seed=13, jitter=False, wrap_transport=Sky)
+    simulation = Simulation(seed=13, jitter=False, wrap_transport=Sky, fills=60)
     sky = simulation.transport
     assert isinstance(sky, Sky)
     desk = simulation.desk

@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.virtual import Stage
+from tests.ui.virtual import MonthStage as Stage
 from tradetui.desk.archive.database import Place
 from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
@@ -57,7 +57,7 @@ def fill_of(row: object) -> FuturesFill:
 
 async def test_every_fill_newest_first_and_the_other_way_round() -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert stage.desk.archive is not None
         count = screen.table.shown
@@ -79,7 +79,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
 
 async def test_the_filter_looks_at_symbols() -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
         await pilot.press("slash")
@@ -109,7 +109,7 @@ def test_no_match_is_not_taken_for_no_row() -> None:
 
 async def test_all_of_it_is_exported(tmp_path: Path) -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         await pilot.press("e")
         assert isinstance(stage.app.screen, ExportDialog)
@@ -135,7 +135,7 @@ async def typed_dates(stage: Stage, pilot: Pilot[None], **texts: str) -> DatesDi
 
 async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
         await typed_dates(stage, pilot, **{"from": "07-20", "to": "2026-07-29", "symbol": "btc"})
@@ -161,7 +161,7 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
 
 async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         await pilot.press("4")
         dialog = await typed_dates(stage, pilot, **{"from": "soon"})
         assert "from: must be a day, a time, or a span; given: soon." in screen_text(stage.app)
@@ -190,7 +190,7 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
 
 async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         await pilot.press("4")
         await typed_dates(stage, pilot, to="yesterday")
         await pilot.press("enter")
@@ -219,7 +219,7 @@ async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only
 
 async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage()
-    async with stage.running(after=60) as pilot:
+    async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         # What is of yesterday stands still while more comes in.
         await typed_dates(stage, pilot, to="yesterday")

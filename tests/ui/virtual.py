@@ -143,3 +143,9 @@ class BriefStage(Stage):
     """
 
     fills_kept = NEWEST_FILLS
+
+
+class MonthStage(Stage):
+    """A stage whose accounts have traded for little more than a month: more than a panel holds, read within 30 s."""
+
+    fills_kept = 400

@@ -9,21 +9,13 @@ from functools import partial
 from textual.pilot import Pilot
 
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import Stage
+from tests.ui.virtual import MonthStage, Stage
 from tradetui.sandbox.app import Sandbox
 
 _READ_S = 30.0
 """By then all fills of such an account are read."""
 _SAMPLED_S = 90.0
 """By then equity was sampled, a minute apart."""
-
-
-class MonthStage(Stage):
-    """A stage whose accounts have traded for little more than the month that is shown."""
-
-    fills_kept = 400
-
-
 _ALL = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
 
 
