@@ -132,7 +132,10 @@ def keep_bills(archive: Archive, count: int) -> None:
     with archive.transaction() as connection:
         connection.executemany(
             "INSERT INTO bill VALUES ('USDT-FUTURES', 'USDT', ?, ?, ?, ?, ?, '-0.01', '0', ?)",
-            ((at, f"{number:020}", *words, str(-number)) for number, (at, *words) in enumerate(sorted(bills))),
+            (
+                (at, f"{number:020}", *kinds_and_symbol, str(-number))
+                for number, (at, *kinds_and_symbol) in enumerate(sorted(bills))
+            ),
         )
     archive.add_bills(ProductType.USDT_FUTURES, BillReading((), BillCoverage(START_MS, end_ms)))
 

@@ -22,8 +22,8 @@ def open_desk() -> Desk:
     account = sandbox.exchange_state.account(sandbox.exchange_state.keys[0].uid)
     newest, (fills, bills) = 2 * 10**18, account.spot_past()
     many = [
-        {**fills[place % len(fills)], "tradeId": str(newest - place), "cTime": fills[0]["cTime"]}
-        for place in range(MOST_ROWS + 500)
+        {**fills[index % len(fills)], "tradeId": str(newest - index), "cTime": fills[0]["cTime"]}
+        for index in range(MOST_ROWS + 500)
     ]
     account.spot_past = lambda: (many, bills)
     return open_demo_desk(sandbox, "hedge", read_only=True)

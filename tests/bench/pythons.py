@@ -32,7 +32,7 @@ def pythons() -> dict[str, Path]:
     newest: dict[str, Path] = {}
     for minor in range(FIRST_MINOR, LAST_MINOR + 1):
         name = f"python3.{minor}"
-        candidates = [Path(found)] if (found := shutil.which(name)) else []
+        candidates = [Path(interpreter)] if (interpreter := shutil.which(name)) else []
         candidates += [file for root in roots for file in root.glob(f"*/bin/{name}")]
         versions = {version: file for file in candidates if (version := version_of(file))}
         if versions:

@@ -154,7 +154,7 @@ async def confirming(base_url: str, server: dict[str, Any], folder: Path, rounds
             except Exception as problem:
                 print(f"  not sent: {problem}")
                 continue
-            confirms.append((next(each.at for each in written if each.data.startswith(b"POST")) - begin) * 1000)
+            confirms.append((next(sent.at for sent in written if sent.data.startswith(b"POST")) - begin) * 1000)
             gets.append(get_ms)
             async for _progress in execution.follow(sent):
                 pass
@@ -197,7 +197,7 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
 
 def filled_journal(file: Path) -> None:
     """A journal with a hundred thousand reversals that came to their end."""
-    told = {
+    details_of_state = {
         State.INTENDED: {
             "request": {"symbol": "BTCUSDT", "productType": "USDT-FUTURES", "size": "2", "side": "buy"},
             "title": "Reverse BTCUSDT LONG 2 and SHORT 0.5 to SHORT 2.5",
@@ -215,8 +215,8 @@ def filled_journal(file: Path) -> None:
     point = genesis(journal.id)
     events = []
     for row in rows:
-        for state, words in told.items():
-            event = EventRow(point.number + 1, *row[:4], str(state), 1, "", 0.0, "", json.dumps(words))
+        for state, details in details_of_state.items():
+            event = EventRow(point.number + 1, *row[:4], str(state), 1, "", 0.0, "", json.dumps(details))
             point = ChainPoint(event.number, chained(point.chain, event))
             events.append((event.number, row[0], str(state), 1, "", 0.0, "", event.details, point.chain))
     connection = journal._connection

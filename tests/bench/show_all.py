@@ -53,9 +53,9 @@ class Line:
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         if scope.get("path") == "/counted":
-            told = {"arrivals": self.arrivals, "round_trips": self.round_trips, "refused": self.refused}
+            counts = {"arrivals": self.arrivals, "round_trips": self.round_trips, "refused": self.refused}
             await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": json.dumps(told).encode()})
+            await send({"type": "http.response.body", "body": json.dumps(counts).encode()})
             return
         if scope.get("path") != BILLS:
             await self._sandbox(scope, receive, send)
@@ -86,7 +86,7 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     key = exchange_state.keys[0]
     account = exchange_state.account(key.uid)
     newest, bill = 10**18, dict(account.bills[0])
-    account.bills[:] = [bill | {"billId": str(newest - place)} for place in range(pages * PAGE)]
+    account.bills[:] = [bill | {"billId": str(newest - index)} for index in range(pages * PAGE)]
     line: Any = Line(Sandbox(exchange_state, wall_ms, SandboxOptions(seed=5)), fastest_ms, slowest_ms)
 
     def tell(base_url: str) -> None:

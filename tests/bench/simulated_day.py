@@ -52,8 +52,8 @@ async def day(seed: int, hours: int, directory: Path) -> int:
         await simulation.run(3_600.0, every=60.0, check=lambda: forget(simulation.exchange_state))
         memory, tasks = resident_mib(), len(asyncio.all_tasks())
         figures.append((memory, descriptors(), tasks))
-        words = f"hour {hour:2}: {memory:6.1f} MiB, {figures[-1][1]} descriptors, {tasks} tasks"
-        print(f"{words}, {perf_counter() - began:.0f} s", flush=True)
+        line = f"hour {hour:2}: {memory:6.1f} MiB, {figures[-1][1]} descriptors, {tasks} tasks"
+        print(f"{line}, {perf_counter() - began:.0f} s", flush=True)
     await simulation.desk.stop()
     first, last = figures[min(WARM_HOURS, len(figures)) - 1], figures[-1]
     grown, opened, tasks = last[0] - first[0], last[1] - first[1], last[2] - first[2]

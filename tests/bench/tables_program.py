@@ -47,8 +47,8 @@ COLUMNS: Sequence[Column[Row]] = (
 def rows_at(second: int) -> list[Row]:
     """A hundred rows; every number differs from the second before."""
     return [
-        Row(f"SYM{place:03d}USDT", *(Decimal(10_000 + place * 7 + second * 13 + at) / 100 for at in range(7)))
-        for place in range(ROWS)
+        Row(f"SYM{row_index:03d}USDT", *(Decimal(10_000 + row_index * 7 + second * 13 + at) / 100 for at in range(7)))
+        for row_index in range(ROWS)
     ]
 
 

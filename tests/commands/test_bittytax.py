@@ -38,8 +38,8 @@ AT = "1790000000000"
 def futures_fill(**changed: Any) -> FuturesFill:
     fee = {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": "", "totalFee": "-0.5"}
     values = {"tradeId": "9", "symbol": "BTCUSDT", "orderId": "8", "price": "84000", "baseVolume": "0.1", "cTime": AT}
-    words = {"side": "buy", "tradeSide": "close", "posMode": "hedge_mode", "profit": "12.5", "feeDetail": [fee]}
-    return FuturesFill.from_row({**values, **words, **changed})
+    enums = {"side": "buy", "tradeSide": "close", "posMode": "hedge_mode", "profit": "12.5", "feeDetail": [fee]}
+    return FuturesFill.from_row({**values, **enums, **changed})
 
 
 def spot_fill(**changed: Any) -> SpotFill:
@@ -143,8 +143,8 @@ def test_rows_stand_oldest_first_and_hold_no_formula() -> None:
     assert tuple(rows[0]) == HEADINGS
 
 
-def exported(capsys: Capture, what: str, *words: str) -> list[str]:
-    assert main(["show", what, "--format", "bittytax", *words]) == DONE
+def exported(capsys: Capture, what: str, *arguments: str) -> list[str]:
+    assert main(["show", what, "--format", "bittytax", *arguments]) == DONE
     return capsys.readouterr().out.splitlines()
 
 

@@ -32,11 +32,11 @@ def test_a_damaged_journal_is_said_again_and_again_until_it_is_moved(
     assert main(["journal"]) == USAGE
     assert "damaged" in capsys.readouterr().err
     assert main(["journal"]) == USAGE
-    said = capsys.readouterr().err
-    assert "journal.sqlite.damaged-1" in said and "--accept-loss" in said
+    output = capsys.readouterr().err
+    assert "journal.sqlite.damaged-1" in output and "--accept-loss" in output
     assert main(["journal", "--accept-loss"]) == DONE
-    said = capsys.readouterr().err
-    assert "Accepted" in said and "L unlocks it" in said
+    output = capsys.readouterr().err
+    assert "Accepted" in output and "L unlocks it" in output
     assert file.with_name("journal.sqlite.accepted-1").read_bytes() == b"no database" * 500
     assert main(["journal"]) == DONE
     assert main(["journal", "--accept-loss"]) == DONE
@@ -63,11 +63,11 @@ def test_an_emptied_journal_is_no_empty_one(point: Point, capsys: pytest.Capture
     file.write_bytes(b"")
     capsys.readouterr()
     assert main(["journal"]) == USAGE
-    said = capsys.readouterr().err
-    assert "emptied or replaced" in said and "USDT-FUTURES|BTCUSDT" in said and "--accept-loss" in said
+    output = capsys.readouterr().err
+    assert "emptied or replaced" in output and "USDT-FUTURES|BTCUSDT" in output and "--accept-loss" in output
     assert main(["doctor"]) == ATTENTION
-    said = capsys.readouterr().out
-    assert "emptied or replaced" in said and "--accept-loss" in said
+    output = capsys.readouterr().out
+    assert "emptied or replaced" in output and "--accept-loss" in output
 
 
 def test_a_second_data_directory_says_where_a_symbol_is_locked(

@@ -79,8 +79,8 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
     way_out = "create a sub-account in classic mode, make an API key in it, and use that key"
     point("unified")
     assert main(["init", "--config", str(config)]) == ATTENTION
-    said = capsys.readouterr().err
-    assert said.count("is in unified mode") == said.count(way_out) == 1
+    errors = capsys.readouterr().err
+    assert errors.count("is in unified mode") == errors.count(way_out) == 1
     assert fetch(load({}, Flags(config=config))).api_key, "it is written all the same"
     assert main(["doctor", "--config", str(config)]) == ATTENTION
     report = capsys.readouterr().out

@@ -84,24 +84,24 @@ def test_created_over_a_connection_then_listed_and_used(
             await desk.stop()
 
     choices = ProfileSessions(loaded, flags).choices
-    assert [each.name for each in choices] == ["main"]
+    assert [choice.name for choice in choices] == ["main"]
     made = Path(asyncio.run(work()))
-    assert [each.name for each in choices] == ["main", "fromtest"], "P has it at once"
+    assert [choice.name for choice in choices] == ["main", "fromtest"], "P has it at once"
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert f'data_dir = "{tmp_path / "data"}"' in made.read_text(), "its journal lies beside its parent's"
     assert PASSPHRASE not in made.read_text(), "the profile names the vault's file, it holds no secret"
 
     arguments = ["--config", str(flags.config)]
     assert main(["journal", *arguments, "--profile", "main"]) == DONE
-    said = capsys.readouterr().out
-    assert "settled      create sub-accounts with keys: fromtest  1 of 1 created" in said
-    assert "rejected     create broker sub-account: a@b.example" in said
+    output = capsys.readouterr().out
+    assert "settled      create sub-accounts with keys: fromtest  1 of 1 created" in output
+    assert "rejected     create broker sub-account: a@b.example" in output
     assert main(["journal", "--json", *arguments, "--profile", "main"]) == DONE
-    said = capsys.readouterr().out
-    intents = json.loads(said)
-    assert [each["kind"] for each in intents] == ["create-broker-subaccount", "create-subaccounts"]
+    output = capsys.readouterr().out
+    intents = json.loads(output)
+    assert [intent["kind"] for intent in intents] == ["create-broker-subaccount", "create-subaccounts"]
     assert intents[1]["events"][0]["request"][0]["passphrase"] == "***"
-    assert PASSPHRASE not in said
+    assert PASSPHRASE not in output
     assert main(["show", "spot-fills", "--json", *arguments, "--profile", "fromtest"]) == DONE
     assert json.loads(capsys.readouterr().out) == []
 
@@ -189,7 +189,7 @@ def kept(tmp_path: Path, kind: str = CreationKind.SUBACCOUNTS, uid: str = "42") 
     key_store = KeyStore(tmp_path / "vault")
     name = key_store.reserve("i1", kind, "fromtest", SecretStr(PASSPHRASE), 1)
     key_store.give(name, IssuedKey("bg_1", SecretStr(SECRET), SecretStr(PASSPHRASE), uid))
-    return next(each for each in key_store.entries() if each.name == name)
+    return next(entry for entry in key_store.entries() if entry.name == name)
 
 
 def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_key_store(
@@ -208,9 +208,9 @@ def test_a_copy_key_s_profile_is_of_the_same_account(tmp_path: Path, maker: Prof
     assert (profile.uid, profile.account_kind) == ("1", "copy_trader")
 
 
-@pytest.mark.parametrize(("name", "words"), [("main", "already"), ("../up", "letters"), ("", "letters")])
-def test_a_name_that_is_taken_or_none_is_refused(tmp_path: Path, maker: ProfileMaker, name: str, words: str) -> None:
-    with pytest.raises(NotWritten, match=words):
+@pytest.mark.parametrize(("name", "reason"), [("main", "already"), ("../up", "letters"), ("", "letters")])
+def test_a_name_that_is_taken_or_none_is_refused(tmp_path: Path, maker: ProfileMaker, name: str, reason: str) -> None:
+    with pytest.raises(NotWritten, match=reason):
         maker(name, kept(tmp_path), SECRETS, "1")
     assert not (tmp_path / "profiles.d").exists()
 

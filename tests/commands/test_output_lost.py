@@ -34,7 +34,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "sentence"),
     [
         (["sandbox", "--port", "99999"], "'99999' is not a port from 0 to 65535"),
         (["sandbox", "--port", "-1"], "'-1' is not a port from 0 to 65535"),
@@ -42,12 +42,12 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     ],
 )
 def test_an_argument_out_of_range_is_named(
-    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == USAGE
-    assert words in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_a_key_there_is_not_is_named(capsys: pytest.CaptureFixture[str]) -> None:

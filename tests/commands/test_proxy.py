@@ -103,7 +103,7 @@ async def test_commands_go_through_a_proxy(point: Point, server: dict[str, Any],
 
 
 @pytest.mark.parametrize(
-    ("base_url", "proxy", "words"),
+    ("base_url", "proxy", "parts"),
     [
         ("https://exchange.invalid", "http://127.0.0.1:1", ("the proxy cannot be reached", "http://127.0.0.1:1")),
         ("https://exchange.invalid", "none", ("its name cannot be resolved", "exchange.invalid")),
@@ -111,12 +111,12 @@ async def test_commands_go_through_a_proxy(point: Point, server: dict[str, Any],
     ],
 )
 def test_doctor_names_the_hop_that_fails_and_says_ok_of_nothing_that_it_could_not_ask(
-    point: Point, capsys: pytest.CaptureFixture[str], base_url: str, proxy: str, words: tuple[str, ...]
+    point: Point, capsys: pytest.CaptureFixture[str], base_url: str, proxy: str, parts: tuple[str, ...]
 ) -> None:
     point(TRADETUI_BASE_URL=base_url)
     assert main(["doctor", "--proxy", proxy]) == ATTENTION
     marks = {line.split()[1]: line for line in capsys.readouterr().out.splitlines()}
-    assert marks["connection"].startswith("FAIL") and all(word in marks["connection"] for word in words)
+    assert marks["connection"].startswith("FAIL") and all(word in marks["connection"] for word in parts)
     for name in ("account", "key", "orders", "fills", "triggers", "permissions", "clock"):
         assert marks[name].startswith("--") and "not checked" in marks[name]
 
@@ -136,9 +136,9 @@ def test_a_proxy_that_cannot_be_used_ends_every_command_with_the_remedy(
 ) -> None:
     point(TRADETUI_BASE_URL="https://exchange.invalid")
     assert main([*command.split(), "--proxy", proxy]) == USAGE
-    told = capsys.readouterr()
-    assert "proxy" in told.err and remedy in told.err
-    assert "canary" not in told.err + told.out
+    output = capsys.readouterr()
+    assert "proxy" in output.err and remedy in output.err
+    assert "canary" not in output.err + output.out
 
 
 @pytest.mark.parametrize("command", ["doctor", "show accounts", "monitor", ""])

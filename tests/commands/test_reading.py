@@ -29,8 +29,8 @@ from tradetui.wire.product_types import ProductType
 Capture = pytest.CaptureFixture[str]
 
 
-def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
-    assert main(["show", *words, "--json"]) == code
+def shown(capsys: Capture, *arguments: str, code: int = DONE) -> Any:
+    assert main(["show", *arguments, "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
@@ -138,7 +138,7 @@ CUT = "these are the newest {} rows of at least {}: {} prints more, --all reads 
 
 
 @pytest.mark.parametrize(
-    ("words", "count"),
+    ("arguments", "count"),
     [
         (["fills", "--product-type", "USDT-FUTURES"], 100),
         (["fills"], 100),
@@ -156,15 +156,15 @@ CUT = "these are the newest {} rows of at least {}: {} prints more, --all reads 
     ],
 )
 @pytest.mark.parametrize("form", ["--json", "--csv"])
-def test_what_is_cut_is_said(point: Point, capsys: Capture, words: list[str], count: int | None, form: str) -> None:
+def test_what_is_cut_is_said(point: Point, capsys: Capture, arguments: list[str], count: int | None, form: str) -> None:
     point()
-    assert main(["show", *words, form]) == DONE
-    said = capsys.readouterr().err
+    assert main(["show", *arguments, form]) == DONE
+    errors = capsys.readouterr().err
     if count is None:
-        assert said == ""
+        assert errors == ""
     else:
-        limit = "a larger --limit" if "--limit" in words else "--limit N"
-        assert said == f"tradetui: {CUT.format(count, count + 1, limit)}.\n"
+        limit = "a larger --limit" if "--limit" in arguments else "--limit N"
+        assert errors == f"tradetui: {CUT.format(count, count + 1, limit)}.\n"
 
 
 def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:
@@ -176,9 +176,9 @@ def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:
     assert capsys.readouterr().err == ""
 
 
-def ids_in_pieces(capsys: Capture, words: list[str], id_name: str, time_name: str) -> set[str]:
+def ids_in_pieces(capsys: Capture, arguments: list[str], id_name: str, time_name: str) -> set[str]:
     """The rows of a span that one request may not ask for, each row once, newest first."""
-    rows = shown(capsys, *words, "--all")
+    rows = shown(capsys, *arguments, "--all")
     ids = [row[id_name] for row in rows]
     times = [int(row[time_name]) for row in rows]
     assert len(ids) == len(set(ids)) > 0
@@ -187,7 +187,7 @@ def ids_in_pieces(capsys: Capture, words: list[str], id_name: str, time_name: st
 
 
 @pytest.mark.parametrize(
-    ("account", "words", "id_name", "time_name"),
+    ("account", "arguments", "id_name", "time_name"),
     [
         ("broker", ["transfers"], "txId", "ts"),
         ("hedge", ["fills", "--product-type", "USDT-FUTURES", "--symbol", "ETHUSDT"], "tradeId", "cTime"),
@@ -198,7 +198,7 @@ def ids_in_pieces(capsys: Capture, words: list[str], id_name: str, time_name: st
     ],
 )
 def test_a_long_span_is_read_in_pieces_without_gap_or_repetition(
-    point: Point, capsys: Capture, account: str, words: list[str], id_name: str, time_name: str
+    point: Point, capsys: Capture, account: str, arguments: list[str], id_name: str, time_name: str
 ) -> None:
     point(account)
     # In two halves that one request each may ask for, or in weeks, and at once. The market moves meanwhile: an order
@@ -206,12 +206,12 @@ def test_a_long_span_is_read_in_pieces_without_gap_or_repetition(
     longest, step = (21, 7) if account == "broker" else (160, 80)
     now_ms, day_ms = time.time_ns() // 1_000_000, 86_400_000
     spans = [(now_ms - (end + step) * day_ms, now_ms - end * day_ms) for end in range(1, longest, step)]
-    whole = [*words, "--since", str(spans[-1][0]), "--until", str(spans[0][1])]
+    whole = [*arguments, "--since", str(spans[-1][0]), "--until", str(spans[0][1])]
     before = ids_in_pieces(capsys, whole, id_name, time_name)
     parts = {
         row[id_name]
         for since, until in spans
-        for row in shown(capsys, *words, "--all", "--since", str(since), "--until", str(until))
+        for row in shown(capsys, *arguments, "--all", "--since", str(since), "--until", str(until))
     }
     after = ids_in_pieces(capsys, whole, id_name, time_name)
     assert before & after <= parts <= before | after
@@ -227,7 +227,7 @@ def test_only_as_much_of_a_long_span_is_read_as_is_wanted(point: Point, capsys: 
 
 
 @pytest.mark.parametrize(
-    ("rows", "code", "said"),
+    ("rows", "code", "sentence"),
     [
         ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "none of the 1 rows"),
         (
@@ -241,7 +241,7 @@ def test_only_as_much_of_a_long_span_is_read_as_is_wanted(point: Point, capsys: 
     ],
 )
 def test_positions_that_cannot_be_read_are_told(
-    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, rows: list[Any], code: int, said: str
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, rows: list[Any], code: int, sentence: str
 ) -> None:
     from tradetui.exchange.transport.http import HttpTransport
     from tradetui.exchange.transport.transport import BeforeFirstByte, HttpRequest, HttpResponse
@@ -253,7 +253,7 @@ def test_positions_that_cannot_be_read_are_told(
     point()
     monkeypatch.setattr(HttpTransport, "send", positions)
     assert main(["show", "positions", "--json", "--product-type", "USDT-FUTURES"]) == code
-    assert said in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
 
 
 def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:
@@ -312,13 +312,13 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
     text = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
     for parameter in TABLES[what].endpoint.request.parameters():
         if parameter.name not in ("startTime", "endTime", "limit"):
-            words = ", ".join(parameter.choices)
-            rule = words if parameter.name == "productType" else replace(parameter, required=False).explanation
+            choices = ", ".join(parameter.choices)
+            rule = choices if parameter.name == "productType" else replace(parameter, required=False).explanation
             assert rule.replace("- ", "-") in text, parameter.name
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "sentence"),
     [
         (["fills", "--since", "yesterday"], "--since"),
         (["convert", "--since", "200d"], "--until: at most 90 days after --since"),
@@ -331,20 +331,20 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
         (["fills", "--product-type", "EUR"], "product"),
     ],
 )
-def test_bad_input_names_parameter_and_rule(point: Point, capsys: Capture, words: list[str], said: str) -> None:
+def test_bad_input_names_parameter_and_rule(point: Point, capsys: Capture, arguments: list[str], sentence: str) -> None:
     point()
-    assert main(["show", *words]) == USAGE
-    told = capsys.readouterr()
-    assert said in told.err
-    assert "Traceback" not in told.err
+    assert main(["show", *arguments]) == USAGE
+    output = capsys.readouterr()
+    assert sentence in output.err
+    assert "Traceback" not in output.err
 
 
 def test_a_refusal_closes_the_array_and_is_told(point: Point, capsys: Capture) -> None:
     point("unified")
     assert main(["show", "fills", "--json"]) == REFUSED
-    told = capsys.readouterr()
-    assert json.loads(told.out) == []
-    assert "40085" in told.err
+    output = capsys.readouterr()
+    assert json.loads(output.out) == []
+    assert "40085" in output.err
 
 
 @pytest.mark.parametrize(
@@ -360,9 +360,9 @@ def test_a_wrong_key_is_a_sentence_with_a_remedy(
 ) -> None:
     point(**{variable: value})
     assert main(["show", "accounts"]) == REFUSED
-    told = capsys.readouterr().err
-    assert code in told
-    assert value not in told
+    errors = capsys.readouterr().err
+    assert code in errors
+    assert value not in errors
 
 
 def test_doctor_says_once_that_the_key_is_refused(point: Point, capsys: Capture) -> None:
@@ -470,10 +470,10 @@ def test_keys_are_the_profiles_own_as_far_as_they_are_in_force(
 ) -> None:
     configured('[profiles.main.keys]\nreverse = "q"\nzoom = "f5"\n', tmp_path, monkeypatch)
     assert main(["keys", "--json"]) == DONE
-    told = capsys.readouterr()
-    keys = {row["id"]: row["keys"] for row in json.loads(told.out)}
+    output = capsys.readouterr()
+    keys = {row["id"]: row["keys"] for row in json.loads(output.out)}
     assert (keys["reverse"], keys["quit"], keys["zoom"]) == ("R", "q", "f5")
-    assert "keys.reverse is not taken: q is the key of quit too" in told.err
+    assert "keys.reverse is not taken: q is the key of quit too" in output.err
 
 
 def test_doctor_finds_keys_and_a_theme_there_are_not(
@@ -484,9 +484,9 @@ def test_doctor_finds_keys_and_a_theme_there_are_not(
     configured(settings, tmp_path, monkeypatch)
     assert main(["doctor", "--json"]) == ATTENTION
     failed = [row for row in json.loads(capsys.readouterr().out) if not row["ok"]]
-    found = " ".join(row["found"] for row in failed if row["check"] == "keys")
-    for words in ("keys.reverse is not taken", "keys.bogusid is no binding", "there is no key 'zork'"):
-        assert words in found
+    findings = " ".join(row["found"] for row in failed if row["check"] == "keys")
+    for finding in ("keys.reverse is not taken", "keys.bogusid is no binding", "there is no key 'zork'"):
+        assert finding in findings
     assert next(row["remedy"] for row in failed if row["check"] == "theme").startswith("Set theme to tradetui-dark, ")
 
 
@@ -497,9 +497,9 @@ def test_without_any_configuration_three_lines_say_what_to_do(
     for name in ("TRADETUI_API_KEY", "TRADETUI_BASE_URL", "TRADETUI_CONFIG", "TRADETUI_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     assert main([]) == USAGE
-    told = capsys.readouterr().err
-    assert len(told.splitlines()) == 3
-    assert "tradetui demo" in told and "tradetui init" in told
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == 3
+    assert "tradetui demo" in errors and "tradetui init" in errors
 
 
 @pytest.mark.parametrize("command", ["demo", "monitor", ""])
@@ -552,9 +552,9 @@ def test_a_past_plan_state_that_the_exchange_does_not_list_is_refused_with_the_r
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "sentence"),
     [(["sandbox", "--fault", "nosuch=1"], "unknown fault"), (["sandbox", "--host", "203.0.113.1"], "cannot listen")],
 )
-def test_a_sandbox_that_cannot_be_is_said(capsys: Capture, arguments: list[str], said: str) -> None:
+def test_a_sandbox_that_cannot_be_is_said(capsys: Capture, arguments: list[str], sentence: str) -> None:
     assert main(arguments) == USAGE
-    assert said in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err

@@ -38,8 +38,8 @@ def shared_archive(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("archive"))
 
 
-def shown(capsys: Capture, *words: str, code: int = DONE) -> Any:
-    assert main(["show", *words, "--json"]) == code
+def shown(capsys: Capture, *arguments: str, code: int = DONE) -> Any:
+    assert main(["show", *arguments, "--json"]) == code
     return json.loads(capsys.readouterr().out)
 
 
@@ -165,7 +165,7 @@ def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tm
 
 
 @pytest.mark.parametrize(
-    ("words", "parameter"),
+    ("arguments", "parameter"),
     [
         (["pnl", "--since", "yesterday"], "--since"),
         (["trips", "--until", "soon"], "--until"),
@@ -177,10 +177,10 @@ def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tm
     ],
 )
 def test_a_wrong_time_names_option_rule_and_remedy(
-    point: Point, capsys: Capture, words: list[str], parameter: str
+    point: Point, capsys: Capture, arguments: list[str], parameter: str
 ) -> None:
     point()
-    assert main(["show", *words]) == USAGE
+    assert main(["show", *arguments]) == USAGE
     assert parameter in capsys.readouterr().err
 
 

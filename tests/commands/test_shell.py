@@ -71,7 +71,7 @@ def completion_script(shell: str, folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("words", "completions"),
+    ("command_line", "completions"),
     [
         ("tradetui sho", {"show"}),
         ("tradetui completions ''", {"bash", "zsh", "fish"}),
@@ -80,9 +80,11 @@ def completion_script(shell: str, folder: Path, capsys: pytest.CaptureFixture[st
         ("tradetui sandbox --dialect l", {"live"}),
     ],
 )
-def test_bash_completes(words: str, completions: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bash_completes(
+    command_line: str, completions: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     script = completion_script("bash", tmp_path, capsys)
-    program = COMPLETED.format(script=script, words=words, index=len(words.split()) - 1)
+    program = COMPLETED.format(script=script, words=command_line, index=len(command_line.split()) - 1)
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == completions, done.stderr
 

@@ -37,9 +37,9 @@ PATIENCE_S = 30
 
 
 @contextmanager
-def watching(*words: str) -> Iterator[subprocess.Popen[str]]:
+def watching(*arguments: str) -> Iterator[subprocess.Popen[str]]:
     """The command in a process of its own, with the test's environment; killed if it still runs at the end."""
-    command = [sys.executable, "-m", "tradetui", "watch", *words]
+    command = [sys.executable, "-m", "tradetui", "watch", *arguments]
     root = Path(__file__).parents[2]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=root)
     try:

@@ -135,7 +135,7 @@ class _Maker:
     def row(self, symbol: str, side: str, trade_side: str, size: Decimal, price: Decimal, profit: Fraction) -> None:
         self.number += 1
         digits = Decimal("0.00000001")
-        told = (Decimal(profit.numerator) / Decimal(profit.denominator)).quantize(digits, ROUND_HALF_UP)
+        rounded = (Decimal(profit.numerator) / Decimal(profit.denominator)).quantize(digits, ROUND_HALF_UP)
         fees = []
         for _ in range(self.chance.choice((0, 1, 1, 1, 2))):
             coin = self.chance.choice((COINS[symbol], COINS[symbol], "BGB"))
@@ -152,7 +152,7 @@ class _Maker:
                 "feeDetail": fees,
                 "side": side,
                 "quoteVolume": str((size * price).quantize(Decimal("0.0001"))),
-                "profit": format(told, "f"),
+                "profit": format(rounded, "f"),
                 "tradeSide": trade_side,
                 "posMode": self.mode,
                 "tradeScope": "taker",

@@ -48,10 +48,10 @@ class LookupStage:
         exchange_state.still = True
         options.setdefault("limits", False)
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(seed=seed, **options))
-        place = next(place for place, key in enumerate(exchange_state.keys) if key.name == account)
+        key_index = next(index for index, key in enumerate(exchange_state.keys) if key.name == account)
         if permissions is not None:
-            exchange_state.keys[place] = replace(exchange_state.keys[place], permissions=permissions)
-        self.key = key = exchange_state.keys[place]
+            exchange_state.keys[key_index] = replace(exchange_state.keys[key_index], permissions=permissions)
+        self.key = key = exchange_state.keys[key_index]
         self.budget = LocalBudget(clock=self.clock, random=Random(1))
         self.client = ExchangeReader(
             Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase)),
@@ -95,4 +95,4 @@ async def read_on(lookup: Lookup, *, everything: bool = False) -> None:
 
 def keys_of(lookup: Lookup) -> list[str | None]:
     """The keys of the rows that are there."""
-    return [lookup.rows.key(place) for place in range(lookup.rows.count)]
+    return [lookup.rows.key(index) for index in range(lookup.rows.count)]

@@ -45,14 +45,14 @@ class ScriptedClient:
         self.rows: dict[tuple[str, ProductType], list[Record]] = {}
         self.failing: dict[str, Exception] = {}
         self.unreadable: set[str] = set()
-        self.asked: list[tuple[str, Request[Any]]] = []
+        self.requests: list[tuple[str, Request[Any]]] = []
         self.before: Callable[[str, Request[Any]], None] = lambda name, request: None
         self.page = page
         self.capabilities = Capabilities(self.clock)
 
     async def read(self, request: Request[Any]) -> Reply[Any]:
         name = endpoint_of(type(request)).name
-        self.asked.append((name, request))
+        self.requests.append((name, request))
         self.before(name, request)
         if (error := self.failing.get(name)) is not None:
             raise error
@@ -66,7 +66,7 @@ class ScriptedClient:
         if name in self.unreadable:
             return Reply(
                 rows=(),
-                undecodable_rows=tuple(UndecodableRow(place, "total", row.key) for place, row in enumerate(served)),
+                undecodable_rows=tuple(UndecodableRow(index, "total", row.key) for index, row in enumerate(served)),
             )
         paged = endpoint(name).page is not None
         return Reply(
@@ -80,7 +80,7 @@ class ScriptedClient:
 
     def count(self, name: str) -> int:
         """How often an endpoint was asked."""
-        return sum(1 for asked, _ in self.asked if asked == name)
+        return sum(1 for endpoint, _ in self.requests if endpoint == name)
 
 
 def _ms(row: Any) -> int:
@@ -90,8 +90,8 @@ def _ms(row: Any) -> int:
 
 def _wanted(row: Any, request: Any) -> bool:
     for name in ("status", "order_id", "plan_type"):
-        asked = getattr(request, name, None)
-        if asked is not None and hasattr(row, name) and str(getattr(row, name)) != str(asked):
+        value = getattr(request, name, None)
+        if value is not None and hasattr(row, name) and str(getattr(row, name)) != str(value):
             return False
     start, end = getattr(request, "start_time", None), getattr(request, "end_time", None)
     return (start is None or _ms(row) >= start) and (end is None or _ms(row) <= end)

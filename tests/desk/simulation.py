@@ -145,7 +145,7 @@ class Simulation:
         for name, feed in self.desk.feeds.items():
             keys = feed.snapshot.keys
             assert len(set(keys)) == len(keys), f"{name} repeats a row (seed {self.seed})"
-            assert all(feed.snapshot.index[key] == place for place, key in enumerate(keys))
+            assert all(feed.snapshot.index[key] == index for index, key in enumerate(keys))
         self._check_fills()
 
     def _check_fills(self) -> None:
@@ -171,42 +171,50 @@ class Simulation:
     def converged(self) -> None:
         """Once nothing moves any more, the desk shows what the exchange holds."""
         desk, exchange_state = self.desk, self.exchange_state
-        orders = {f"{each}|{row['orderId']}": row for each in self.product_types for row in self.held("orders", each)}
+        orders = {
+            f"{product_type}|{row['orderId']}": row
+            for product_type in self.product_types
+            for row in self.held("orders", product_type)
+        }
         shown = {row.key: row for row in desk.orders.snapshot.rows}
         assert orders.keys() == shown.keys(), f"orders differ (seed {self.seed})"
         assert all(str(shown[key].record.status) == row["status"] for key, row in orders.items())
-        fills = [f"{each}|{row['tradeId']}" for each in self.product_types for row in self.held("fills", each)]
+        fills = [
+            f"{product_type}|{row['tradeId']}"
+            for product_type in self.product_types
+            for row in self.held("fills", product_type)
+        ]
         assert set(desk.fills.snapshot.keys) <= set(fills)
         count = len(desk.fills.snapshot.keys)
         newest = sorted(
             (
-                (int(row["cTime"]), f"{each}|{row['tradeId']}")
-                for each in self.product_types
-                for row in self.held("fills", each)
+                (int(row["cTime"]), f"{product_type}|{row['tradeId']}")
+                for product_type in self.product_types
+                for row in self.held("fills", product_type)
             ),
             reverse=True,
         )[:count]
         assert {key for _, key in newest[: count // 2]} <= set(desk.fills.snapshot.keys)
         triggers = {
-            f"{each}|{row['orderId']}": row["planStatus"]
-            for each in self.product_types
-            for row in self.held("triggers", each)
+            f"{product_type}|{row['orderId']}": row["planStatus"]
+            for product_type in self.product_types
+            for row in self.held("triggers", product_type)
         }
         seen = {row.key: row.record.plan_status for row in desk.triggers.snapshot.rows}
         missing = [key for key in triggers if key not in seen]
         assert len(seen) >= min(500, len(triggers)), f"{len(missing)} triggers missing (seed {self.seed})"
         assert all(triggers[key] == status for key, status in seen.items())
         positions = {
-            f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
-            for each in self.product_types
-            for row in exchange_state.positions(self.uid, each)
+            f"{product_type}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
+            for product_type in self.product_types
+            for row in exchange_state.positions(self.uid, product_type)
         }
         held = {row.key: row.size for row in desk.positions.snapshot.rows}
         assert held == positions, f"positions differ (seed {self.seed})"
         equity = {
-            f"{each}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
-            for each in self.product_types
-            for row in exchange_state.futures_accounts(self.uid, each)
+            f"{product_type}|{row['marginCoin']}": Decimal(str(row["accountEquity"]))
+            for product_type in self.product_types
+            for row in exchange_state.futures_accounts(self.uid, product_type)
         }
         assert {row.key: row.record.account_equity for row in desk.accounts.snapshot.rows} == equity
         for name, feed in desk.feeds.items():
@@ -235,8 +243,8 @@ class Simulation:
         snapshot = feed.snapshot
         # Every key, and of the rows themselves those that can be new.
         rows = "".join(str(getattr(row, "record", row)) for row in snapshot.rows[:40])
-        words = (
+        line = (
             f"{self.clock.wall_ms()} {feed.name} {snapshot.generation} {snapshot.count} {snapshot.undecodable_rows} "
             f"{snapshot.error} {'|'.join(snapshot.keys)} {rows}\n"
         )
-        self.digest.update(words.encode())
+        self.digest.update(line.encode())

@@ -84,7 +84,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None
     archive = Archive(file)
     archive.add(FuturesFill, fills(range(3)))
     assert archive.count(FILLS) == 3
-    kept = [each for each in tmp_path.iterdir() if "damaged" in each.name]
+    kept = [file for file in tmp_path.iterdir() if "damaged" in file.name]
     assert len(kept) == 1
     assert kept[0].read_bytes().startswith(b"this is no database")
 
@@ -173,16 +173,16 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     assert table.row(0) is None
     await table.refresh()
     assert table.count == 731
-    for place in (730, 0, 350, 351, 699, 700, 100, 99, 400):
-        assert table.row(place) is None or table.row(place) == ordered[place]
+    for index in (730, 0, 350, 351, 699, 700, 100, 99, 400):
+        assert table.row(index) is None or table.row(index) == ordered[index]
         await table.settled()
-        assert table.row(place) == ordered[place]
-        assert table.key(place) == ordered[place].key
-        assert table.index_of(ordered[place].key) == place
-    for place in range(731):
-        table.row(place)
+        assert table.row(index) == ordered[index]
+        assert table.key(index) == ordered[index].key
+        assert table.index_of(ordered[index].key) == index
+    for index in range(731):
+        table.row(index)
         await table.settled()
-        assert table.row(place) == ordered[place]
+        assert table.row(index) == ordered[index]
     assert len(table._pages) <= PAGES_KEPT
     assert table.row(731) is None
 
@@ -223,7 +223,7 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
     count = 100_000
     body = '{"tradeId":"%d","symbol":"BTCUSDT","price":"1","baseVolume":"1","side":"buy","cTime":"%d"}'
 
-    def stuff() -> None:
+    def add_fills() -> None:
         archive._connection.execute("BEGIN")
         archive._connection.executemany(
             "INSERT INTO record VALUES ('fill', 'USDT-FUTURES', ?, ?, ?, 'BTCUSDT', ?)",
@@ -231,15 +231,15 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         )
         archive._connection.execute("COMMIT")
 
-    await disk.run(stuff)
+    await disk.run(add_fills)
     table = ArchiveRows(archive, disk, FILLS)
     await table.refresh()
 
-    async def shown(place: int) -> float:
+    async def shown(index: int) -> float:
         began = perf_counter()
-        table.row(place)
+        table.row(index)
         await table.settled()
-        assert table.row(place) is not None
+        assert table.row(index) is not None
         return perf_counter() - began
 
     first = await shown(0)

@@ -46,9 +46,15 @@ def kept(archive: Archive) -> list[tuple[int, str]]:
 
 def made_bills(count: int, step_ms: int = 3_600_000) -> list[FuturesBill]:
     """Bills a step apart, the last one a minute ago."""
-    words = ("open_long", "contract_settle_fee", "close_long", "trans_from_exchange")
+    business_types = ("open_long", "contract_settle_fee", "close_long", "trans_from_exchange")
     return [
-        bill(number, NOW_MS - 60_000 - (count - number) * step_ms, words[number % 4], str(number), symbol="BTCUSDT")
+        bill(
+            number,
+            NOW_MS - 60_000 - (count - number) * step_ms,
+            business_types[number % 4],
+            str(number),
+            symbol="BTCUSDT",
+        )
         for number in range(count)
     ]
 
@@ -69,15 +75,15 @@ async def test_ninety_days_are_read_page_by_page_and_a_second_session_reads_only
     while await history.read_gap(0.0):
         pass
     assert len(kept(archive)) == 1_000
-    spans = [request.end_time - request.start_time for _, request in client.asked]  # type: ignore[attr-defined]
+    spans = [request.end_time - request.start_time for _, request in client.requests]  # type: ignore[attr-defined]
     assert max(spans) <= 30 * DAY_MS
     coverage = bill_coverage(archive.connection, USDT)
     assert coverage == BillCoverage(NOW_MS - 90 * DAY_MS, NOW_MS)
-    before = len(client.asked)
+    before = len(client.requests)
     client.clock.now_ms += 30_000
     client.rows[BILLS, USDT].append(bill(5_000, NOW_MS + 1_000, "contract_settle_fee", "-1"))
     await read_all(await history_of(client, archive))
-    assert len(client.asked) <= before + 2
+    assert len(client.requests) <= before + 2
     assert len(kept(archive)) == 1_001
 
 
@@ -86,13 +92,13 @@ async def test_a_gap_is_taken_up_where_another_session_stopped() -> None:
     client.rows[BILLS, USDT] = [*made_bills(900)]
     first = await history_of(client, archive)
     await first.read_newest(0.0)
-    stopped_at = len(client.asked)
+    stopped_at = len(client.requests)
     second = await history_of(client, archive)
     assert second.coverage == first.coverage
     while await second.read_gap(0.0):
         pass
     assert len(kept(archive)) == 900
-    assert len(client.asked) - stopped_at < 11, "pages that are kept are not read again"
+    assert len(client.requests) - stopped_at < 11, "pages that are kept are not read again"
 
 
 async def test_a_bill_that_comes_late_is_met_within_the_overlap() -> None:
@@ -180,18 +186,18 @@ async def test_the_newest_come_twice_a_minute_and_the_past_between() -> None:
     histories = {kind: BillHistory(client, kind, InlineDisk()) for kind in (USDT, COIN)}  # type: ignore[arg-type]
     reader = BillsReader(client, histories, client.clock)  # type: ignore[arg-type]
     await reader.read()
-    assert client.asked == [], "there is nowhere to keep them yet"
+    assert client.requests == [], "there is nowhere to keep them yet"
     for history in histories.values():
         await history.attach(archive)
     for _ in range(8):
         await reader.read()
     assert len(kept(archive)) == 900
-    before = len(client.asked)
+    before = len(client.requests)
     await reader.read()
-    assert len(client.asked) == before
+    assert len(client.requests) == before
     client.clock.seconds += NEWEST_EVERY_S
     await reader.read()
-    assert len(client.asked) == before + 2
+    assert len(client.requests) == before + 2
     client.failing[BILLS] = Unreachable("no route")
     client.clock.seconds += NEWEST_EVERY_S
     with pytest.raises(Unreachable):
@@ -228,7 +234,7 @@ async def test_positions_that_ended_are_read_of_three_months_and_then_what_is_ne
 
 def raw_bills(chance: random.Random) -> list[FuturesBill]:
     """Bills of twenty days by chance, some in the same millisecond, in two coins."""
-    words = ("contract_settle_fee", "trans_from_exchange", "trans_to_contract", "open_long", "cash_gift_issue")
+    business_types = ("contract_settle_fee", "trans_from_exchange", "trans_to_contract", "open_long", "cash_gift_issue")
     rows, moment = [], NOW_MS - 20 * DAY_MS
     for number in range(chance.randint(1, 60)):
         moment += chance.choice((0, 0, 1, 900_000, DAY_MS // 3))
@@ -236,7 +242,7 @@ def raw_bills(chance: random.Random) -> list[FuturesBill]:
             bill(
                 number,
                 min(moment, NOW_MS - 1),
-                chance.choice(words),
+                chance.choice(business_types),
                 str(chance.randint(-10_000, 10_000) / 1000),
                 fee=str(chance.randint(-9, 9) / 100),
                 coin=chance.choice(("USDT", "USDC")),

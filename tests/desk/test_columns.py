@@ -63,22 +63,22 @@ def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
 
 
 def column(table: str, id_: str) -> Column[Any]:
-    return next(each for each in every_column(TABLES[table]) if each.id == id_)
+    return next(column for column in every_column(TABLES[table]) if column.id == id_)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_field_of_the_interface_can_be_a_column(table: str) -> None:
-    named = {each.id for each in every_column(TABLES[table])} | UNDER_OTHER_NAMES.get(table, set())
+    named = {column.id for column in every_column(TABLES[table])} | UNDER_OTHER_NAMES.get(table, set())
     assert set(endpoint(TABLES[table].endpoint_name).row.names()) <= named
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_columns_are_told_apart_and_titled(table: str) -> None:
     columns = every_column(TABLES[table])
-    assert len({each.id for each in columns}) == len(columns)
-    for each in columns:
-        assert each.title
-        assert len(each.title) <= each.width, f"{each.title} is cut"
+    assert len({column.id for column in columns}) == len(columns)
+    for column in columns:
+        assert column.title
+        assert len(column.title) <= column.width, f"{column.title} is cut"
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -87,12 +87,12 @@ def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_b
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     bare = dict.fromkeys(optional, "")
     for row in (row_of(table), row_of(table, bare)):
-        for each in every_column(TABLES[table]):
-            text, tone = each.cell(row, DEFAULT_FORMAT)
-            assert text != "", f"{each.id} is blank"
+        for column in every_column(TABLES[table]):
+            text, tone = column.cell(row, DEFAULT_FORMAT)
+            assert text != "", f"{column.id} is blank"
             assert isinstance(tone, Tone)
-            assert each.exact(row, DEFAULT_FORMAT) != ""
-            each.sort_key(row)
+            assert column.exact(row, DEFAULT_FORMAT) != ""
+            column.sort_key(row)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -100,9 +100,9 @@ def test_what_is_not_given_is_unknown_and_never_nought(table: str) -> None:
     record = endpoint(TABLES[table].endpoint_name).row
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     row = row_of(table, dict.fromkeys(optional, ""))
-    for each in every_column(TABLES[table]):
-        if each.id in optional:
-            assert each.cell(row, DEFAULT_FORMAT)[0] in (UNKNOWN, "[]"), each.id
+    for column in every_column(TABLES[table]):
+        if column.id in optional:
+            assert column.cell(row, DEFAULT_FORMAT)[0] in (UNKNOWN, "[]"), column.id
 
 
 def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
@@ -116,7 +116,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
         entry=Decimal(100) / 3,
         realised=Decimal("-1.5"),
     )
-    shown = {each.id: each.cell(position, DEFAULT_FORMAT) for each in every_column(TABLES["positions"])}
+    shown = {column.id: column.cell(position, DEFAULT_FORMAT) for column in every_column(TABLES["positions"])}
     assert shown["size"][0] == "0.5"
     assert shown["entry"][0] == "33.33333333"
     assert shown["realised"] == ("-1.50", Tone.LOSS)
@@ -166,7 +166,7 @@ def test_profit_is_ordered_by_what_it_is_worth(id_: str) -> None:
     source = MemoryRows(rows, list("01234"), 1)
     for reverse, expected in ((False, "21430"), (True, "34120")):
         shown = view(source, sort_key=column("positions", id_).sort_key, reverse=reverse)
-        assert "".join(shown.key(place) or "" for place in range(5)) == expected, "the one without a mark comes last"
+        assert "".join(shown.key(index) or "" for index in range(5)) == expected, "the one without a mark comes last"
 
 
 def test_an_unreadable_field_shows_what_came_marked() -> None:
@@ -200,7 +200,7 @@ def test_ids_sort_as_the_numbers_they_are() -> None:
     order_id = column("fills", "orderId")
     longer, shorter = (ProductRow(ProductType.USDT_FUTURES, fill(1, orderId=text)) for text in ("100", "99"))
     rows = view(MemoryRows([longer, shorter], ["100", "99"], 1), sort_key=order_id.sort_key)
-    assert [rows.key(place) for place in range(2)] == ["99", "100"]
+    assert [rows.key(index) for index in range(2)] == ["99", "100"]
 
 
 def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:
@@ -243,7 +243,7 @@ def test_any_number_can_be_shown(value: Decimal, places: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told", "shown"),
+    ("value", "fields", "shown"),
     [
         ("1234567.5", {}, "1,234,567.5"),
         ("-0.00", {}, "0.00"),
@@ -258,8 +258,8 @@ def test_any_number_can_be_shown(value: Decimal, places: int) -> None:
         ("1E+999", {}, "1E+999"),
     ],
 )
-def test_numbers(value: str, told: dict[str, Any], shown: str) -> None:
-    assert number(Decimal(value), **told) == shown
+def test_numbers(value: str, fields: dict[str, Any], shown: str) -> None:
+    assert number(Decimal(value), **fields) == shown
 
 
 def test_columns_load_no_models() -> None:

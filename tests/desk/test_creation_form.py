@@ -18,10 +18,10 @@ EMPTY = dict.fromkeys(GOOD, "")
 
 
 def test_the_fields_are_the_requests_own() -> None:
-    assert [each.name for each in creation_fields(CreationKind.SUBACCOUNTS)] == list(GOOD)
-    assert [each.name for each in creation_fields(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
-    assert [each.name for each in creation_fields(CreationKind.COPY_KEY)] == ["passphrase"]
-    assert [each.name for each in creation_fields(CreationKind.SUBACCOUNTS) if each.is_secret] == ["passphrase"]
+    assert [field.name for field in creation_fields(CreationKind.SUBACCOUNTS)] == list(GOOD)
+    assert [field.name for field in creation_fields(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
+    assert [field.name for field in creation_fields(CreationKind.COPY_KEY)] == ["passphrase"]
+    assert [field.name for field in creation_fields(CreationKind.SUBACCOUNTS) if field.is_secret] == ["passphrase"]
     assert [rows_of(kind) for kind in CreationKind] == [5, 1, 1]
 
 
@@ -29,7 +29,7 @@ def test_empty_rows_are_none_wherever_they_stand() -> None:
     other = {**GOOD, "subAccountName": "betatwos"}
     result = check_form(CreationKind.SUBACCOUNTS, [EMPTY, GOOD, EMPTY, {**other, "ipList": "  "}, EMPTY])
     assert isinstance(result.request, CreateBatchRequest)
-    assert [each.sub_account_name for each in result.request.accounts] == ["alphaone", "betatwos"]
+    assert [account.sub_account_name for account in result.request.accounts] == ["alphaone", "betatwos"]
     assert "ipList" not in json.loads(result.request.body())[0], "what is empty is left out"
     assert check_form(CreationKind.SUBACCOUNTS, [EMPTY] * 5).request is None
     assert not any(check_form(CreationKind.SUBACCOUNTS, [EMPTY] * 5).missing)
@@ -47,9 +47,9 @@ def test_lists_are_separated_by_what_people_separate_them_with() -> None:
 def test_a_name_twice_is_told_at_the_later_row() -> None:
     result = check_form(CreationKind.SUBACCOUNTS, [GOOD, EMPTY, {**GOOD, "subAccountName": "ALPHAone"}])
     assert result.request is None
-    assert [list(each) for each in result.problems] == [[], [], ["subAccountName"]]
+    assert [list(row_problems) for row_problems in result.problems] == [[], [], ["subAccountName"]]
     result = check_form(CreationKind.SUBACCOUNTS, [GOOD, GOOD])
-    assert [list(each) for each in result.problems] == [[], ["subAccountName"]]
+    assert [list(row_problems) for row_problems in result.problems] == [[], ["subAccountName"]]
 
 
 @pytest.mark.parametrize(

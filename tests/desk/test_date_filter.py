@@ -91,8 +91,8 @@ def test_what_cannot_be_read_names_field_rule_and_remedy(texts: dict[str, str], 
 
 def test_a_start_after_the_end_of_the_same_year_says_so() -> None:
     _, problems = read_date_filter({"from": "11-25", "to": "11-20"}, NOW_MS, EAST)
-    told = "from: is after to; given: 11-25. Give the earlier date first, or a year as in 2025-11-25."
-    assert problems == {"from": told}
+    sentence = "from: is after to; given: 11-25. Give the earlier date first, or a year as in 2025-11-25."
+    assert problems == {"from": sentence}
     chosen = read("2025-11-25", "11-20")
     assert (chosen.since, chosen.until) == (ms(2025, 11, 25), ms(2026, 11, 21) - 1), "with its year it is meant"
 

@@ -34,8 +34,8 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
     totals = desk.totals()
     equity = sum(
         Decimal(str(row["usdtEquity"]))
-        for each in PRODUCT_TYPES
-        for row in simulation.exchange_state.futures_accounts(simulation.uid, each)
+        for product_type in PRODUCT_TYPES
+        for row in simulation.exchange_state.futures_accounts(simulation.uid, product_type)
     )
     assert totals.equity is not None
     assert abs(totals.equity - equity) < equity / 100
@@ -93,9 +93,9 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     simulation.exchange_state.still = True
     await simulation.run(10)
     held = {
-        f"{each}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
-        for each in PRODUCT_TYPES
-        for row in simulation.exchange_state.positions(simulation.uid, each)
+        f"{product_type}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
+        for product_type in PRODUCT_TYPES
+        for row in simulation.exchange_state.positions(simulation.uid, product_type)
     }
     assert {row.key: row.size for row in desk.positions.snapshot.rows} == held
     assert not desk.has_other_view("triggers")

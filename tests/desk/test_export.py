@@ -126,10 +126,10 @@ TWO: tuple[Column[Fields], ...] = (
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), max_size=5))
-def test_any_words_come_back(words: list[tuple[str, str]]) -> None:
-    rows = MemoryRows([Fields(*pair) for pair in words], [str(place) for place in range(len(words))], 1)
+def test_any_words_come_back(pairs: list[tuple[str, str]]) -> None:
+    rows = MemoryRows([Fields(*pair) for pair in pairs], [str(index) for index in range(len(pairs))], 1)
     back = json.loads(written(Format.JSON, rows, TWO))
-    assert [(row["first"], row["second"]) for row in back] == words
+    assert [(row["first"], row["second"]) for row in back] == pairs
 
 
 def test_a_file_is_whole_or_not_there_and_nobody_elses_is_replaced(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_file_is_whole_or_not_there_and_nobody_elses_is_replaced(tmp_path: Pat
     assert path.read_bytes() == before
     save_rows(path, ROWS, TABLES["fills"].columns, Format.JSON, replace=True)
     assert len(json.loads(path.read_text(encoding="utf-8"))) == 2
-    assert [each.name for each in tmp_path.iterdir()] == ["fills.csv"], "nothing is left lying about"
+    assert [file.name for file in tmp_path.iterdir()] == ["fills.csv"], "nothing is left lying about"
 
 
 def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_a_file_system_without_links_will_do(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
     save_rows(tmp_path / "a.csv", ROWS, TABLES["fills"].columns, Format.CSV)
-    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_names_say_what_whose_and_when_and_are_no_paths() -> None:

@@ -83,7 +83,7 @@ async def test_an_error_is_a_state_beside_the_last_good_rows() -> None:
     problem = Unreachable("no connection", remedy="Check the network.")
     feed = Feed("orders", Script(Reading(rows("a=1"), undecodable_rows=1), problem, Reading(rows("a=1"))), 2.0, clock)
     heard: list[Snapshot[FeedRow]] = []
-    feed.subscribe(lambda each: heard.append(each.snapshot))
+    feed.subscribe(lambda published: heard.append(published.snapshot))
     await feed.poll()
     read_at = feed.snapshot.read_at
     clock.seconds += 2

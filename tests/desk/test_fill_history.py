@@ -33,7 +33,7 @@ def history(client: ScriptedClient) -> FillHistory:
 
 
 def reader(client: ScriptedClient, *histories: FillHistory) -> FillsReader:
-    return FillsReader({each.product_type: each for each in histories}, client.clock)
+    return FillsReader({history.product_type: history for history in histories}, client.clock)
 
 
 async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page() -> None:
@@ -69,7 +69,7 @@ async def test_a_quiet_poll_asks_for_what_is_new_only() -> None:
     await past.read_hole()
     before = client.count(FILLS)
     await past.read_newest(1.0)
-    _, request = client.asked[-1]
+    _, request = client.requests[-1]
     assert client.count(FILLS) == before + 1
     assert request.start_time == NOW_MS - 10_000_000 + 89_000 - 60_000  # type: ignore[attr-defined]
 
@@ -329,7 +329,7 @@ async def test_only_fills_that_are_shown_stay_in_memory() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(1_000, 1_600)]
     client.rows[FILLS, COIN] = [fill(number) for number in range(600)]
-    histories = [FillHistory(client, each, InlineDisk()) for each in (USDT, COIN)]  # type: ignore[arg-type]
+    histories = [FillHistory(client, product_type, InlineDisk()) for product_type in (USDT, COIN)]  # type: ignore[arg-type]
     shown = reader(client, *histories)
     for _ in range(15):
         rows = (await shown.read()).rows

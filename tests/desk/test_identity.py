@@ -13,7 +13,7 @@ from tradetui.wire.product_types import ProductType
 INFO = "spot.account_info"
 
 
-async def asked(client: ScriptedClient, uid: str | None) -> AccountIdentity:
+async def identified(client: ScriptedClient, uid: str | None) -> AccountIdentity:
     return await identify(
         client,  # type: ignore[arg-type]
         base_url="https://api.example.com",
@@ -31,7 +31,7 @@ def telling() -> ScriptedClient:
 
 
 async def test_the_exchange_goes_first() -> None:
-    identity = await asked(telling(), "7")
+    identity = await identified(telling(), "7")
     assert (identity.uid, identity.origin, identity.known) == ("42", "exchange", True)
     assert identity.info is not None
 
@@ -40,8 +40,8 @@ async def test_the_exchange_goes_first() -> None:
 async def test_then_the_profile_then_the_key(refusal: ExchangeError) -> None:
     client = telling()
     client.failing[INFO] = refusal
-    assert (await asked(client, "7")).origin == "profile"
-    by_key = await asked(client, None)
+    assert (await identified(client, "7")).origin == "profile"
+    by_key = await identified(client, None)
     assert by_key.origin == "key"
     assert not by_key.known
     assert "bg_key" not in by_key.uid
@@ -51,7 +51,7 @@ async def test_no_answer_is_no_word_of_the_exchange() -> None:
     client = telling()
     client.failing[INFO] = Unreachable("no route")
     with pytest.raises(Unreachable):
-        await asked(client, "7")
+        await identified(client, "7")
 
 
 async def test_address_environment_and_uid_are_the_account() -> None:

@@ -17,11 +17,11 @@ NAMES = ("alphaone", "betatwos", "gammatri", "deltafor", "epsilonf")
 
 
 def request(names: tuple[str, ...], labels: tuple[str, ...] | None = None) -> CreateBatchRequest:
-    asked: list[Any] = [
+    requested: list[Any] = [
         {"sub_account_name": name, "passphrase": f"Pass{name}", "label": label}
         for name, label in zip(names, labels or names, strict=True)
     ]
-    return CreateBatchRequest(accounts=asked)
+    return CreateBatchRequest(accounts=requested)
 
 
 def row(name: str, shown: str | None, label: str | None = None) -> VirtualSubaccount:
@@ -53,23 +53,23 @@ SHOWN: dict[str, Callable[[str], str | None]] = {
     st.booleans(),
 )
 def test_a_row_is_given_to_its_own_key_or_to_none(
-    asked: list[str], missing: set[str], chance: Any, how: str, labelled: bool
+    requested_names: list[str], missing: set[str], chance: Any, how: str, labelled: bool
 ) -> None:
-    wanted = request(tuple(asked))
-    answered = [name for name in asked if name not in missing]
+    wanted = request(tuple(requested_names))
+    answered = [name for name in requested_names if name not in missing]
     in_order = how in ("masked", "not at all") and not labelled
     if not in_order:
         chance.shuffle(answered)
     rows = [row(name, SHOWN[how](name), name if labelled else None) for name in answered]
     ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
-    for name, told in zip(asked, ours, strict=True):
-        if told is not None:
-            assert told.api_key == f"key {name}"
-            assert told.passphrase == SecretStr(f"Pass{name}")
-    found = [told for told in ours if told is not None]
-    assert len(found) + len(others) == len(rows), "none is lost"
-    assert all(told.passphrase is None for told in others)
-    if how in ("itself", "as an address", "in capitals") or labelled or not missing & set(asked):
+    for name, issued in zip(requested_names, ours, strict=True):
+        if issued is not None:
+            assert issued.api_key == f"key {name}"
+            assert issued.passphrase == SecretStr(f"Pass{name}")
+    matched = [issued for issued in ours if issued is not None]
+    assert len(matched) + len(others) == len(rows), "none is lost"
+    assert all(issued.passphrase is None for issued in others)
+    if how in ("itself", "as an address", "in capitals") or labelled or not missing & set(requested_names):
         assert others == []
 
 
@@ -77,23 +77,23 @@ def test_equal_notes_prove_nothing() -> None:
     wanted = request(NAMES[:3], ("same", "same", "other"))
     rows = [row(NAMES[1], None, "same"), row(NAMES[2], None, "other")]
     ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
-    assert [told and told.api_key for told in ours] == [None, None, f"key {NAMES[2]}"]
-    assert [told.api_key for told in others] == [f"key {NAMES[1]}"]
+    assert [issued and issued.api_key for issued in ours] == [None, None, f"key {NAMES[2]}"]
+    assert [issued.api_key for issued in others] == [f"key {NAMES[1]}"]
 
 
 def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
     wanted = request(NAMES[:1])
     received = {"subAccountName": NAMES[0], "subAccountApiKey": "key", "secretKey": SecretStr("secret")}
-    (told,), others = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "no uid", received),))
-    assert told is not None
-    assert (told.api_key, told.secret, told.uid, others) == ("key", SecretStr("secret"), "", [])
+    (issued,), others = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "no uid", received),))
+    assert issued is not None
+    assert (issued.api_key, issued.secret, issued.uid, others) == ("key", SecretStr("secret"), "", [])
     (nothing,), _ = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "not an object", 7),))
     assert nothing is not None and nothing.secret is None
 
 
 def test_the_journal_has_both_ends_of_a_key_and_nothing_of_a_secret() -> None:
-    told = covered({"label": "desk", "subAccountApiKey": "bg_2af70123456789abcdef", "secretKey": SecretStr("secret")})
-    assert told == {"label": "desk", "subAccountApiKey": "bg_2…cdef", "secretKey": "***"}
+    issued = covered({"label": "desk", "subAccountApiKey": "bg_2af70123456789abcdef", "secretKey": SecretStr("secret")})
+    assert issued == {"label": "desk", "subAccountApiKey": "bg_2…cdef", "secretKey": "***"}
     assert covered({"apikey": "bg_2af70123456789abcdef"}) == {"apikey": "bg_2…cdef"}
 
 

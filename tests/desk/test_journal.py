@@ -228,7 +228,7 @@ OLD_TABLES = """
 """The journal's first version, to the letter."""
 
 
-def old_journal(file: Path, state: str = "sent", told: str = "{}") -> sqlite3.Connection:
+def old_journal(file: Path, state: str = "sent", details: str = "{}") -> sqlite3.Connection:
     """A journal of the first version with one open intent, locked by hand; the connection that its program holds."""
     file.parent.mkdir(parents=True)
     connection = sqlite3.connect(file, isolation_level=None)
@@ -236,13 +236,13 @@ def old_journal(file: Path, state: str = "sent", told: str = "{}") -> sqlite3.Co
     connection.executescript(OLD_TABLES)
     connection.execute("INSERT INTO intent VALUES ('old', 'name', 'USDT-FUTURES|BTCUSDT', 'reversal', ?, 1)", (state,))
     for step in ("intended", state):
-        connection.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', ?, 7, ?)", (step, told))
+        connection.execute("INSERT INTO event (intent, state, at_ms, told) VALUES ('old', ?, 7, ?)", (step, details))
     connection.execute("INSERT INTO trading_lock VALUES ('name', 1, 8)")
     return connection
 
 
 def test_an_old_journal_with_an_open_intent_is_taken_up(file: Path) -> None:
-    old_journal(file, told='{"stamp_ms": 5}').close()
+    old_journal(file, details='{"stamp_ms": 5}').close()
     journal = Journal(file)
     (intent,) = journal.open_intents()
     assert (intent.id, intent.state, intent.details) == ("old", State.SENT, {"stamp_ms": 5})
@@ -262,9 +262,9 @@ def test_a_program_of_the_old_version_that_still_runs_can_write_nothing_more(fil
         old.execute("SELECT locked FROM trading_lock WHERE account = 'name'")
 
 
-@pytest.mark.parametrize(("state", "told"), [("sunt", "{}"), ("sent", "{"), ("sent", "[]")])
-def test_an_old_journal_that_cannot_be_read_is_set_aside(file: Path, state: str, told: str) -> None:
-    old_journal(file, state, told).close()
+@pytest.mark.parametrize(("state", "details"), [("sunt", "{}"), ("sent", "{"), ("sent", "[]")])
+def test_an_old_journal_that_cannot_be_read_is_set_aside(file: Path, state: str, details: str) -> None:
+    old_journal(file, state, details).close()
     with pytest.raises(FileUnusable, match="damaged"):
         Journal(file)
     assert file.with_name("journal.sqlite.damaged-1").exists()

@@ -69,14 +69,14 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
     # Every byte of the file's head, and of what is not empty every ninth.
     places = sorted({*range(100), *text[::9], *random.sample(range(len(whole)), 100)})
     seen = 0
-    for number, place in enumerate(places):
+    for number, offset in enumerate(places):
         damaged = bytearray(whole)
-        damaged[place] ^= 1 << random.randrange(8)
+        damaged[offset] ^= 1 << random.randrange(8)
         file = tmp_path / str(number) / "journal.sqlite"
         file.parent.mkdir()
         file.write_bytes(damaged)
         try:
-            assert opened_whole(file) == content, f"byte {place} was changed, and something else was read"
+            assert opened_whole(file) == content, f"byte {offset} was changed, and something else was read"
         except FileUnusable as problem:
             seen += 1
             kept = [entry for entry in file.parent.iterdir() if entry.name.startswith("journal.sqlite")]
@@ -84,7 +84,9 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
             assert problem.reason and problem.remedy
             # The head says which version wrote it, and which may write to it.
             others = ("newer version", "readonly")
-            assert isinstance(problem, FileLost) or (place < 100 and any(words in problem.reason for words in others))
+            assert isinstance(problem, FileLost) or (
+                offset < 100 and any(reason in problem.reason for reason in others)
+            )
         shutil.rmtree(file.parent)
     assert seen > len(places) / 3
 
@@ -175,12 +177,12 @@ def test_any_other_word_for_a_state_is_seen(
     original: tuple[Path, tuple[list[Intent], bool | None]], tmp_path: Path
 ) -> None:
     source, _ = original
-    words = [*map(str, State), LOCK_EVENT, UNLOCK_EVENT, "SENT", "sent ", "lost"]
+    states = [*map(str, State), LOCK_EVENT, UNLOCK_EVENT, "SENT", "sent ", "lost"]
     all_statements = [
         f"UPDATE {table} SET state = '{word}' WHERE rowid = {row} AND state != '{word}'"
         for table in ("event", "intent")
         for row in rows(source, table)[::2]
-        for word in words
+        for word in states
     ]
     made, unnoticed = believed(source, tmp_path, all_statements)
     assert not unnoticed

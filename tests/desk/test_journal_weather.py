@@ -57,8 +57,8 @@ async def test_a_full_disk_refuses_before_sending(file: Path) -> None:
         on.hold(long="2")
         preview = await execution.preview(LONG)
         with disk_full_at(wal_of(file).stat().st_size):
-            words = await refused(execution, preview)
-        assert "cannot be written" in words and "free space" in words
+            refusal = await refused(execution, preview)
+        assert "cannot be written" in refusal and "free space" in refusal
         assert on.posts == 0
         assert any("free space" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"
@@ -118,8 +118,8 @@ async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file
 
             with pytest.MonkeyPatch.context() as patch, disk_full_at(resource.RLIM_INFINITY):
                 patch.setattr(Journal, "begin", begin_then_full)
-                words = await refused(execution, preview)
-            assert "free space" in words
+                refusal = await refused(execution, preview)
+            assert "free space" in refusal
             assert on.posts == 0
         async with session(on, file) as execution:
             await asyncio.sleep(36)
@@ -185,8 +185,8 @@ async def test_a_read_only_directory_refuses(begun: bool) -> None:
             on.hold(long="2")
             with as_nobody():
                 async with session(on, file) as execution:
-                    words = await refused(execution, await execution.preview(LONG))
-            assert "cannot be written" in words and "Check the directory" in words
+                    refusal = await refused(execution, await execution.preview(LONG))
+            assert "cannot be written" in refusal and "Check the directory" in refusal
             assert on.posts == 0
     finally:
         folder.chmod(0o755)
@@ -201,8 +201,8 @@ async def test_a_newer_journal_is_left_alone_and_nothing_is_sent(file: Path) -> 
     content = file.read_bytes()
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
-        words = await refused(execution, await execution.preview(LONG))
-        assert "newer version (99)" in words and "Use the newer tradetui" in words
+        refusal = await refused(execution, await execution.preview(LONG))
+        assert "newer version (99)" in refusal and "Use the newer tradetui" in refusal
         assert on.posts == 0
     assert file.read_bytes() == content
 
@@ -211,8 +211,8 @@ async def test_a_network_file_system_refuses(file: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sqlite_file, "file_system_of", lambda directory, mounts: "nfs4")
     async with scene() as on, session(on, file) as execution:
         on.hold(long="2")
-        words = await refused(execution, await execution.preview(LONG))
-        assert "network file system (nfs4)" in words and "Set data_dir to a directory on this machine" in words
+        refusal = await refused(execution, await execution.preview(LONG))
+        assert "network file system (nfs4)" in refusal and "Set data_dir to a directory on this machine" in refusal
         assert on.posts == 0
     assert not file.exists()
 
@@ -242,12 +242,12 @@ async def test_a_damaged_page_anywhere_locks_trading_until_somebody_has_looked(f
     async with scene() as on:
         on.hold(long="2")
         async with session(on, file) as execution:
-            words = await refused(execution, await execution.preview(LONG))
-            assert "damaged" in words and aside.name in words
+            refusal = await refused(execution, await execution.preview(LONG))
+            assert "damaged" in refusal and aside.name in refusal
         assert aside.read_bytes() == bytes(content), "kept as it was"
         async with session(on, file) as execution:
-            words = await refused(execution, await execution.preview(LONG))
-            assert aside.name in words and "--accept-loss" in words, "the next session is locked too"
+            refusal = await refused(execution, await execution.preview(LONG))
+            assert aside.name in refusal and "--accept-loss" in refusal, "the next session is locked too"
         assert on.posts == 0
         aside.rename(file.with_name("looked-at"))
         async with session(on, file) as execution:
@@ -289,11 +289,11 @@ async def test_a_journal_that_another_program_holds_refuses(file: Path) -> None:
         other = sqlite3.connect(file, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         try:
-            words = await refused(execution, preview)
+            refusal = await refused(execution, preview)
         finally:
             other.execute("ROLLBACK")
             other.close()
-        assert "database is locked" in words
+        assert "database is locked" in refusal
         assert on.posts == 0
 
 
@@ -356,12 +356,12 @@ def test_a_process_killed_in_the_middle_of_a_step_holds_nobody_up(file: Path) ->
 
 
 def test_what_is_said_of_each_file_names_a_remedy(file: Path, tmp_path: Path) -> None:
-    for place in (tmp_path / "none" / "x", file):
-        place.parent.mkdir(exist_ok=True)
-        place.write_bytes(b"no database" * 500)
+    for path in (tmp_path / "none" / "x", file):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"no database" * 500)
         with pytest.raises(FileUnusable) as caught:
-            Journal(place)
-        assert caught.value.remedy and caught.value.reason and str(place) == caught.value.file
+            Journal(path)
+        assert caught.value.remedy and caught.value.reason and str(path) == caught.value.file
 
 
 @pytest.mark.parametrize("lost", ["directory moved", "directory removed", "file unlinked", "log unlinked", "replaced"])
@@ -380,8 +380,8 @@ async def test_a_journal_that_is_not_where_others_look_for_it_sends_nothing(file
         else:
             shutil.copy(file, file.with_name("copy"))
             file.with_name("copy").rename(file)
-        words = await refused(execution, preview)
-        assert "moved, deleted or replaced" in words and "try again: L" in words
+        refusal = await refused(execution, preview)
+        assert "moved, deleted or replaced" in refusal and "try again: L" in refusal
         assert on.posts == 0
         assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject)), (
             "and it stays refused"

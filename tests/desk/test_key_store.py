@@ -29,8 +29,8 @@ def reserved(key_store: KeyStore, title: str = "alphaone", at_ms: int = 1) -> st
 def test_a_key_is_reserved_given_listed_and_read(tmp_path: Path) -> None:
     key_store = KeyStore(tmp_path / "vault")
     name = reserved(key_store)
-    (asked,) = key_store.entries()
-    assert (asked.name, asked.issued, asked.complete, asked.intent) == ("alphaone", False, False, "i1")
+    (entry,) = key_store.entries()
+    assert (entry.name, entry.issued, entry.complete, entry.intent) == ("alphaone", False, False, "i1")
     assert key_store.secrets(name) == Secrets(None, None, PASSPHRASE)
     key_store.give(name, TOLD)
     (entry,) = KeyStore(tmp_path / "vault").entries()
@@ -61,7 +61,7 @@ def test_existing_names_are_not_overwritten(tmp_path: Path) -> None:
     for name in names:
         key_store.give(name, TOLD)
     assert (tmp_path / "alphaone.toml").read_text() == "somebody's own"
-    assert next(each for each in key_store.entries() if each.name == "alphaone").complete is False
+    assert next(entry for entry in key_store.entries() if entry.name == "alphaone").complete is False
 
 
 @pytest.mark.parametrize("title", ["../../up", "a b/c", "", "ä" * 60, ".hidden", "new@desk.example"])
@@ -99,7 +99,7 @@ def test_newest_first_and_what_cannot_be_read_is_listed(tmp_path: Path) -> None:
         reserved(key_store, title, at_ms)
     (tmp_path / "torn.toml").write_text("api_key = 'x")
     (tmp_path / "torn.toml").chmod(0o600)
-    assert [each.name for each in key_store.entries()] == ["new", "mid", "old", "torn"]
+    assert [entry.name for entry in key_store.entries()] == ["new", "mid", "old", "torn"]
     with pytest.raises(KeyStoreUnusable, match=r"torn\.toml cannot be read"):
         key_store.secrets("torn")
 
@@ -171,14 +171,14 @@ def test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_st
         folder = tmp_path / str(stop)
         key_store = KeyStore(folder)
         name = reserved(key_store)
-        told = steps_of(lambda key_store=key_store, name=name: key_store.give(name, TOLD), monkeypatch, stop)  # type: ignore[misc]
+        steps = steps_of(lambda key_store=key_store, name=name: key_store.give(name, TOLD), monkeypatch, stop)  # type: ignore[misc]
         assert tomllib.loads((folder / "alphaone.toml").read_text())["complete"] is True, "never torn in its place"
         again = KeyStore(folder)
         secrets = again.secrets(name)
         assert secrets.passphrase == PASSPHRASE
-        if "fsync" in told:
+        if "fsync" in steps:
             assert secrets.secret == SECRET, "what was synced is there after the next start"
-        if "open" not in told:
+        if "open" not in steps:
             assert secrets.secret is None
         again.give(name, TOLD)
         assert again.secrets(name).secret == SECRET
@@ -201,7 +201,7 @@ def test_without_a_folder_nothing_outlives_the_session() -> None:
     assert key_store.secrets(name).secret == SECRET
     assert (key_store.entries()[0].file, "memory" in key_store.where) == (None, True)
     key_store.discard("alphaone-2")
-    assert [each.name for each in key_store.entries()] == [name]
+    assert [entry.name for entry in key_store.entries()] == [name]
 
 
 def test_a_file_that_others_may_read_is_refused_with_the_chmod_to_run(tmp_path: Path) -> None:

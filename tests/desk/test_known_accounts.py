@@ -54,12 +54,12 @@ def test_a_file_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
 async def test_the_exchange_now_then_then_the_profile_then_the_key() -> None:
     client = ScriptedClient()
     client.failing[INFO] = EndpointMissing("no", code="40404")
-    asked = {"base_url": KEY[0], "environment": KEY[1], "key_stand_in": KEY[2]}
-    found = await identify(client, **asked, uid="7", remembered="42")  # type: ignore[arg-type]
-    assert (found.uid, found.origin, found.known) == ("42", "remembered", True)
-    told = await identify(telling(), **asked, uid="7", remembered="41")  # type: ignore[arg-type]
-    assert (told.uid, told.origin) == ("42", "exchange")
-    assert untold(*KEY[:2], None, KEY[2], "42").name == told.name
+    arguments = {"base_url": KEY[0], "environment": KEY[1], "key_stand_in": KEY[2]}
+    identity = await identify(client, **arguments, uid="7", remembered="42")  # type: ignore[arg-type]
+    assert (identity.uid, identity.origin, identity.known) == ("42", "remembered", True)
+    known = await identify(telling(), **arguments, uid="7", remembered="41")  # type: ignore[arg-type]
+    assert (known.uid, known.origin) == ("42", "exchange")
+    assert untold(*KEY[:2], None, KEY[2], "42").name == known.name
     assert untold(*KEY[:2], "42", KEY[2], None).origin == "profile"
     assert not untold(*KEY[:2], None, KEY[2], None).known
 
@@ -81,37 +81,46 @@ async def no_journal(account: AccountIdentity) -> None:
 
 async def known_to(client: ScriptedClient, data_dir: Path) -> AccountIdentity:
     settings = settings_in(data_dir)
-    found: list[AccountIdentity] = []
-    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], found.append, print, no_journal)  # type: ignore[arg-type]
+    identities: list[AccountIdentity] = []
+    storage = AccountStorage(client, settings, InlineDisk(), Random(7), [], identities.append, print, no_journal)  # type: ignore[arg-type]
     storage.start()
     assert storage._task is not None
     await asyncio.wait_for(storage._task, 5)
     await storage.stop()
-    return found[0]
+    return identities[0]
 
 
 async def test_the_next_session_finds_the_same_journal_though_the_exchange_tells_no_more(tmp_path: Path) -> None:
-    told = await known_to(telling(), tmp_path)
+    known = await known_to(telling(), tmp_path)
     silent = ScriptedClient()
     silent.failing[INFO] = EndpointMissing("no", code="40404")
     later = await known_to(silent, tmp_path)
-    assert (later.origin, later.name) == ("remembered", told.name)
-    assert account_dir(tmp_path, later) == account_dir(tmp_path, told)
+    assert (later.origin, later.name) == ("remembered", known.name)
+    assert account_dir(tmp_path, later) == account_dir(tmp_path, known)
 
 
 async def test_a_directory_that_takes_nothing_is_named_and_the_account_stays_unknown(tmp_path: Path) -> None:
-    place = tmp_path / "file"
-    place.write_text("")
-    for data_dir, words in ((place, "it is not a directory"), (Path("/proc/nothing"), "cannot be written")):
+    path = tmp_path / "file"
+    path.write_text("")
+    for data_dir, reason in ((path, "it is not a directory"), (Path("/proc/nothing"), "cannot be written")):
         settings = DeskSettings(
             name="main", environment=Environment.LIVE, product_types=(ProductType.USDT_FUTURES,), data_dir=data_dir
         )
-        told: asyncio.Queue[str] = asyncio.Queue()
-        storage = AccountStorage(telling(), settings, InlineDisk(), Random(7), [], print, told.put_nowait, no_journal)  # type: ignore[arg-type]
+        sentences: asyncio.Queue[str] = asyncio.Queue()
+        storage = AccountStorage(
+            telling(),  # type: ignore[arg-type]
+            settings,
+            InlineDisk(),
+            Random(7),
+            [],
+            print,
+            sentences.put_nowait,
+            no_journal,
+        )
         storage.start()
-        said = await asyncio.wait_for(told.get(), 5)
-        assert words in said and str(data_dir) in said and "data_dir" in said
-        assert storage.trouble == said
+        sentence = await asyncio.wait_for(sentences.get(), 5)
+        assert reason in sentence and str(data_dir) in sentence and "data_dir" in sentence
+        assert storage.trouble == sentence
         assert storage.identity is None
         await storage.stop()
 

@@ -29,7 +29,7 @@ WEATHER = ("5xx", "429", "dropped-before", "dropped-after", "truncated", "non-js
 
 
 def ids_of(lookup: Lookup, table: str) -> list[str]:
-    return [str(lookup.rows.row(place).received[IDS[table]]) for place in range(lookup.rows.count)]
+    return [str(lookup.rows.row(index).received[IDS[table]]) for index in range(lookup.rows.count)]
 
 
 def within(stage: LookupStage, table: str, lookup: Lookup) -> list[str]:
@@ -46,7 +46,7 @@ async def test_everything_is_read_once_in_the_exchanges_order(table: str, manner
     await read_on(lookup, everything=True)
     assert lookup.state is LookupState.COMPLETE
     assert ids_of(lookup, table) == within(stage, table, lookup) != []
-    assert lookup.totals == added({}, [lookup.rows.row(place) for place in range(lookup.rows.count)])
+    assert lookup.totals == added({}, [lookup.rows.row(index) for index in range(lookup.rows.count)])
     assert lookup.part == 1.0
 
 
@@ -200,7 +200,7 @@ async def test_what_the_keys_authorities_rule_out_is_known_without_asking() -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "lacks"),
+    ("authorities", "lacks"),
     [
         (["coor", "cpow"], True),
         (["COOR", "cpow"], True),
@@ -215,9 +215,9 @@ async def test_what_the_keys_authorities_rule_out_is_known_without_asking() -> N
         (7, False),
     ],
 )
-async def test_authorities_that_nobody_knows_forbid_nothing(told: object, lacks: bool) -> None:
+async def test_authorities_that_nobody_knows_forbid_nothing(authorities: object, lacks: bool) -> None:
     stage = LookupStage("hedge")
-    info = AccountInfo.from_row({"userId": "1", "authorities": told})
+    info = AccountInfo.from_row({"userId": "1", "authorities": authorities})
     stage.account = AccountIdentity("http://x", "live", "1", "exchange", info)
     assert (stage.lookups.blocking_reason("spot-fills") is not None) is lacks
 
@@ -241,14 +241,14 @@ async def test_a_managed_sub_account_reads_nothing_from_before_its_binding() -> 
 
 @pytest.mark.parametrize("days", [3, 8, 30, 90])
 async def test_a_long_range_of_transfers_is_read_in_pieces_with_progress(days: int) -> None:
-    asked: list[Any] = []
+    requests: list[Any] = []
 
     class Counted:
         def __init__(self, sandbox: Any) -> None:
             self.sandbox = sandbox
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            asked.append(scope["query_string"])
+            requests.append(scope["query_string"])
             await self.sandbox(scope, receive, send)
 
     stage = LookupStage("broker", carry=Counted)
@@ -257,7 +257,7 @@ async def test_a_long_range_of_transfers_is_read_in_pieces_with_progress(days: i
     lookup.subscribe(lambda: parts.append(lookup.part or 0.0))
     await read_on(lookup, everything=True)
     assert ids_of(lookup, "transfers") == within(stage, "transfers", lookup)
-    assert len(asked) >= lookup.query.pieces
+    assert len(requests) >= lookup.query.pieces
     assert all(before <= after for before, after in pairwise(parts))
     assert (parts[0], parts[-1]) == (0.0, 1.0)
     assert len({part for part in parts if part < 1}) >= lookup.query.pieces
@@ -323,7 +323,7 @@ async def test_a_new_lookup_ends_the_one_before_it() -> None:
     assert first.state is LookupState.STOPPED
     assert stage.lookups.begun("spot-fills") is second
     await read_on(second)
-    assert {second.rows.row(place).received["symbol"] for place in range(second.rows.count)} == {"BTCUSDT"}
+    assert {second.rows.row(index).received["symbol"] for index in range(second.rows.count)} == {"BTCUSDT"}
     await stage.lookups.stop()
 
 
@@ -387,9 +387,9 @@ def test_a_lookup_over_a_changing_book_brings_every_record_once(
                 if row is not None:
                     row |= {IDS[table]: str(int(newest) + 1), TIMES[table]: str(stage.clock.wall_ms())}
                     book.insert(0, row)
-        found = ids_of(lookup, table)
-        assert len(set(found)) == len(found)
-        assert [each for each in found if each in set(expected)] == expected
+        ids = ids_of(lookup, table)
+        assert len(set(ids)) == len(ids)
+        assert [id_ for id_ in ids if id_ in set(expected)] == expected
 
     loop = VirtualLoop()
     try:

@@ -26,7 +26,7 @@ FIELDS = {
 def test_a_form_has_every_parameter_of_the_interface_but_those_of_paging(table: str) -> None:
     endpoint = LOOKUPS[table].endpoint
     assert [field.name for field in filter_fields(endpoint)] == FIELDS[table]
-    named = {each.name for each in endpoint.request.parameters()}
+    named = {parameter.name for parameter in endpoint.request.parameters()}
     assert named - set(FIELDS[table]) <= {"limit", "idLessThan"}
 
 
@@ -40,7 +40,7 @@ def problems(table: str, **texts: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("table", "texts", "field", "words"),
+    ("table", "texts", "field", "rule"),
     [
         ("spot-bills", {"groupType": "gift"}, "groupType", "one of the billing types"),
         ("spot-bills", {"businessType": "gift"}, "businessType", "one of the business types"),
@@ -58,12 +58,12 @@ def problems(table: str, **texts: str) -> dict[str, str]:
         ("email", {}, "subUid", "required"),
     ],
 )
-def test_a_broken_rule_is_told_at_its_field(table: str, texts: dict[str, str], field: str, words: str) -> None:
+def test_a_broken_rule_is_told_at_its_field(table: str, texts: dict[str, str], field: str, rule: str) -> None:
     if table == "spot-bills" and texts == {"startTime": "91d"}:
         texts = texts | {"endTime": "0d"}
-    found = problems(table, **texts)
-    assert list(found) == [field]
-    assert words in found[field]
+    refused = problems(table, **texts)
+    assert list(refused) == [field]
+    assert rule in refused[field]
 
 
 def test_a_time_nobody_tells_anything_of_is_named_as_a_date() -> None:
@@ -101,9 +101,9 @@ def test_times_from_the_edge_of_the_calendar_are_told_and_not_stumbled_over(text
 
 
 def test_rules_that_join_fields_are_told_beside_those_of_one() -> None:
-    found = problems("spot-bills", groupType="x", startTime="100d", endTime="0d")
-    assert found.keys() == {"groupType", "endTime"}
-    assert "at most 90 days" in found["endTime"]
+    refused = problems("spot-bills", groupType="x", startTime="100d", endTime="0d")
+    assert refused.keys() == {"groupType", "endTime"}
+    assert "at most 90 days" in refused["endTime"]
 
 
 def test_what_is_read_when_nobody_says_a_time() -> None:

@@ -51,8 +51,8 @@ UNKNOWN_WORD = "holdSide 'net' is not known."
 SHORT_LEG = plan(legs("0.1214", "0.0943"), "sell")
 
 
-def order(order_id: str, words: str) -> OrderImpact:
-    return OrderImpact(order_id, RestingKind.ORDER, words, None, "stays")
+def order(order_id: str, effect: str) -> OrderImpact:
+    return OrderImpact(order_id, RestingKind.ORDER, effect, None, "stays")
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_each_change_has_what_it_was_and_what_it_is(
 
 
 def test_a_change_of_mode_is_named() -> None:
-    found = changes(shown(SHORT_LEG), shown(plan(Net(Decimal("-0.0943")))))
-    assert found[0] == Change(ChangedFact.MODE, str(PositionMode.HEDGE), str(PositionMode.ONE_WAY))
+    sentences = changes(shown(SHORT_LEG), shown(plan(Net(Decimal("-0.0943")))))
+    assert sentences[0] == Change(ChangedFact.MODE, str(PositionMode.HEDGE), str(PositionMode.ONE_WAY))
 
 
 def test_a_change_reads_as_a_trader_says_it() -> None:

@@ -62,7 +62,7 @@ async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_fo
     assert len(reading.rows) == 1
     assert all(
         getattr(request, "start_time", None) is None and getattr(request, "end_time", None) is None
-        for _, request in client.asked
+        for _, request in client.requests
     )
 
 

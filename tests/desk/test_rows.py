@@ -26,7 +26,7 @@ def source(*rows: Row) -> MemoryRows[Row]:
 
 
 def names(rows: RowSource[object]) -> list[str | None]:
-    return [rows.key(place) for place in range(rows.count)]
+    return [rows.key(index) for index in range(rows.count)]
 
 
 def test_nothing_asked_is_the_source_itself() -> None:
@@ -52,11 +52,11 @@ values = st.one_of(
 
 
 @given(st.lists(values, max_size=20), st.booleans())
-def test_any_values_sort_stably_and_unknown_ones_come_last(found: list[Any], reverse: bool) -> None:
-    rows = source(*(Row(f"r{place}", value) for place, value in enumerate(found)))
+def test_any_values_sort_stably_and_unknown_ones_come_last(values: list[Any], reverse: bool) -> None:
+    rows = source(*(Row(f"r{index}", value) for index, value in enumerate(values)))
     shown = view(rows, sort_key=lambda row: row.value, reverse=reverse)
-    assert sorted(map(str, names(shown))) == sorted(f"r{place}" for place in range(len(found)))
-    order = [row for place in range(shown.count) if (row := shown.row(place)) is not None]
+    assert sorted(map(str, names(shown))) == sorted(f"r{index}" for index in range(len(values)))
+    order = [row for index in range(shown.count) if (row := shown.row(index)) is not None]
     assert len(order) == shown.count
     known = [row for row in order if row.value is not None]
     assert order == known + [row for row in order if row.value is None]

@@ -36,9 +36,9 @@ def archive_of(
 ) -> Archive:
     """An archive of fills (number, hour, side, trade side) and funding of their symbol."""
     archive = Archive(None)
-    words = {"posMode": mode} if mode else {}
+    fields = {"posMode": mode} if mode else {}
     rows = [
-        fill(number, START_MS + hour * HOUR_MS, side=side, tradeSide=trade_side, **words)
+        fill(number, START_MS + hour * HOUR_MS, side=side, tradeSide=trade_side, **fields)
         for number, hour, side, trade_side in fills
     ]
     archive.add(FuturesFill, [ProductRow(USDT, row) for row in rows])

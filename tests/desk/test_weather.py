@@ -92,17 +92,17 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     desk.start()
     await simulation.run(15)
     assert desk.health.state is LinkState.CONNECTED, desk.health
-    before = {each: feed.snapshot for each, feed in desk.feeds.items()}
+    before = {name: feed.snapshot for name, feed in desk.feeds.items()}
     sky.weather = weather
     await simulation.run(40)
-    for each, feed in desk.feeds.items():
+    for name, feed in desk.feeds.items():
         snapshot = feed.snapshot
-        assert snapshot.error is not None, each
+        assert snapshot.error is not None, name
         assert sentence in snapshot.error.sentence, snapshot.error
-        assert snapshot.error.remedy, each
+        assert snapshot.error.remedy, name
         assert snapshot.rows, "the last good data stay"
         assert snapshot.read_at is not None
-        assert snapshot.read_at < (before[each].read_at or 0) + 12
+        assert snapshot.read_at < (before[name].read_at or 0) + 12
         assert feed.freshness.value in ("stale", "dead")
     answered = all(feed.snapshot.error and feed.snapshot.error.code for feed in desk.feeds.values())
     assert desk.health.state is (LinkState.REFUSED if answered else LinkState.DOWN)
@@ -113,14 +113,14 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
     while waiting:
         await asyncio.sleep(0.05)
         since = asyncio.get_running_loop().time() - healed
-        for each, feed in list(waiting.items()):
+        for name, feed in list(waiting.items()):
             if feed.snapshot.error is None:
-                del waiting[each]
+                del waiting[name]
             else:
                 # After a 429 the budget gives its permits back one by one, and no feed overrules that.
                 # An account that is refused as a whole is asked once a minute.
                 grace = {"429 storm": 4.0, "unified account": ACCOUNT_PROBE_S}.get(name, 0.0)
-                assert since <= 2 * feed.interval + grace, f"{each} after {since:.1f} s of {name}"
+                assert since <= 2 * feed.interval + grace, f"{name} after {since:.1f} s of {name}"
     assert desk.health.state in (LinkState.CONNECTED, LinkState.DEGRADED)
     await simulation.run(15)
     assert desk.health.state is LinkState.CONNECTED

@@ -69,13 +69,13 @@ class Scripted:
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         seen = Seen(scope["method"], scope["path"], scope["query_string"].decode(), headers, message.get("body", b""))
         self.seen.append(seen)
-        said = self.script(seen)
-        if isinstance(said, Exception):
-            raise said
-        await asyncio.sleep(said.after)
-        pairs = [(name.encode(), value.encode()) for name, value in said.headers.items()]
-        await send({"type": "http.response.start", "status": said.status, "headers": pairs})
-        await send({"type": "http.response.body", "body": said.text(self.now())})
+        answer = self.script(seen)
+        if isinstance(answer, Exception):
+            raise answer
+        await asyncio.sleep(answer.after)
+        pairs = [(name.encode(), value.encode()) for name, value in answer.headers.items()]
+        await send({"type": "http.response.start", "status": answer.status, "headers": pairs})
+        await send({"type": "http.response.body", "body": answer.text(self.now())})
 
 
 def in_turn(*answers: Say | Exception) -> Callable[[Seen], Say | Exception]:

@@ -146,16 +146,16 @@ async def test_every_business_type_is_understood(dialect: str) -> None:
     setting = Setting(dialect=dialect)
     client = setting.client()
     everything = {row.bill_id for row in await all_of(client.spot.iter_bills())}
-    found: set[str] = set()
+    bill_ids: set[str] = set()
     for word in BusinessType:
-        found |= {row.bill_id for row in await all_of(client.spot.iter_bills(business_type=word))}
-    assert found <= everything
-    assert len(found) > len(everything) / 2
+        bill_ids |= {row.bill_id for row in await all_of(client.spot.iter_bills(business_type=word))}
+    assert bill_ids <= everything
+    assert len(bill_ids) > len(everything) / 2
 
 
 @pytest.mark.looptime
 @pytest.mark.parametrize(
-    ("name", "changed", "kind", "words"),
+    ("name", "changed", "kind", "sentence"),
     [
         ("hedge", {"secret": "wrong"}, AuthenticationFailed, "secret"),
         ("hedge", {"passphrase": "wrongwrong"}, AuthenticationFailed, "passphrase"),
@@ -164,10 +164,10 @@ async def test_every_business_type_is_understood(dialect: str) -> None:
     ],
 )
 async def test_wrong_keys_say_what_to_do(
-    name: str, changed: dict[str, str], kind: type[ExchangeError], words: str
+    name: str, changed: dict[str, str], kind: type[ExchangeError], sentence: str
 ) -> None:
     client = Setting().client(name, **changed)
-    with pytest.raises(kind, match=words):
+    with pytest.raises(kind, match=sentence):
         await client.futures.accounts(product_type=USDT)
 
 

@@ -38,9 +38,9 @@ def test_the_offset_is_the_median_against_the_midpoint_of_the_round_trip() -> No
     for _ in range(50):
         there, back = chance.uniform(0.02, 0.12), chance.uniform(0.02, 0.12)
         clock.pass_(there)
-        told = clock.wall + 700
+        server_ms = clock.wall + 700
         clock.pass_(back)
-        server.observe(told, there + back)
+        server.observe(server_ms, there + back)
     assert server.offset_ms == pytest.approx(700, abs=40)
     assert server.offset_ms is not None
     assert server.now_ms == clock.wall + server.offset_ms

@@ -30,14 +30,14 @@ class Book:
         self.numbers = sorted(numbers, reverse=True)
         self.arriving = list(arriving or [])
         self.with_end = with_end
-        self.asked = 0
+        self.calls = 0
 
     def page(self, seen: Seen, row: Any, id_name: str) -> tuple[list[Any], str | None]:
-        self.asked += 1
+        self.calls += 1
         below = int(seen.values["idLessThan"]) if "idLessThan" in seen.values else None
         limit = int(seen.values.get("limit", "100"))
         rows = [row(number) for number in self.numbers]
-        rows = [each for each in rows if below is None or int(each[id_name]) < below][:limit]
+        rows = [row for row in rows if below is None or int(row[id_name]) < below][:limit]
         for _ in range(self.arriving.pop(0) if self.arriving else 0):
             self.numbers.insert(0, (self.numbers[0] if self.numbers else 0) + 1)
         return rows, rows[-1][id_name] if rows and self.with_end else None
@@ -81,8 +81,8 @@ def test_every_row_that_was_there_comes_exactly_once(count: int, limit: int, arr
         client, _ = client_of(script)
         return await ids(client.futures.iter_fills(product_type=USDT, limit=limit))
 
-    found = asyncio.run(run())
-    assert found == [fill(number)["tradeId"] for number in reversed(range(count))]
+    rows = asyncio.run(run())
+    assert rows == [fill(number)["tradeId"] for number in reversed(range(count))]
 
 
 @given(count=st.integers(0, 40), limit=st.integers(1, 15), arriving=st.lists(st.integers(0, 2), max_size=10))
@@ -161,8 +161,8 @@ async def test_whole_lists_end_with_a_page_that_is_not_full() -> None:
         return Say(data={"entrustedList": rows, "endId": end})
 
     client, app = client_of(script)
-    found = await ids(client.futures.iter_pending_orders(product_type=USDT))
-    assert len(found) == 150
+    order_ids = await ids(client.futures.iter_pending_orders(product_type=USDT))
+    assert len(order_ids) == 150
     assert len(app.seen) == 2
 
 
@@ -183,8 +183,8 @@ async def test_whole_lists_end_with_a_page_that_is_not_full() -> None:
 )
 async def test_it_ends_on_a_missing_or_repeated_end_id(answers: list[Any]) -> None:
     client, app = client_of(in_turn(*(Say(data=answer) for answer in answers)))
-    found = await ids(client.futures.iter_fills(product_type=USDT))
-    assert found == [fill(2)["tradeId"], fill(1)["tradeId"]]
+    trade_ids = await ids(client.futures.iter_fills(product_type=USDT))
+    assert trade_ids == [fill(2)["tradeId"], fill(1)["tradeId"]]
     assert len(app.seen) <= 3
 
 
@@ -268,8 +268,8 @@ def test_a_long_stretch_is_cut_into_spans_without_losing_a_row_on_their_borders(
 async def test_from_the_beginning_of_a_known_window() -> None:
     exchange = Times([START_MS - 5 * DAY, START_MS - 80 * DAY, START_MS - 95 * DAY])
     client, _ = client_of(exchange)
-    found = await ids(client.broker.iter_transfers(start_time=0))
-    assert len(found) == 2
+    transfer_ids = await ids(client.broker.iter_transfers(start_time=0))
+    assert len(transfer_ids) == 2
     assert len(exchange.spans) == 13
     assert exchange.spans[0][1] == START_MS
 
@@ -321,17 +321,17 @@ async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
     book = Book(list(range(10)))
 
     def script(seen: Seen) -> Say:
-        if book.asked:
+        if book.calls:
             return Say(body=b"<html>")
         rows, end = book.page(seen, fill, "tradeId")
         return Say(data={"fillList": rows, "endId": end})
 
     client, _ = client_of(script)
-    found: list[str] = []
+    keys: list[str] = []
     with pytest.raises(UnreadableReply):
         async for page in client.futures.iter_fills(product_type=USDT, limit=5):
-            found.extend(row.key for row in page.rows)
-    assert len(found) == 5
+            keys.extend(row.key for row in page.rows)
+    assert len(keys) == 5
 
 
 @pytest.mark.looptime
@@ -360,10 +360,10 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
 
     client, _ = client_of(script)
     walked = client.walk(FuturesFillsRequest(product_type=USDT, limit=4))
-    found: list[str] = []
+    keys: list[str] = []
     reply = await walked.next()
     assert reply is not None
-    found += [row.key for row in reply.rows]
+    keys += [row.key for row in reply.rows]
     trouble += [Say(body=b"<html>")] * 2
     with pytest.raises(UnreadableReply):
         await walked.next()
@@ -375,37 +375,37 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
         await reading
     trouble.clear()
     while (reply := await walked.next()) is not None:
-        found += [row.key for row in reply.rows]
+        keys += [row.key for row in reply.rows]
     assert walked.over
-    assert found == [fill(number)["tradeId"] for number in reversed(range(10))]
+    assert keys == [fill(number)["tradeId"] for number in reversed(range(10))]
 
 
 async def test_an_exchange_that_goes_round_in_circles_comes_to_an_end() -> None:
-    asked = 0
+    calls = 0
 
     async def read(request: Any) -> Reply[Any]:
-        nonlocal asked
-        asked += 1
-        rows = tuple(FuturesFill.from_row(fill(asked * 1000 + number)) for number in range(3))
-        return Reply(rows=rows, cursor=f"c{asked % 500}")
+        nonlocal calls
+        calls += 1
+        rows = tuple(FuturesFill.from_row(fill(calls * 1000 + number)) for number in range(3))
+        return Reply(rows=rows, cursor=f"c{calls % 500}")
 
     walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT)])
     while await walked.next() is not None:
-        assert asked < 2_000
+        assert calls < 2_000
 
 
 async def test_memory_does_not_grow_with_what_was_read() -> None:
     page = 1_000
     rows = [FuturesFill.from_row(fill(0)).model_copy() for _ in range(page)]
-    asked = 0
+    calls = 0
 
     async def read(request: Any) -> Reply[Any]:
-        nonlocal asked
-        asked += 1
-        if asked > 100:
+        nonlocal calls
+        calls += 1
+        if calls > 100:
             return Reply(rows=())
-        served = tuple(row.model_copy(update={"trade_id": f"{asked}/{place}"}) for place, row in enumerate(rows))
-        return Reply(rows=served, cursor=str(asked))
+        served = tuple(row.model_copy(update={"trade_id": f"{calls}/{index}"}) for index, row in enumerate(rows))
+        return Reply(rows=served, cursor=str(calls))
 
     walked = PageWalk(read, [FuturesFillsRequest(product_type=USDT)])
     count = 0

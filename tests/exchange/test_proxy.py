@@ -214,7 +214,7 @@ async def test_a_name_that_the_proxy_does_not_find_is_the_proxys_hop(scheme: str
 
 
 @pytest.mark.parametrize(
-    ("scheme", "fault", "kind", "words"),
+    ("scheme", "fault", "kind", "sentence"),
     [
         ("http", Fault.HANG, TransportErrorKind.PROXY, "in time"),
         ("http", Fault.CLOSE, TransportErrorKind.PROXY, "closed the connection"),
@@ -227,7 +227,7 @@ async def test_a_name_that_the_proxy_does_not_find_is_the_proxys_hop(scheme: str
     ],
 )
 async def test_what_breaks_before_the_first_byte_has_sent_nothing(
-    scheme: str, fault: Fault, kind: TransportErrorKind, words: str, tmp_path: Path
+    scheme: str, fault: Fault, kind: TransportErrorKind, sentence: str, tmp_path: Path
 ) -> None:
     moments: list[str] = []
     async with exchange(tmp_path) as there, running_proxy(scheme) as port, relay(port, fault) as between:
@@ -238,7 +238,7 @@ async def test_what_breaks_before_the_first_byte_has_sent_nothing(
         failure = await post(transport, moments)
         assert isinstance(failure, TransportError)
         assert (failure.kind, failure.sent, moments, there.server.count) == (kind, False, [], 0)
-        assert words in str(failure)
+        assert sentence in str(failure)
         assert "canary" not in str(failure) and "secret-words" not in str(failure)
 
 
@@ -367,8 +367,8 @@ def test_addresses_of_proxies_that_are_refused(text: str) -> None:
     ],
 )
 def test_the_environments_proxy(environ: dict[str, str], address: str | None) -> None:
-    found = proxy_of_environment(Origin("https", "api.example.com", 443), environ)
-    assert (found and found[0].address) == address
+    route = proxy_of_environment(Origin("https", "api.example.com", 443), environ)
+    assert (route and route[0].address) == address
     assert proxy_of_environment(Origin("https", "127.0.0.1", 443), environ) is None
 
 

@@ -123,7 +123,7 @@ async def test_a_broken_rule_is_refused_before_sending() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("answer", "kind"),
     [
         (refused("40012", "apikey/password is incorrect"), AuthenticationFailed),
         (refused("40037"), AuthenticationFailed),
@@ -163,8 +163,8 @@ async def test_a_broken_rule_is_refused_before_sending() -> None:
         (ConnectionResetError(), Unreachable),
     ],
 )
-async def test_the_body_decides_whatever_the_status(said: Say | Exception, kind: type[ExchangeError]) -> None:
-    client, _ = reader(lambda seen: said, priority=Priority.FEED)
+async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kind: type[ExchangeError]) -> None:
+    client, _ = reader(lambda seen: answer, priority=Priority.FEED)
     with pytest.raises(ExchangeError) as failure:
         await client.futures.accounts(product_type=USDT)
     assert type(failure.value) is kind
@@ -323,7 +323,7 @@ async def test_a_wrong_secret_is_said_at_once_where_nothing_needed_encoding() ->
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         refused("40404"),
         refused("40014"),
@@ -331,8 +331,8 @@ async def test_a_wrong_secret_is_said_at_once_where_nothing_needed_encoding() ->
         Say(body=b"nothing", status=404, headers={"content-type": "text/plain"}),
     ],
 )
-async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(said: Say) -> None:
-    answers = {"now": said}
+async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(answer: Say) -> None:
+    answers = {"now": answer}
     client, app = reader(lambda seen: answers["now"])
     for _ in range(3):
         with pytest.raises(ExchangeError) as failure:

@@ -40,13 +40,13 @@ def test_every_code_has_one(code: str) -> None:
     assert meaning(code).remedy
 
 
-@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
-def test_a_documented_refusal_without_a_code_has_its_own(words: str) -> None:
+@pytest.mark.parametrize("message", COPY_KEY_REFUSALS)
+def test_a_documented_refusal_without_a_code_has_its_own(message: str) -> None:
     endpoint = CATALOGUE["copytrading.create_api_key"]
-    body = json.dumps({"code": "31901", "msg": f"{words}.", "requestTime": 1, "data": None}).encode()
+    body = json.dumps({"code": "31901", "msg": f"{message}.", "requestTime": 1, "data": None}).encode()
     refusal = write_result(endpoint, parse_response(1, HttpResponse(400, {"content-type": "application/json"}, body)))
     assert isinstance(refusal, Rejected)
-    assert refusal.remedy == COPY_KEY_REFUSALS[words]
+    assert refusal.remedy == COPY_KEY_REFUSALS[message]
     assert str(refusal) == f"{refusal.sentence} {refusal.remedy}"
 
 

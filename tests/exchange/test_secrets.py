@@ -28,7 +28,7 @@ def everything_logged(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCa
 
 
 async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture) -> None:
-    said: list[str] = []
+    texts: list[str] = []
     signatures: list[str] = []
     bodies = [
         http(envelope([])),
@@ -57,16 +57,16 @@ async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture)
                     client.copytrading.create_api_key(passphrase=SecretStr("CanaryPass0004")),
                 ):
                     try:
-                        said.append(repr(await call))
+                        texts.append(repr(await call))
                     except ExchangeError as failure:
                         context: BaseException | None = failure
                         while context is not None:
-                            said += [repr(context), str(context), repr(vars(context))]
+                            texts += [repr(context), str(context), repr(vars(context))]
                             context = context.__context__ or context.__cause__
-                        said += traceback.format_exception(failure)
-                said += [repr(client), repr(vars(client)), repr(client.connection_status.last_error)]
+                        texts += traceback.format_exception(failure)
+                texts += [repr(client), repr(vars(client)), repr(client.connection_status.last_error)]
         del bodies[0]
-    text = "\n".join(said) + everything_logged.text
+    text = "\n".join(texts) + everything_logged.text
     assert len(signatures) >= 10
     for canary in (KEY, SECRET, PASSPHRASE, "CanaryPass0004", *signatures):
         assert canary not in text
@@ -84,7 +84,7 @@ async def test_an_error_holds_nothing_of_the_request() -> None:
     while context is not None:
         seen.append(context)
         context = context.__context__ or context.__cause__
-    assert {type(each).__module__.partition(".")[0] for each in seen} == {"tradetui"}
+    assert {type(error).__module__.partition(".")[0] for error in seen} == {"tradetui"}
 
 
 async def _drop(request: bytes, writer: asyncio.StreamWriter) -> None:

@@ -69,7 +69,7 @@ async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_
 
     await asyncio.gather(*(caller(i % count) for i in range(12)))
     assert most_in_one_second(moment for moment, _ in arrivals) <= per_second, f"seed {seed}"
-    shares = [sum(1 for _, each in arrivals if each == which) for which in range(count)]
+    shares = [sum(1 for _, client in arrivals if client == which) for which in range(count)]
     fair = len(arrivals) / count
     assert min(shares) >= 0.6 * fair - 1, f"seed {seed}: {shares}"
     for process in processes:
@@ -375,8 +375,8 @@ def test_real_processes_share_and_a_killed_one_frees_itself(tmp_path: Path) -> N
         assert process.stdout.readline() == "ready\n"
     processes[0].send_signal(signal.SIGKILL)
     outputs = [process.communicate(timeout=60)[0] for process in processes]
-    told: list[dict[str, Any]] = [json.loads(output.splitlines()[-1]) for output in outputs[1:]]
-    sent = [moment for each in told for moment in each["sent"]]
+    reports: list[dict[str, Any]] = [json.loads(output.splitlines()[-1]) for output in outputs[1:]]
+    sent = [moment for report in reports for moment in report["sent"]]
     # Sending and reply are 50 ms apart, so a second between sendings is a second at any server in between.
     assert most_in_one_second(sent) <= 10
-    assert all(len(each["sent"]) >= 5 for each in told)
+    assert all(len(report["sent"]) >= 5 for report in reports)

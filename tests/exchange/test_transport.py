@@ -99,7 +99,7 @@ async def test_values_are_on_the_wire_as_they_were_signed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "words"),
+    ("answer", "kind", "sentence"),
     [
         (says(close=True), Unreachable, "closed"),
         (says(b"garbage that is no HTTP\r\n\r\n", close=True), Unreachable, "closed"),
@@ -115,7 +115,7 @@ async def test_values_are_on_the_wire_as_they_were_signed() -> None:
     ],
 )
 async def test_bad_answers_are_errors_and_the_next_call_is_good(
-    answer: Answer, kind: type[ExchangeError], words: str
+    answer: Answer, kind: type[ExchangeError], sentence: str
 ) -> None:
     bad = True
 
@@ -125,7 +125,7 @@ async def test_bad_answers_are_errors_and_the_next_call_is_good(
     async with raw_server(first_bad) as server, reader(server.base_url) as client:
         failure = await failure_of(client.futures.accounts(product_type=USDT))
         assert type(failure) is kind
-        assert words in str(failure)
+        assert sentence in str(failure)
         bad = False
         await client.futures.accounts(product_type=USDT)
 

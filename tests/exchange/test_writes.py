@@ -104,7 +104,7 @@ async def test_a_reversal_by_its_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind"),
+    ("answer", "kind"),
     [
         (Say(code="22002", msg="No position to close", status=400), Rejected),
         (Say(code="40774", status=400), Rejected),
@@ -119,8 +119,8 @@ async def test_a_reversal_by_its_fields() -> None:
         (Say(code="22002", status=200), Rejected),
     ],
 )
-async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeError]) -> None:
-    trader, app = client(lambda seen: said)
+async def test_a_readable_refusal_is_a_refusal(answer: Say, kind: type[ExchangeError]) -> None:
+    trader, app = client(lambda seen: answer)
     with pytest.raises(ExchangeError) as failure:
         await trader.write(REVERSAL)
     assert type(failure.value) is kind
@@ -128,7 +128,7 @@ async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeErr
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         ConnectionResetError(),
         Say(data=DONE, after=60.0),
@@ -159,8 +159,8 @@ async def test_a_readable_refusal_is_a_refusal(said: Say, kind: type[ExchangeErr
         Say(data=DONE, status=500),
     ],
 )
-async def test_everything_else_is_unknown_and_sent_once(said: Say | Exception) -> None:
-    trader, app = client(lambda seen: said)
+async def test_everything_else_is_unknown_and_sent_once(answer: Say | Exception) -> None:
+    trader, app = client(lambda seen: answer)
     with pytest.raises(OutcomeUnknown) as failure:
         await trader.write(REVERSAL)
     await asyncio.sleep(120)

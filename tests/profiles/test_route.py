@@ -33,7 +33,7 @@ def route(
 
 
 @pytest.mark.parametrize(
-    ("setting", "environ", "flag", "words"),
+    ("setting", "environ", "flag", "sentence"),
     [
         ("", {}, None, ""),
         ("", HTTPS_PROXY, None, "http://environment.example:3128 (from HTTPS_PROXY)"),
@@ -47,9 +47,9 @@ def route(
     ],
 )
 def test_the_flag_beats_the_profile_which_beats_the_environment(
-    config: Path, setting: str, environ: dict[str, str], flag: str | None, words: str
+    config: Path, setting: str, environ: dict[str, str], flag: str | None, sentence: str
 ) -> None:
-    assert route(config, setting, environ, flag).proxy_words == words
+    assert route(config, setting, environ, flag).proxy_words == sentence
 
 
 @pytest.mark.parametrize("base_url", ["http://127.0.0.1:1", "https://localhost:1", "https://[::1]"])

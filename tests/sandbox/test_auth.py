@@ -78,18 +78,18 @@ def test_a_missing_permission_is_named_in_the_callers_language(
 
 
 def test_the_permission_texts_are_the_recorded_ones(reading: Caller) -> None:
-    place = os.environ.get("TRADETUI_RECORDED")
-    if place is None:
+    folder = os.environ.get("TRADETUI_RECORDED")
+    if folder is None:
         pytest.skip("TRADETUI_RECORDED does not say where the recorded replies are")
-    recorded = json.loads((Path(place) / "errors__observed-bodies.json").read_text(encoding="utf-8"))["bodies"]
-    texts = {each["body"]["msg"] for each in recorded if each["body"].get("code") == "40014"}
+    recorded = json.loads((Path(folder) / "errors__observed-bodies.json").read_text(encoding="utf-8"))["bodies"]
+    texts = {reply["body"]["msg"] for reply in recorded if reply["body"].get("code") == "40014"}
     unpermitted = replace(reading.key("read-only"), permissions=frozenset())
-    told = set()
+    messages = set()
     for endpoint, locale in (("spot.fills", "en-US"), ("futures.reverse", "zh-CN")):
         with pytest.raises(Refusal) as refused:
             check_permission(unpermitted, endpoint, locale)
-        told.add(refused.value.message)
-    assert told == texts
+        messages.add(refused.value.message)
+    assert messages == texts
 
 
 HERE, ELSEWHERE = "192.0.2.7", "198.51.100.7"

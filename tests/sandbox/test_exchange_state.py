@@ -16,7 +16,7 @@ from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 
-def told(exchange_state: ExchangeState) -> str:
+def as_json(exchange_state: ExchangeState) -> str:
     uid = exchange_state.keys[0].uid
     books = {name: list(exchange_state.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
     return json.dumps(
@@ -33,7 +33,7 @@ def test_the_same_seed_gives_the_same_bytes_however_time_is_cut() -> None:
     for step in range(1, 61):
         two.advance(NOW_MS + step * 1000 - 7 * (step < 60))
     other.advance(NOW_MS + 60_000)
-    assert told(one) == told(two) != told(other)
+    assert as_json(one) == as_json(two) != as_json(other)
 
 
 def test_about_a_fill_a_second_and_books_that_balance() -> None:
@@ -91,9 +91,9 @@ def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:
 
 def test_faults_are_named_and_rated() -> None:
     assert parse_faults("5xx=0.5, delay=1") == {"5xx": 0.5, "delay": 1.0}
-    for words in ("nosuch=1", "5xx=2", "5xx=often"):
+    for option in ("nosuch=1", "5xx=2", "5xx=often"):
         with pytest.raises(UnknownFault):
-            parse_faults(words)
+            parse_faults(option)
 
 
 def test_planned_faults_come_once_and_heal() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Caller
-from tests.wire.interface_document import Document, parse, words
+from tests.wire.interface_document import Document, listed_words, parse
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 Row = dict[str, Any]
@@ -101,7 +101,7 @@ def rows() -> dict[int, list[Row]]:
     caller = Caller()
     ordinary = [key.name for key in caller.sandbox.exchange_state.keys if key.kind == "ordinary"]
     assert {"hedge", "one-way"} <= set(ordinary)
-    found: dict[int, list[Row]] = {}
+    rows_of_endpoint: dict[int, list[Row]] = {}
     for number, endpoint in BY_NUMBER.items():
         if endpoint.writes:
             continue
@@ -109,17 +109,19 @@ def rows() -> dict[int, list[Row]]:
             for given in parameters(number):
                 answer = caller.get(endpoint.name, account, **given)
                 assert answer.code == "00000", (endpoint.name, answer.body)
-                found.setdefault(number, []).extend([answer.data] if number == 10 else answer.rows)
+                rows_of_endpoint.setdefault(number, []).extend([answer.data] if number == 10 else answer.rows)
     caller.hold("hedge", long="1")
     virtual = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": ["10.0.0.1"]}
     words_of_2 = {"permList": ["spot_trade", "margin_trade", "contract_trade", "read"]}
     reversal = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES", "size": "0.1"}
-    found[1] = caller.post("copytrading.create_api_key", {"passphrase": "Passphrase9"}, "copy-new").rows
-    found[2] = caller.post("subaccounts.create_batch", [{**virtual, **words_of_2}]).rows
-    found[5] = [caller.post("futures.reverse", {**reversal, "side": "buy", "tradeSide": "open"}).data]
-    found[8] = [caller.post("broker.create_subaccount", {"subaccountName": "n@broker.example"}, "broker").data]
-    assert found[2][0]["subAccountName"] == "abcdefgh", "the alias, as it was requested"
-    return found
+    rows_of_endpoint[1] = caller.post("copytrading.create_api_key", {"passphrase": "Passphrase9"}, "copy-new").rows
+    rows_of_endpoint[2] = caller.post("subaccounts.create_batch", [{**virtual, **words_of_2}]).rows
+    rows_of_endpoint[5] = [caller.post("futures.reverse", {**reversal, "side": "buy", "tradeSide": "open"}).data]
+    rows_of_endpoint[8] = [
+        caller.post("broker.create_subaccount", {"subaccountName": "n@broker.example"}, "broker").data
+    ]
+    assert rows_of_endpoint[2][0]["subAccountName"] == "abcdefgh", "the alias, as it was requested"
+    return rows_of_endpoint
 
 
 @pytest.fixture(params=sorted(BY_NUMBER))
@@ -174,8 +176,8 @@ def test_values_are_text(rows: dict[int, list[Row]], number: int) -> None:
 def test_words_are_the_documents(document: Document, rows: dict[int, list[Row]], number: int) -> None:
     described = fields(document, number)
     requested = {row["Parameter"]: row["Rule"] for row in document.endpoints[number].parameters}
-    allowed = {name: set(words(described[name])) for name in WORDS.get(number, ())}
-    allowed |= {name: set(words(requested[name])) for name in REQUEST_WORDS.get(number, ())}
+    allowed = {name: set(listed_words(described[name])) for name in WORDS.get(number, ())}
+    allowed |= {name: set(listed_words(requested[name])) for name in REQUEST_WORDS.get(number, ())}
     allowed |= {name: known for (endpoint, name), known in EXAMPLE_WORDS.items() if endpoint == number}
     for name, known in allowed.items():
         values = {word for row in rows[number] for word in (row[name] if isinstance(row[name], list) else [row[name]])}

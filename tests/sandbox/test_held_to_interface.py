@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
-from tests.wire.interface_document import Document, parse, words
+from tests.wire.interface_document import Document, listed_words, parse
 from tradetui.sandbox.endpoints.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
 from tradetui.sandbox.endpoints.rules import (
     BUSINESS_TYPES,
@@ -40,10 +40,10 @@ REVERSAL = {**USDT, "symbol": "BTCUSDT", "marginCoin": "USDT", "size": "0.01", "
 
 @pytest.fixture(scope="module")
 def document() -> Document:
-    place = os.environ.get("TRADETUI_INTERFACE")
-    if place is None:
+    path = os.environ.get("TRADETUI_INTERFACE")
+    if path is None:
         pytest.skip("TRADETUI_INTERFACE does not say where the interface document is")
-    return parse(Path(place).read_text(encoding="utf-8"))
+    return parse(Path(path).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("number", READS)
@@ -64,15 +64,15 @@ def test_every_parameter_of_a_read_is_known(document: Document, number: int) -> 
 @pytest.mark.parametrize("number", [number for number in READS if RULES[READS[number].name].paging])
 def test_pages_and_spans(document: Document, number: int) -> None:
     rules = RULES[READS[number].name]
-    said = {row["Parameter"]: row["Rule"] for row in document.endpoints[number].parameters}
+    rules_of_parameters = {row["Parameter"]: row["Rule"] for row in document.endpoints[number].parameters}
     paging = rules.paging
     assert paging is not None and rules.span is not None
-    default = re.search(r"default (\d+)", said["limit"], re.I)
-    maximum = re.search(r"maximum (\d+)", said["limit"], re.I)
+    default = re.search(r"default (\d+)", rules_of_parameters["limit"], re.I)
+    maximum = re.search(r"maximum (\d+)", rules_of_parameters["limit"], re.I)
     assert default and maximum
     assert (paging.default, paging.maximum) == (int(default[1]), int(maximum[1]))
-    assert paging.capped == ("When over" in said["limit"])
-    first = re.search(r"default value (\d+)", said["idLessThan"])
+    assert paging.capped == ("When over" in rules_of_parameters["limit"])
+    first = re.search(r"default value (\d+)", rules_of_parameters["idLessThan"])
     assert paging.first == (first[1] if first else None)
     text = document.endpoints[number].text
     days = re.search(r"(?:span|range|interval)[^.|]*? (\d+) days", text)
@@ -86,7 +86,9 @@ def test_pages_and_spans(document: Document, number: int) -> None:
 
 def test_words(document: Document) -> None:
     def of(number: int, name: str) -> set[str]:
-        return set(words(next(r["Rule"] for r in document.endpoints[number].parameters if r["Parameter"] == name)))
+        return set(
+            listed_words(next(r["Rule"] for r in document.endpoints[number].parameters if r["Parameter"] == name))
+        )
 
     assert set(document.product_types) == PRODUCT_TYPES
     assert of(11, "groupType") == GROUP_TYPES
@@ -113,7 +115,7 @@ class Sentence:
     """A sentence of the document, as it stands there, with one call it allows and others it forbids."""
 
     number: int
-    said: str
+    text: str
     allowed: tuple[str, Any]
     forbidden: tuple[tuple[str, Any, str], ...] = ()
 
@@ -339,7 +341,7 @@ def call(caller: Caller, number: int, account: str, given: Any) -> Answered:
     )
 
 
-@pytest.mark.parametrize("sentence", SENTENCES, ids=lambda each: f"{each.number} {each.said[:40]}")
+@pytest.mark.parametrize("sentence", SENTENCES, ids=lambda case: f"{case.number} {case.text[:40]}")
 def test_a_sentence_both_ways(sentence: Sentence) -> None:
     caller = Caller()
     if sentence.number == 5:
@@ -354,7 +356,7 @@ def test_a_sentence_both_ways(sentence: Sentence) -> None:
 
 def test_the_sentences_stand_in_the_document(document: Document) -> None:
     for sentence in SENTENCES:
-        assert sentence.said in document.endpoints[sentence.number].text, sentence.said
+        assert sentence.text in document.endpoints[sentence.number].text, sentence.text
     assert {sentence.number for sentence in SENTENCES} == set(document.endpoints)
 
 

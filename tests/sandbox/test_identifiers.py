@@ -49,8 +49,8 @@ def trade(exchange_state: ExchangeState, uid: str) -> None:
         book = exchange_state.book(uid, spec.product_type)
         price = exchange_state.market.last(symbol) / 2
         exchange_state.open_position(uid, symbol, "long", spec.step * 3)
-        words = ("buy", "open" if book.mode == HEDGE else "buy_single")
-        resting = [exchange_state.place_order(uid, symbol, *words, spec.step, price) for _ in range(3)]
+        sides = ("buy", "open" if book.mode == HEDGE else "buy_single")
+        resting = [exchange_state.place_order(uid, symbol, *sides, spec.step, price) for _ in range(3)]
         exchange_state.cancel_order(uid, symbol, resting[0])
         held = book.net(symbol)
         assert held is not None

@@ -22,7 +22,7 @@ class Flood:
 
     def __init__(self, *, limits: bool = True) -> None:
         self.caller = Caller(limits=limits)
-        self.asked = 0
+        self.calls = 0
 
     def ask(self, address: str = HERE, name: str = "futures.accounts", account: str = "hedge") -> Answered:
         query = "" if name in ("public.time", "spot.bills") else "productType=USDT-FUTURES"
@@ -33,8 +33,8 @@ class Flood:
         for _ in range(count):
             # Unknown paths cost nothing to answer, and count like any other call.
             answer = self.caller.send("GET", "/api/v2/nothing", "hedge", address=HERE)
-            assert answer.code == "40404", self.asked
-            self.asked += 1
+            assert answer.code == "40404", self.calls
+            self.calls += 1
             self.caller.now_ms += every_ms
 
 

@@ -64,15 +64,15 @@ class Shelf:
     def read(self, **more: Any) -> Answered:
         return self.caller.get(self.name, self.account, **{**self.parameters, **more})
 
-    def found(self, answer: Answered) -> list[int]:
+    def ids_in(self, answer: Answered) -> list[int]:
         return [int(row[self.book.id_field]) for row in answer.rows]
 
 
-def change(shelf: Shelf, kind: str, place: int) -> None:
+def change(shelf: Shelf, kind: str, index: int) -> None:
     if kind == "in":
         shelf.ids.insert(0, shelf.ids[0] + 1 if shelf.ids else 2_000)
     elif kind == "out" and shelf.ids:
-        shelf.ids.pop(place % len(shelf.ids))
+        shelf.ids.pop(index % len(shelf.ids))
 
 
 @settings(max_examples=60, deadline=None)
@@ -81,7 +81,7 @@ def test_what_stays_is_read_once(name: str, rows: int, limit: int, changes: list
     shelf = Shelf(name, rows)
     at_first, gone, seen = set(shelf.ids), set(), []
     cursor: dict[str, Any] = {}
-    while page := shelf.found(shelf.read(limit=limit, **cursor)):
+    while page := shelf.ids_in(shelf.read(limit=limit, **cursor)):
         assert len(page) <= limit
         seen += page
         cursor = {"idLessThan": page[-1]}
@@ -113,14 +113,14 @@ def test_end_id_takes_one_to_the_next_page(name: str) -> None:
         assert "endId" not in first.data, "the live exchange leaves it out"
     else:
         assert first.data["endId"] == str(shelf.ids[4])
-        assert shelf.found(shelf.read(limit=5, idLessThan=first.data["endId"])) == shelf.ids[5:]
+        assert shelf.ids_in(shelf.read(limit=5, idLessThan=first.data["endId"])) == shelf.ids[5:]
     assert shelf.read(idLessThan=shelf.ids[-1]).data == {BOOKS[name].list_key: None, "endId": None}
 
 
 def test_one_is_the_first_page_of_transfers_and_of_nothing_else() -> None:
     for name in GIVEN:
         shelf = Shelf(name, 3)
-        assert shelf.found(shelf.read(idLessThan=1)) == (shelf.ids if name == "broker.transfers" else []), name
+        assert shelf.ids_in(shelf.read(idLessThan=1)) == (shelf.ids if name == "broker.transfers" else []), name
 
 
 @pytest.mark.parametrize("cursor", ["abc", "-1", "1.5", "9" * 20, "9" * 9_000, "١٢٣"])

@@ -244,9 +244,9 @@ def test_margin_that_is_used_is_not_available(caller: Caller) -> None:
     fee = Decimal("0.5") * PRICE * TAKER_FEE
     assert figure(before, "available") - figure(after, "available") == figure(row, "marginSize") + fee
     assert figure(after, "locked") - figure(before, "locked") == figure(row, "marginSize")
-    for each in (before, after):
-        parts = sum(figure(each, name) for name in ("available", "locked", "unrealizedPL"))
-        assert abs(parts - figure(each, "accountEquity")) <= Decimal("0.00000002")
+    for fill in (before, after):
+        parts = sum(figure(fill, name) for name in ("available", "locked", "unrealizedPL"))
+        assert abs(parts - figure(fill, "accountEquity")) <= Decimal("0.00000002")
     exchange_state.book(uid, USDT).balances["USDT"] = Decimal(1)
     assert account()["available"] == "0"
 
@@ -309,10 +309,10 @@ def test_the_stops_that_wait_stand_with_their_position(
 
 
 def test_the_recorded_capture_follows_from_the_same_rules() -> None:
-    place = os.environ.get("TRADETUI_RECORDED")
-    if place is None:
+    folder = os.environ.get("TRADETUI_RECORDED")
+    if folder is None:
         pytest.skip("TRADETUI_RECORDED does not say where the recorded replies are")
-    recorded = json.loads((Path(place) / "all-position__captured-oneway.json").read_text(encoding="utf-8"))["data"][0]
+    recorded = json.loads((Path(folder) / "all-position__captured-oneway.json").read_text(encoding="utf-8"))["data"][0]
     account = Account("1", "any", "ordinary", ONE_WAY, random.Random(1))
     book, spec = account.futures[USDT], CONTRACTS["BTCUSDT"]
     held = Holding(spec, "long", figure(recorded, "total"), figure(recorded, "openPriceAvg"), 3, NOW_MS, NOW_MS)

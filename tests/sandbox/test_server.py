@@ -147,8 +147,8 @@ async def test_a_caller_over_ipv6_is_known_by_its_address() -> None:
 
 @pytest.mark.parametrize("port", [-1, 65_536, 1_000_000])
 def test_a_port_that_is_none_is_refused_in_a_sentence(port: int) -> None:
-    words = f"port must be a number from 0 to 65535, not {port}; 0 takes one that is free"
-    with pytest.raises(ValueError, match=words):
+    rule = f"port must be a number from 0 to 65535, not {port}; 0 takes one that is free"
+    with pytest.raises(ValueError, match=rule):
         serve(SandboxOptions(), "127.0.0.1", port)
 
 
@@ -167,16 +167,16 @@ async def test_an_address_in_use_is_an_os_error() -> None:
 
 
 async def test_a_failing_start_frees_the_port() -> None:
-    told: list[str] = []
+    sentences: list[str] = []
 
     def fail(base_url: str) -> None:
-        told.append(base_url)
+        sentences.append(base_url)
         raise RuntimeError("nobody is there")
 
     sandbox = Sandbox(build_exchange_state(7, NOW_MS), lambda: NOW_MS)
     with pytest.raises(RuntimeError, match="nobody"):
         await serving(sandbox, "127.0.0.1", 0, fail, asyncio.Event())
-    with socket.create_server(("127.0.0.1", urlsplit(told[0]).port or 0)):
+    with socket.create_server(("127.0.0.1", urlsplit(sentences[0]).port or 0)):
         pass
 
 

@@ -76,8 +76,8 @@ async def test_a_skewed_clock_refuses_a_right_time_stamp_and_takes_its_own(fresh
 
 async def test_the_skew_is_what_the_options_say_and_the_time_endpoint_tells_it() -> None:
     caller = Caller(skew_ms=-20_000, faults={"clock-skew": 1.0})
-    told = await arrive(caller, "public.time")
-    assert told.json()["data"]["serverTime"] == str(NOW_MS - 20_000)
+    answer = await arrive(caller, "public.time")
+    assert answer.json()["data"]["serverTime"] == str(NOW_MS - 20_000)
     within = await arrive(caller, "futures.positions", query=POSITIONS)
     assert within.json()["code"] == "00000", "twenty seconds are within the thirty"
 
@@ -245,7 +245,7 @@ async def test_a_reversal_followed_through_stale_reads_is_named_by_what_is_held(
         preview = await on.execution.preview(LONG)
         sent = await on.execution.confirm(preview, preview.subject)
         on.sandbox.faults.rates["stale-reads"] = 0.6
-        progress = [each async for each in on.execution.follow(sent)]
+        progress = [step async for step in on.execution.follow(sent)]
         assert progress[-1].outcome is Outcome.REVERSED
         assert on.held() == progress[-1].held == Legs(short=Decimal(2))
         assert on.posts == 1

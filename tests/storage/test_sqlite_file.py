@@ -57,7 +57,7 @@ def test_a_damaged_file_is_set_aside_whole(tmp_path: Path) -> None:
     with pytest.raises(FileUnusable, match="damaged"):
         open_file(file, [FIRST])
     assert not file.exists()
-    (aside,) = [each for each in tmp_path.iterdir() if each.name.startswith("thing.sqlite.damaged")]
+    (aside,) = [file for file in tmp_path.iterdir() if file.name.startswith("thing.sqlite.damaged")]
     assert aside.read_bytes() == bytes(content)
 
 

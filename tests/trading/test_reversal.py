@@ -72,7 +72,7 @@ def test_hedge_worked_cases(held: Legs, side: str, size: str | None, after: Legs
 )
 def test_one_way_worked_cases(net: str, size: str | None, after: list[str]) -> None:
     made = plan(Net(Decimal(net)), None, size)
-    assert [result.after for result in made.results] == [Net(Decimal(each)) for each in after]
+    assert [result.after for result in made.results] == [Net(Decimal(size)) for size in after]
     assert made.uncertain is (len(after) > 1)
 
 
@@ -155,14 +155,14 @@ def test_in_hedge_mode_as_much_as_closes_of_the_named_leg_opens_on_the_other(
 ) -> None:
     before = {"buy": Fraction(long), "sell": Fraction(short)}
     other = {"buy": "sell", "sell": "buy"}[side]
-    asked = None if size is None else str(size)
+    size_text = None if size is None else str(size)
     if not before[side]:
         with pytest.raises(CannotReverse):
-            plan(Legs(long, short), side, asked)
+            plan(Legs(long, short), side, size_text)
         return
     moves = before[side] if size is None or Fraction(size) > before[side] else Fraction(size)
     after = {side: before[side] - moves, other: before[other] + moves}
-    made = plan(Legs(long, short), side, asked)
+    made = plan(Legs(long, short), side, size_text)
     (result,) = made.results
     assert isinstance(result.after, Legs)
     assert {"buy": Fraction(result.after.long), "sell": Fraction(result.after.short)} == after
@@ -203,7 +203,7 @@ def exact(amount: Fraction) -> str:
 
 def test_every_uncertainty_is_said() -> None:
     made = plan(Net(Decimal(10)), None, "3")
-    assert any("not documented" in words for words in made.assumptions)
+    assert any("not documented" in assumption for assumption in made.assumptions)
 
 
 @pytest.mark.parametrize(

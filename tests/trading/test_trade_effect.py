@@ -76,8 +76,8 @@ def test_one_way_mode_goes_by_the_side_alone(side: str, trade_side: str, past: s
 
 
 def test_a_reduce_only_order_of_one_way_mode_closes() -> None:
-    words = [effect_of_order(order(side, mode="one_way_mode", reduceOnly="YES")) for side in ("buy", "sell")]
-    assert [effect.present for effect in words if effect is not None] == ["closes SHORT", "closes LONG"]
+    effects = [effect_of_order(order(side, mode="one_way_mode", reduceOnly="YES")) for side in ("buy", "sell")]
+    assert [effect.present for effect in effects if effect is not None] == ["closes SHORT", "closes LONG"]
 
 
 def test_a_close_of_hedge_mode_is_the_same_with_and_without_reduce_only() -> None:

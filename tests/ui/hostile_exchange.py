@@ -66,9 +66,9 @@ class HostileExchange:
 
     def _words(self, name: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._words(name, each) for each in value]
+            return [self._words(name, item) for item in value]
         if isinstance(value, dict):
-            return {each: self._words(each, part) for each, part in value.items()}
+            return {field: self._words(field, part) for field, part in value.items()}
         if not isinstance(value, str) or name in KEPT or value[:1].lstrip("-").isdigit() or not value.strip("-"):
             return value
         return f"{value[:3]}{next(self._texts)}"

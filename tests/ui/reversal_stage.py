@@ -22,7 +22,7 @@ def posts(stage: Stage) -> int:
     return stage.sandbox.counts[REVERSAL]
 
 
-def words(stage: Stage) -> str:
+def text_in_one_line(stage: Stage) -> str:
     """What is on the screen, its line breaks and frames taken out."""
     return " ".join(screen_text(stage.app).replace("│", " ").split())
 
@@ -71,8 +71,3 @@ def hold_more(stage: Stage, dialog: ReversalDialog, leg: str, size: str) -> None
     """Somebody else opens so much of a leg."""
     uid = stage.desk.settings.uid or ""
     stage.sandbox.exchange_state.open_position(uid, dialog._target.symbol, leg, Decimal(size))
-
-
-def said(stage: Stage) -> str:
-    """The newest message in a corner."""
-    return [notification.message for notification in stage.app._notifications][-1]

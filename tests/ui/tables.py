@@ -62,7 +62,7 @@ class TableApp(App[None]):
         self.table: RecordTable[Any] = RecordTable(columns, footer=footer)
         self._rows = rows
         self._focus = focus
-        self.said: list[Any] = []
+        self.posted: list[Any] = []
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -73,13 +73,13 @@ class TableApp(App[None]):
             self.table.focus()
 
     def on_record_table_row_highlighted(self, event: RecordTable.RowHighlighted) -> None:
-        self.said.append(("highlighted", event.key))
+        self.posted.append(("highlighted", event.key))
 
     def on_record_table_row_selected(self, event: RecordTable.RowSelected) -> None:
-        self.said.append(("selected", event.key))
+        self.posted.append(("selected", event.key))
 
     def on_record_table_header_selected(self, event: RecordTable.HeaderSelected) -> None:
-        self.said.append(("header", event.column.id))
+        self.posted.append(("header", event.column.id))
 
 
 def lines(app: TableApp) -> list[str]:
@@ -94,7 +94,7 @@ def shown(app: TableApp) -> list[str]:
 
 def keys(app: TableApp) -> list[str | None]:
     """The keys of all rows, as ordered and filtered."""
-    return [app.table.rows.key(place) for place in range(app.table.shown)]
+    return [app.table.rows.key(index) for index in range(app.table.shown)]
 
 
 class Repaints:

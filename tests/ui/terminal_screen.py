@@ -28,10 +28,10 @@ class Screen(Terminal):
     def read(self) -> None:
         self._stream.feed(self.read_for(0.01))
 
-    def marks_as_focused(self, words: str) -> bool:
+    def marks_as_focused(self, text: str) -> bool:
         """Whether the last of these words on the screen are drawn as the button that Enter presses."""
         for line in reversed(range(self.rows)):
-            column = self.drawn.display[line].rfind(words)
+            column = self.drawn.display[line].rfind(text)
             if column >= 0:
                 return self.drawn.buffer[line][column].reverse
         return False

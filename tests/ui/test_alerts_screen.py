@@ -111,8 +111,8 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         assert isinstance(screen, AlertsScreen)
         text = screen_text(stage.app)
         assert "Alerts 5" in text and "No alert has fired yet." in text
-        for words in ("trigger executed or failed", "stop cancelled", "outcome of a reversal unknown", "line, bell"):
-            assert words in text
+        for sentence in ("trigger executed or failed", "stop cancelled", "outcome of a reversal unknown", "line, bell"):
+            assert sentence in text
         await pilot.press("t", "x")
         await settled(pilot)
         text = screen_text(stage.app)

@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
@@ -39,11 +40,7 @@ def posts(stage: Stage) -> int:
     return sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST")
 
 
-def said(stage: Stage) -> str:
-    return [each.message for each in stage.app._notifications][-1]
-
-
-def words(stage: Stage) -> str:
+def text_in_front(stage: Stage) -> str:
     """What is in front, its line breaks and frames taken out."""
     return " ".join(re.sub(r"[│╭╮╰╯─▔▁]", " ", screen_text(stage.app)).split())
 
@@ -66,8 +63,8 @@ async def choose(stage: Stage, pilot: Pilot[None], name: str) -> None:
 
 async def type_into(pilot: Pilot[None], *texts: str) -> None:
     """Type into one box after the other."""
-    for place, text in enumerate(texts):
-        await pilot.press(*(["tab"] if place else []), *text)
+    for row_index, text in enumerate(texts):
+        await pilot.press(*(["tab"] if row_index else []), *text)
 
 
 async def batch_form(stage: Stage, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
@@ -132,7 +129,7 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
         for key in made:
             assert key.secret not in text and key.api_key not in text
         kept = {file.stem: tomllib.loads(file.read_text()) for file in key_store(tmp_path)}
-        assert {each["secret"] for each in kept.values()} == {key.secret for key in made}
+        assert {key["secret"] for key in kept.values()} == {key.secret for key in made}
         await pilot.press("v")
         await pilot.pause()
         assert made[0].secret in screen_text(stage.app)
@@ -181,8 +178,8 @@ async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
         await pilot.press("tab", "enter")
         await asyncio.sleep(3)
         (body,) = [json.loads(body) for body in bodies if body.startswith(b"[")]
-        assert {each["passphrase"] for each in body} == {PASSPHRASE}
-        assert shown == [{**each, "passphrase": "***"} for each in body]
+        assert {account["passphrase"] for account in body} == {PASSPHRASE}
+        assert shown == [{**account, "passphrase": "***"} for account in body]
 
 
 async def test_a_broker_s_sub_account() -> None:
@@ -192,7 +189,7 @@ async def test_a_broker_s_sub_account() -> None:
         await type_into(pilot, "new@desk.example", "new desk")
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
-        assert "✓ new@desk.example created: uid 42" in words(stage)
+        assert "✓ new@desk.example created: uid 42" in text_in_front(stage)
         assert not stage.app.screen.query(IssuedKeys), "no key was created"
 
 
@@ -203,12 +200,12 @@ async def test_the_copy_key() -> None:
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", COPY] == posts(stage) == 1
-        assert "key kept as copy-trading" in words(stage)
+        assert "key kept as copy-trading" in text_in_front(stage)
         await pilot.press("s")
         await asyncio.sleep(0.1)
         secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         assert stage.app.clipboard == secret
-        assert said(stage) == "Copied the secret of copy-trading; the clipboard holds it now."
+        assert newest_message(stage) == "Copied the secret of copy-trading; the clipboard holds it now."
         await pilot.pause()
         assert secret not in screen_text(stage.app)
         for key, copied in (("a", "bg_"), ("x", PASSPHRASE)):
@@ -266,10 +263,10 @@ async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
         form.query_one("#box-1-subAccountName", Input).focus()
         await pilot.press(*"ALPHAONE")
         await pilot.pause()
-        assert "still needed: passphrase, note" in words(stage)
+        assert "still needed: passphrase, note" in text_in_front(stage)
         await type_into(pilot, "", PASSPHRASE, "another")
         await pilot.pause()
-        assert "Name: each name once. Choose another." in words(stage)
+        assert "Name: each name once. Choose another." in text_in_front(stage)
         assert form.query_one("#confirm", Button).disabled
 
 
@@ -359,7 +356,7 @@ async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
         await pilot.press("L")
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
-        assert "Trading is locked; L unlocks it." in words(stage)
+        assert "Trading is locked; L unlocks it." in text_in_front(stage)
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         assert posts(stage) == 0
@@ -371,14 +368,14 @@ async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: P
         await pilot.press("f9")
         await batch_form(stage, pilot)
         form = stage.app.screen
-        assert "Trading is locked. Enter shows the review; L unlocks it there." in words(stage)
+        assert "Trading is locked. Enter shows the review; L unlocks it there." in text_in_front(stage)
         review = await reviewed(stage, pilot)
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("tab", "enter")
         await pilot.pause()
         assert stage.app.screen_stack[-1] is review
-        assert "L unlocks it" not in words(stage)
+        assert "L unlocks it" not in text_in_front(stage)
         await pilot.press("escape")
         await pilot.pause()
         assert stage.app.screen is form
@@ -399,7 +396,7 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         stage.desk.execution.lock()
         await asyncio.sleep(1.5)
         await pilot.pause()
-        assert "Trading is locked; L unlocks it." in words(stage)
+        assert "Trading is locked; L unlocks it." in text_in_front(stage)
         assert stage.app.screen.query_one("#confirm", Button).disabled
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
@@ -413,8 +410,8 @@ async def test_without_leave_its_key_says_why(screen: str) -> None:
     async with stage.running(SIZE) as pilot:
         await pilot.press(*(["6"] if screen == "lookup" else []), "N")
         await pilot.pause()
-        (told,) = [each.message for each in stage.app._notifications]
-        assert told == "Monitor mode, or account_admin is not set in the profile: nothing can be created."
+        (message,) = [notification.message for notification in stage.app._notifications]
+        assert message == "Monitor mode, or account_admin is not set in the profile: nothing can be created."
         assert posts(stage) == 0
 
 
@@ -432,7 +429,7 @@ async def test_without_leave_it_is_not_there(how: str) -> None:
         await pilot.press("escape", "o")
         await pilot.pause()
         assert isinstance(stage.app.screen, ChoiceDialog)
-        assert not any("Create" in each for each in stage.app.screen._options)
+        assert not any("Create" in option for option in stage.app.screen._options)
         await pilot.press("escape", "ctrl+p")
         await asyncio.sleep(0.5)
         await pilot.press(*"create")
@@ -494,8 +491,8 @@ async def test_both_documented_refusals_are_explained(account: str, why: str) ->
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot)
-        assert "Refused: nothing was created" in words(stage)
-        assert why in words(stage)
+        assert "Refused: nothing was created" in text_in_front(stage)
+        assert why in text_in_front(stage)
         assert posts(stage) == 1
         await asyncio.sleep(1.5)
         await pilot.press("escape")
@@ -512,7 +509,7 @@ async def test_other_refusals_are_sentences(account: str, name: str, code: str) 
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot, [name])
         result = await sent(stage, pilot)
-        assert f"(code {code})" in words(stage)
+        assert f"(code {code})" in text_in_front(stage)
         assert not result.query(IssuedKeys)
         await pilot.press("escape")
         assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
@@ -534,17 +531,17 @@ async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(
             "Keys may exist that tradetui never received",
             "? alphaone",
         ):
-            assert sentence in words(stage)
+            assert sentence in text_in_front(stage)
         await pilot.press("escape")
         await choose(stage, pilot, "Create sub-accounts with API keys")
         result = stage.app.screen
         assert isinstance(result, ResultDialog), "what is in doubt stands before the form"
-        assert "delete the API keys there" in words(stage)
+        assert "delete the API keys there" in text_in_front(stage)
         result.query_one("#release", Button).press()
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ReleaseDialog)
-        assert "delete the API keys there" in words(stage)
+        assert "delete the API keys there" in text_in_front(stage)
         dialog.query_one("#why", Input).value = "deleted it"
         await pilot.pause()
         assert dialog.query_one("#confirm", Button).disabled
@@ -570,7 +567,7 @@ async def test_no_answer_in_time_is_in_doubt() -> None:
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot, 20)
-        assert "A copy-trading key may exist that tradetui never received" in words(stage)
+        assert "A copy-trading key may exist that tradetui never received" in text_in_front(stage)
         await pilot.press("escape", "q")
         await pilot.pause()
         assert isinstance(stage.app.screen, ConfirmDialog), "quitting asks while it is in doubt"
@@ -600,27 +597,27 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         await pilot.pause()
         result = stage.app.screen
         assert isinstance(result, ResultDialog)
-        assert "Created, and not saved yet" in words(stage)
+        assert "Created, and not saved yet" in text_in_front(stage)
         # On the screen the path, which is as long as it is, decides where the line breaks.
-        assert any("No space left on device" in str(each.content) for each in result.query(Static))
+        assert any("No space left on device" in str(static.content) for static in result.query(Static))
         assert not result.query(IssuedKeys)
         secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
         assert secret not in screen_text(stage.app)
         await pilot.press("escape", "q")
         await pilot.pause()
-        assert "NEW API KEYS ARE IN MEMORY ONLY" in words(stage)
+        assert "NEW API KEYS ARE IN MEMORY ONLY" in text_in_front(stage)
         await pilot.press("enter")
         stage.app.open_profile(1)
         await asyncio.sleep(0.5)
-        assert "not saved yet" in said(stage)
+        assert "not saved yet" in newest_message(stage)
         assert stage.app.chosen == 0, "another account is not opened meanwhile"
         await choose(stage, pilot, "Create sub-accounts with API keys")
-        assert "Created, and not saved yet" in words(stage)
+        assert "Created, and not saved yet" in text_in_front(stage)
         monkeypatch.undo()
         stage.app.screen.query_one("#again", Button).press()
         await asyncio.sleep(0.5)
         await pilot.pause()
-        assert "✓ alphaone" in words(stage)
+        assert "✓ alphaone" in text_in_front(stage)
         (file,) = key_store(tmp_path)
         assert tomllib.loads(file.read_text())["secret"] == secret
         assert stage.desk.execution is not None
@@ -638,7 +635,7 @@ async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_pa
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert "Nothing was sent: the keys could not be saved" in words(stage)
+        assert "Nothing was sent: the keys could not be saved" in text_in_front(stage)
         assert posts(stage) == 0
 
 
@@ -658,16 +655,16 @@ async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_pat
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await sent(stage, pilot)
-        assert "m makes it a profile" in words(stage)
+        assert "m makes it a profile" in text_in_front(stage)
         await pilot.press("m")
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
-        assert "Choose another name" in words(stage)
+        assert "Choose another name" in text_in_front(stage)
         await pilot.press("end", "2", "enter")
         await asyncio.sleep(0.3)
         assert made == [("alphaone2", "4400010000", True)]
-        assert "tradetui --profile alphaone2" in said(stage)
+        assert "tradetui --profile alphaone2" in newest_message(stage)
         assert isinstance(stage.app.screen, ResultDialog)
 
 
@@ -704,7 +701,7 @@ async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> 
         assert "Create 5" in text and "Cancel" in text
         await pilot.press(*["pagedown"] * 4)
         await pilot.pause()
-        assert "never sent twice" in words(stage)
+        assert "never sent twice" in text_in_front(stage)
         await pilot.press("tab", "enter")
         await asyncio.sleep(3)
         await pilot.pause()
@@ -724,7 +721,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         await pilot.press("escape", "J")
         await asyncio.sleep(0.5)
         await pilot.pause()
-        assert "create sub-accounts with keys: alphaone" in words(stage)
+        assert "create sub-accounts with keys: alphaone" in text_in_front(stage)
         await pilot.press("enter")
         await pilot.pause()
         assert PASSPHRASE not in screen_text(stage.app)
@@ -732,7 +729,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ReleaseDialog)
-        assert "Keys may exist that tradetui never received" in words(stage)
+        assert "Keys may exist that tradetui never received" in text_in_front(stage)
         dialog.query_one("#why", Input).value = "not there"
         dialog.query_one("#typed", Input).value = "create-subaccounts"
         await pilot.pause()
@@ -752,9 +749,9 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
         def partly(request: object, *rest: object) -> object:
             answer = real(request, *rest)  # type: ignore[arg-type]
             if getattr(request, "path", "") == BATCH:
-                told = json.loads(answer.body)
-                del told["data"][2]["secretKey"], told["data"][0]
-                answer.body = json.dumps(told).encode()
+                answered = json.loads(answer.body)
+                del answered["data"][2]["secretKey"], answered["data"][0]
+                answer.body = json.dumps(answered).encode()
             return answer
 
         stage.sandbox.answer = partly  # type: ignore[method-assign, assignment]
@@ -764,8 +761,8 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
             "✓ betatwos created: uid 4400010001, key kept as betatwos",
             "✗ gammatri created: uid 4400010002, but its secret is missing in the reply",
         ):
-            assert row in words(stage)
-        assert "1 of 3 created with a key" in words(stage)
+            assert row in text_in_front(stage)
+        assert "1 of 3 created with a key" in text_in_front(stage)
         assert posts(stage) == 1
 
 
@@ -788,7 +785,7 @@ async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path:
         shown = screen_text(stage.app)
         for sentence in ("CANNOT BE READ", str(tmp_path), "It may hold keys: do not delete it."):
             assert sentence in shown, sentence
-        assert "never received" not in words(stage)
+        assert "never received" not in text_in_front(stage)
 
 
 async def test_what_the_key_may_not_do_is_not_offered() -> None:

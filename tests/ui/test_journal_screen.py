@@ -53,7 +53,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
         await pilot.pause()
         assert isinstance(stage.app.screen, IntentDialog)
         shown = screen_text(stage.app)
-        for words in (
+        for sentence in (
             "intended",
             "sent",
             "acknowledged",
@@ -63,7 +63,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
             "  before          long ",
             "after",
         ):
-            assert words in shown, words
+            assert sentence in shown, sentence
         await pilot.press("escape", "escape")
         assert stage.app.screen_stack[-1] is stage.app.main
 
@@ -153,7 +153,7 @@ async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch)
     await doubtful(stage, pilot)
     await pilot.press("escape")
     assert stage.desk.execution is not None
-    (intent,) = [each.id for each in await stage.desk.execution.intents.newest()]
+    (intent,) = [intent.id for intent in await stage.desk.execution.intents.newest()]
     await opened(stage, pilot)
     await pilot.press("x")
     await pilot.pause()

@@ -12,8 +12,9 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from tests.full_disk import disk_full_at, wal_of
-from tests.ui.reversal_stage import opened, posts, said, words
+from tests.ui.reversal_stage import opened, posts, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tradetui.desk.desk import JOURNAL_FILE
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
@@ -40,7 +41,7 @@ async def tried_again(stage: Stage, pilot: Pilot[None]) -> None:
     await pilot.press("L")
     await pilot.pause()
     assert isinstance(stage.app.screen, ConfirmDialog)
-    assert "cannot be written" in words(stage) and "free space" in words(stage)
+    assert "cannot be written" in text_in_one_line(stage) and "free space" in text_in_one_line(stage)
     await asyncio.sleep(1)
     await pilot.press("tab", "enter")
     await asyncio.sleep(1)
@@ -59,7 +60,7 @@ async def test_a_full_disk_stands_in_the_header_until_l_finds_that_it_takes_writ
             await pilot.pause()
             assert " LOCKED " in header_of(stage) and "JOURNAL CANNOT BE WRITTEN: L" in header_of(stage)
             await tried_again(stage, pilot)
-            assert "The journal cannot be used" in said(stage)
+            assert "The journal cannot be used" in newest_message(stage)
             assert "JOURNAL CANNOT BE WRITTEN: L" in header_of(stage)
         await pilot.press("L", "enter")
         await pilot.pause()
@@ -68,7 +69,7 @@ async def test_a_full_disk_stands_in_the_header_until_l_finds_that_it_takes_writ
         await asyncio.sleep(1)
         assert isinstance(stage.app.screen, ReversalDialog)
         await tried_again(stage, pilot)
-        assert said(stage) == "The journal can be written again. Trading is unlocked."
+        assert newest_message(stage) == "The journal can be written again. Trading is unlocked."
         await pilot.press("escape")
         await pilot.pause()
         assert " TRADE " in header_of(stage) and "JOURNAL" not in header_of(stage)

@@ -15,7 +15,7 @@ from tradetui.ui.application.help import HelpLine, _content
 from tradetui.ui.dialogs.sort import column_letters
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.keys.bindings import bindings_of_key
-from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, SCREEN_NAMES, key_table, shown_keys
+from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, SCREEN_NAMES, KeyBinding, key_table, shown_keys
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
@@ -36,19 +36,18 @@ SCREENS = {
 }
 
 
-@pytest.mark.parametrize("binding", BINDINGS, ids=lambda each: each.id)
-def test_every_binding_is_complete(binding: object) -> None:
-    each = binding
-    assert each.description and each.tooltip and each.group in GROUPS  # type: ignore[attr-defined]
-    action = each.action.partition("(")[0]  # type: ignore[attr-defined]
-    for name in each.where:  # type: ignore[attr-defined]
+@pytest.mark.parametrize("binding", BINDINGS, ids=lambda binding: binding.id)
+def test_every_binding_is_complete(binding: KeyBinding) -> None:
+    assert binding.description and binding.tooltip and binding.group in GROUPS
+    action = binding.action.partition("(")[0]
+    for name in binding.where:
         assert hasattr(SCREENS[name], f"action_{action}"), f"{name} has no {action}"
 
 
 def test_no_id_and_no_key_twice() -> None:
-    assert max(Counter(each.id for each in BINDINGS).values()) == 1
+    assert max(Counter(binding.id for binding in BINDINGS).values()) == 1
     for screen in SCREENS:
-        keys = [key for each in BINDINGS if screen in each.where for key in each.keys.split(",")]
+        keys = [key for binding in BINDINGS if screen in binding.where for key in binding.keys.split(",")]
         assert max(Counter(keys).values()) == 1
 
 
@@ -66,11 +65,11 @@ def test_the_keys_are_the_designed_ones() -> None:
 
 
 def test_nothing_needs_ctrl() -> None:
-    assert [each.id for each in BINDINGS if all("ctrl" in key for key in each.keys.split(","))] == ["palette"]
+    assert [binding.id for binding in BINDINGS if all("ctrl" in key for key in binding.keys.split(","))] == ["palette"]
 
 
 def test_reasons_belong_to_bindings() -> None:
-    assert set(REASONS) <= {each.id for each in BINDINGS}
+    assert set(REASONS) <= {binding.id for binding in BINDINGS}
 
 
 def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:

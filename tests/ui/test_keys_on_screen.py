@@ -9,6 +9,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.application.header_legend import HEADER_FIGURES
@@ -21,11 +22,6 @@ from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
-
-
-def said(stage: Stage) -> str:
-    """The last words in the corner."""
-    return [each.message for each in stage.app._notifications][-1]
 
 
 async def test_panels_by_number_and_tab() -> None:
@@ -48,10 +44,10 @@ async def test_rows_by_arrows_and_letters() -> None:
     async with stage.running() as pilot:
         await pilot.press("1")
         table = stage.app.main.table
-        keys = [table.source.key(place) for place in range(table.shown)]
-        for key, place in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
+        keys = [table.source.key(index) for index in range(table.shown)]
+        for key, row_index in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
             await pilot.press(key)
-            assert table.cursor.row_id == keys[place], key
+            assert table.cursor.row_id == keys[row_index], key
         await pilot.press("pagedown")
         assert table.cursor.row_id == keys[-1]
         await pilot.press("pageup", "g", "right")
@@ -89,7 +85,7 @@ async def test_sort_turns_round_and_ends() -> None:
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("S")
-        assert said(stage) == "No column is sorted."
+        assert newest_message(stage) == "No column is sorted."
         await pilot.press("right", "right", "s", "s")
         assert table.sort is not None
         assert (table.sort.column, table.sort.reverse) == (table.columns[2].id, False)
@@ -131,7 +127,7 @@ async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("backspace")
-        assert said(stage) == "The order has not changed."
+        assert newest_message(stage) == "The order has not changed."
         await pilot.press("right", "s", "s")
         before = table.sort
         await pilot.click(table, offset=(1, 0))
@@ -155,7 +151,7 @@ async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
         names = [field.name for field in detail.fields]
         assert set(record.received) <= set(names)
         await pilot.press("j", "y")
-        assert said(stage).startswith("Copied ")
+        assert newest_message(stage).startswith("Copied ")
         await pilot.press("q")
         assert stage.app.screen is stage.app.main
         await pilot.press("enter", "escape")
@@ -180,7 +176,7 @@ async def test_copy_says_what_was_copied() -> None:
         table = stage.app.main.table
         await pilot.press("y")
         assert stage.app.clipboard == (table.cell_text() or "").strip()
-        assert said(stage) == f"Copied {table.cursor_column.title}: {stage.app.clipboard}"
+        assert newest_message(stage) == f"Copied {table.cursor_column.title}: {stage.app.clipboard}"
         await pilot.press("Y")
         assert stage.app.clipboard.split("\t")[0].strip() == (table.cell_text() or "").strip()
 
@@ -210,14 +206,14 @@ async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
         main = stage.app.main
         await pilot.press("4", "space")
         assert main.query_one("#banner").display
-        before = [main.table.source.key(place) for place in range(5)]
+        before = [main.table.source.key(index) for index in range(5)]
         polls = stage.desk.feeds["fills"].snapshot.generation
         await asyncio.sleep(20)
         assert stage.desk.feeds["fills"].snapshot.generation > polls
-        assert [main.table.source.key(place) for place in range(5)] == before
+        assert [main.table.source.key(index) for index in range(5)] == before
         await pilot.press("space")
         assert not main.query_one("#banner").display
-        assert [main.table.source.key(place) for place in range(5)] != before
+        assert [main.table.source.key(index) for index in range(5)] != before
 
 
 async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
@@ -236,9 +232,9 @@ async def test_reversing_resumes_first() -> None:
     async with stage.running() as pilot:
         await pilot.press("space", "R")
         assert not stage.app.main.paused
-        assert said(stage) == "Monitor mode: nothing can be sent."
+        assert newest_message(stage) == "Monitor mode: nothing can be sent."
         await pilot.press("L")
-        assert said(stage) == "Monitor mode: there is nothing to lock."
+        assert newest_message(stage) == "Monitor mode: there is nothing to lock."
 
 
 async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +242,7 @@ async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async with stage.running() as pilot:
         assert " 21:00 " in screen_text(stage.app)
         await pilot.press("T")
-        assert said(stage) == "Times are in UTC."
+        assert newest_message(stage) == "Times are in UTC."
         assert " 12:00 " in screen_text(stage.app)
         await pilot.press("T")
         assert " 21:00 " in screen_text(stage.app)
@@ -338,9 +334,9 @@ async def test_a_key_is_changed_by_the_profile() -> None:
 async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
     stage = Stage(keys={"zoom": "s", "zum": "x"})
     async with stage.running():
-        told = " ".join(each.message for each in stage.app._notifications)
-        assert "keys.zum is no binding" in told
-        assert "keys.zoom is not taken: s is the key of sort too, it stays z." in told
+        messages = " ".join(notification.message for notification in stage.app._notifications)
+        assert "keys.zum is no binding" in messages
+        assert "keys.zoom is not taken: s is the key of sort too, it stays z." in messages
 
 
 async def test_a_key_of_another_binding_stays_its_own() -> None:

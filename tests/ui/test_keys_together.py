@@ -10,7 +10,7 @@ import pytest
 from textual import events
 from textual.widgets import Button, Input
 
-from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, still, words
+from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, still, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.intents.creation.form import CreationForm
@@ -65,7 +65,7 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing(end: str, gap_s: fl
         assert stage.app.screen is dialog, "nor do they press Cancel"
         assert typed(dialog).strip() == subject
         if end not in ("\r", "\t\t\r", "\r\t\r"):
-            assert "Enter came too soon after another key and pressed nothing" in words(stage)
+            assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
         dialog.query_one("#confirm", Button).focus()
         await pilot.pause()
         await pilot.press("enter")
@@ -104,10 +104,10 @@ async def test_a_paste_reaches_the_field_and_never_confirms() -> None:
 
 
 async def test_digits_are_part_of_the_word_where_one_is_asked_for_and_the_size_where_none_is() -> None:
-    for asked, field in ((True, "typed"), (False, "size")):
+    for types_the_word, field in ((True, "typed"), (False, "size")):
         stage = Stage()
         async with stage.running(SIZE) as pilot:
-            if asked:
+            if types_the_word:
                 asks_for_the_word(stage)
             dialog = await opened(stage, pilot)
             await read_at_once(stage, pilot, "1000")
@@ -126,10 +126,10 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert typed(dialog) == typed(dialog, "size") == ""
-        assert "The dialog was not ready: what you typed was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
         await read_at_once(stage, pilot, "BTCUSD LONG")
         assert typed(dialog) == "BTCUSD LONG"
-        assert "was dropped" not in words(stage)
+        assert "was dropped" not in text_in_one_line(stage)
         assert posts(stage) == 0
 
 
@@ -147,14 +147,14 @@ async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_
             await ready.wait()
         await read_at_once(stage, pilot, "sd long\t\r", gap_s=0.02)
         assert typed(dialog) == "sd long"
-        assert "The dialog was not ready: what you typed was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
         await pilot.press("pagedown", "shift+tab", "home")
-        assert "The dialog was not ready: what you typed was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
         stage.app.set_focus(dialog.query_one("#typed"))
         await pilot.press("home")
         await read_at_once(stage, pilot, "btcu")
         assert typed(dialog) == dialog._subject.lower()
-        assert "was dropped" not in words(stage)
+        assert "was dropped" not in text_in_one_line(stage)
         assert posts(stage) == 0
 
 
@@ -167,7 +167,7 @@ async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burs
         assert isinstance(dialog, ReversalDialog)
         while dialog.query_one("#size", Input).disabled:
             await read_at_once(stage, pilot, "2" * 5, gap_s=0.02)
-        assert "The dialog was not ready: what you typed was dropped" in words(stage)
+        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
 
 
 async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:
@@ -216,7 +216,7 @@ async def test_the_symbol_s_dialog_and_its_text_in_one_read() -> None:
         assert dialog.query_one(Input).value == "btcusdt short"
         await pilot.press("enter")
         await asyncio.sleep(1.5)
-        assert "REVERSE THE SHORT OF BTCUSDT" in words(stage)
+        assert "REVERSE THE SHORT OF BTCUSDT" in text_in_one_line(stage)
 
 
 async def test_unlocking_takes_more_than_a_burst() -> None:

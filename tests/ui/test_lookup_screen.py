@@ -13,6 +13,7 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.lookup_stage import BOOKS
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
@@ -60,10 +61,6 @@ async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None
 def problem(stage: Stage, field: str) -> str:
     line = stage.app.screen.query_one(f"#problem-{field}", Static)
     return str(line.render()) if line.display else ""
-
-
-def said(stage: Stage) -> str:
-    return [each.message for each in stage.app._notifications][-1]
 
 
 def texts_of(stage: Stage) -> dict[str, str]:
@@ -123,7 +120,7 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
             stage.app
         )
         await pilot.press("a")
-        assert said(stage) == "Every row is loaded, or as many as fit."
+        assert newest_message(stage) == "Every row is loaded, or as many as fit."
 
 
 async def test_the_mouse_wheel_brings_older_rows_too() -> None:
@@ -231,7 +228,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         assert screen.lookup.state is LookupState.COMPLETE
         assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
         await pilot.press("a")
-        assert said(stage) == "Every row is loaded, or as many as fit."
+        assert newest_message(stage) == "Every row is loaded, or as many as fit."
 
 
 async def test_reading_again_begins_at_the_newest() -> None:
@@ -256,7 +253,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         await settle(pilot, 3)
         totals = screen.totals_table.rows
         assert screen.lookup is not None
-        assert {totals.key(place) for place in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
+        assert {totals.key(index) for index in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
         titles = [column.title for column in screen.totals_table.columns]
         assert titles[:5] == ["Coin", "Rows", "Received", "Paid", "Fees"]
         assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
@@ -294,7 +291,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         await typed(stage, pilot, "endTime", "1d")
         assert problem(stage, "endTime").startswith("endTime: at most 90 days after startTime; given: 99.0 days.")
         await typed(stage, pilot, "startTime", "60d")
-        assert {problem(stage, each) for each in texts_of(stage)} == {""}
+        assert {problem(stage, field) for field in texts_of(stage)} == {""}
         assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
         await pilot.press("enter")
         await settle(pilot)
@@ -482,7 +479,7 @@ async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list()
         assert "9 Sub-account transfers" not in await options(stage, pilot)
         await pilot.press("9")
         assert stage.app.screen is stage.app.main
-        assert said(stage) == "The key or the account may not do this: You are not a Broker (40029)."
+        assert newest_message(stage) == "The key or the account may not do this: You are not a Broker (40029)."
 
 
 async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
@@ -490,19 +487,19 @@ async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
     await pilot.press("o")
     await pilot.pause()
     listed = stage.app.screen.query_one(OptionList)
-    found = [str(listed.get_option_at_index(place).prompt) for place in range(listed.option_count)]
+    prompts = [str(listed.get_option_at_index(index).prompt) for index in range(listed.option_count)]
     await pilot.press("escape")
-    return found
+    return prompts
 
 
 async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
     stage = Stage(permissions=frozenset({"futures-read", "holdings-read"}))
     async with stage.running((120, 36)) as pilot:
-        found = await options(stage, pilot)
-        assert "6 Spot fills" not in found
-        assert "7 Spot bills" in found
+        prompts = await options(stage, pilot)
+        assert "6 Spot fills" not in prompts
+        assert "7 Spot bills" in prompts
         await pilot.press("6")
-        assert said(stage).startswith("The key may not read spot orders")
+        assert newest_message(stage).startswith("The key may not read spot orders")
         await pilot.press("question_mark")
         assert isinstance(stage.app.screen, HelpDialog)
         assert "now off: the key may not read spot orders" in screen_text(stage.app)

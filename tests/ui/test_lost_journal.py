@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input
 
-from tests.ui.reversal_stage import opened, posts, read_at_once, words
+from tests.ui.reversal_stage import opened, posts, read_at_once, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.ui.dialogs.confirm import ConfirmDialog
@@ -46,7 +46,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         await pilot.press("L")
         dialog = stage.app.screen
         assert isinstance(dialog, LostJournalDialog)
-        shown = words(stage)
+        shown = text_in_one_line(stage)
         assert "The journal is lost or damaged" in shown
         assert "you checked positions, orders and fills on the exchange's site" in shown
         await pilot.press("enter")
@@ -85,10 +85,12 @@ async def test_a_new_journal_is_said_once() -> None:
         assert execution is not None
         execution.intents.notice = NEW
         await opened(stage, pilot)
-        assert "This account has no journal yet" not in words(stage), "a key was pressed at the armed preview"
+        assert "This account has no journal yet" not in text_in_one_line(stage), (
+            "a key was pressed at the armed preview"
+        )
         execution.intents.notice = NEW
         await asyncio.sleep(1.5)
-        assert "This account has no journal yet" in words(stage)
+        assert "This account has no journal yet" in text_in_one_line(stage)
         await pilot.press("up", "escape", "R")
         await asyncio.sleep(2)
-        assert "This account has no journal yet" not in words(stage)
+        assert "This account has no journal yet" not in text_in_one_line(stage)

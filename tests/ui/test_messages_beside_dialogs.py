@@ -7,8 +7,9 @@ import asyncio
 import pytest
 from textual.widgets import Button
 
-from tests.ui.reversal_stage import opened, said, words
+from tests.ui.reversal_stage import opened, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tradetui.ui.dialogs.confirm import ConfirmDialog
 from tradetui.ui.sanitize import notify
 from tradetui.ui.tty.screenshot import screen_text
@@ -72,12 +73,12 @@ async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
         await pilot.press("L")
         await asyncio.sleep(0.2)
         await pilot.pause()
-        assert said(stage) == "Trading is locked."
+        assert newest_message(stage) == "Trading is locked."
         await pilot.press("L", "tab", "enter")
         await asyncio.sleep(0.2)
         await pilot.pause()
         assert stage.desk.execution is not None and not stage.desk.execution.locked
-        assert "Trading is locked." not in words(stage)
+        assert "Trading is locked." not in text_in_one_line(stage)
 
 
 async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -> None:

@@ -36,10 +36,10 @@ def test_keys_nothing_else_has_in_their_place_are_taken(changed: dict[str, str])
 def test_a_key_another_binding_has_is_not_taken(changed: dict[str, str], refused: dict[str, str]) -> None:
     own = own_keys(changed)
     assert own.taken == {}
-    told = {each.id: str(each) for each in own.troubles}
-    assert told.keys() == refused.keys()
-    for id_, words in refused.items():
-        assert f"keys.{id_} is not taken: {words}" in told[id_]
+    sentences = {trouble.id: str(trouble) for trouble in own.troubles}
+    assert sentences.keys() == refused.keys()
+    for id_, parts in refused.items():
+        assert f"keys.{id_} is not taken: {parts}" in sentences[id_]
 
 
 def test_an_id_no_binding_has_is_named() -> None:

@@ -84,8 +84,8 @@ def test_no_file_is_no_choice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
 def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
     (tmp_path / "state.toml").write_text(text)
-    told, notice = screen_state.read_screen_state(tmp_path, "main")
-    assert preferences_from(told) == ScreenPreferences()
+    stored, notice = screen_state.read_screen_state(tmp_path, "main")
+    assert preferences_from(stored) == ScreenPreferences()
     assert "cannot be read" in notice and "state.toml.unread" in notice
     assert (tmp_path / "state.toml.unread").read_text() == text
     screen_state.write_screen_state(tmp_path, "main", PREFERENCES.as_plain())
@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "told",
+    "stored",
     [
         {"theme": 3},
         {"tables": [1]},
@@ -102,15 +102,15 @@ def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> N
         {"tables": {"orders": {"columns": [3, {"width": 3}, {"id": 4}]}}},
     ],
 )
-def test_what_is_not_as_it_should_be_counts_as_not_chosen(told: Mapping[str, Any]) -> None:
-    read = preferences_from(told)
+def test_what_is_not_as_it_should_be_counts_as_not_chosen(stored: Mapping[str, Any]) -> None:
+    read = preferences_from(stored)
     assert read.theme is None
     assert read.table("orders") == TableChoice()
 
 
 def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
-    told = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
-    (column,) = chosen_columns(every_column(TABLES["orders"]), preferences_from(told).table("orders")) or ()
+    stored = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
+    (column,) = chosen_columns(every_column(TABLES["orders"]), preferences_from(stored).table("orders")) or ()
     assert (column.id, column.width) == ("symbol", 60)
     assert chosen_columns(every_column(TABLES["orders"]), TableChoice((ColumnChoice("gone"),))) is None
 
@@ -268,16 +268,16 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize(("rows", "words"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
-async def test_what_was_written_is_counted_in_words(rows: int, words: str, tmp_path: Path) -> None:
-    told: list[str | None] = []
+@pytest.mark.parametrize(("rows", "count_text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
+async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, tmp_path: Path) -> None:
+    notices: list[str | None] = []
     stage, path = Stage(), tmp_path / "orders.csv"
     async with stage.running() as pilot:
-        stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), told.append)
+        stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), notices.append)
         await pilot.pause()
         await pilot.press("enter")
         await written(path, stage)
-        assert told == [f"{words} written to {path}"]
+        assert notices == [f"{count_text} written to {path}"]
 
 
 @pytest.mark.looptime

@@ -98,23 +98,23 @@ class Million:
 
     def __init__(self, *, reverse: bool = False) -> None:
         self.made = 0
-        self.asked: list[tuple[Sort | None, str]] = []
+        self.orders: list[tuple[Sort | None, str]] = []
         self._reverse = reverse
 
-    def row(self, place: int) -> Row:
+    def row(self, index: int) -> Row:
         self.made += 1
-        number = self.count - 1 - place if self._reverse else place
+        number = self.count - 1 - index if self._reverse else index
         return Row(f"r{number}", Decimal(number))
 
-    def key(self, place: int) -> str:
-        return f"r{self.count - 1 - place if self._reverse else place}"
+    def key(self, index: int) -> str:
+        return f"r{self.count - 1 - index if self._reverse else index}"
 
     def index_of(self, key: str) -> int | None:
-        place = int(key[1:])
-        return self.count - 1 - place if self._reverse else place
+        index = int(key[1:])
+        return self.count - 1 - index if self._reverse else index
 
     def ordered(self, sort: Sort | None, pattern: str) -> RowSource[Row]:
-        self.asked.append((sort, pattern))
+        self.orders.append((sort, pattern))
         return Million(reverse=sort is not None and sort.reverse)
 
     def whole(self) -> RowSource[Row]:
@@ -141,7 +141,7 @@ async def test_rows_too_many_for_memory_order_themselves_and_are_asked_once() ->
     async with app.run_test(size=(40, 20)):
         app.table.sort_by("profit", reverse=True)
         app.table.set_source(rows)
-        assert rows.asked == [(Sort("profit", True), "")]
+        assert rows.orders == [(Sort("profit", True), "")]
         assert app.table.rows.key(0) == "r999999"
         assert rows.made < 100
 
@@ -150,7 +150,7 @@ async def test_a_row_that_is_not_there_yet_is_a_placeholder() -> None:
     class Loading(Million):
         count = 5
 
-        def row(self, place: int) -> Row:
+        def row(self, index: int) -> Row:
             return None  # type: ignore[return-value]
 
     app = TableApp(Loading())
@@ -158,7 +158,7 @@ async def test_a_row_that_is_not_there_yet_is_a_placeholder() -> None:
         assert set(lines(app)[1].strip()) == {"·"}
         app.table.action_select()
         assert app.table.cell_text() is None
-        assert ("selected", "r0") not in app.said
+        assert ("selected", "r0") not in app.posted
 
 
 async def test_copying_takes_the_whole_text_with_every_digit() -> None:
@@ -183,20 +183,20 @@ async def test_mouse_chooses_cells_and_sorts_by_titles() -> None:
         await pilot.click(RecordTable, offset=(38, 0))
         await pilot.click(RecordTable, offset=(2, 6))
         assert app.table.cursor.row_id == "b", "right of the last title and below the last row there is nothing"
-        assert [word for word in app.said if word[0] == "header"] == [("header", "profit")] * 2
+        assert [word for word in app.posted if word[0] == "header"] == [("header", "profit")] * 2
 
 
 async def test_a_double_click_and_the_action_select() -> None:
     app = TableApp(source(["a", "b", "c"]))
     async with app.run_test(size=(40, 8)) as pilot:
         await pilot.click(RecordTable, offset=(2, 3))
-        assert ("selected", "c") not in app.said
+        assert ("selected", "c") not in app.posted
         await pilot.click(RecordTable, offset=(2, 3), times=2)
-        assert ("selected", "c") in app.said
+        assert ("selected", "c") in app.posted
         app.table.action_cursor_up()
         app.table.action_select()
         await pilot.pause()
-        assert ("selected", "b") in app.said
+        assert ("selected", "b") in app.posted
 
 
 async def test_a_narrow_table_scrolls_to_its_other_columns_and_keeps_the_first() -> None:
@@ -270,8 +270,8 @@ async def test_totals_that_the_note_says_too_take_no_row_of_a_low_table_and_shor
         async with app.run_test(size=(40, height)):
             drawn = lines(app)[1 + last_row :]
             assert len(drawn) == len(under)
-            for line, words in zip(drawn, under, strict=True):
-                assert words in line or (words == "rule" and set(line.strip()) == {"─"})
+            for line, texts in zip(drawn, under, strict=True):
+                assert texts in line or (texts == "rule" and set(line.strip()) == {"─"})
 
 
 async def test_where_a_total_has_no_column_on_the_screen_the_note_says_all() -> None:

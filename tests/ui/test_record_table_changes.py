@@ -47,7 +47,7 @@ async def test_when_the_row_is_gone_the_cursor_stays_near() -> None:
         assert app.table.cursor.row_id is None
         assert app.table.cell_text() is None
         await pilot.pause()
-        assert [key for word, key in app.said if word == "highlighted"] == ["a", "b", "c", None]
+        assert [key for word, key in app.posted if word == "highlighted"] == ["a", "b", "c", None]
 
 
 async def test_who_looks_at_the_top_sees_what_comes_in_there() -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Button, Static
 
-from tests.ui.reversal_stage import opened, posts, said, words
+from tests.ui.reversal_stage import opened, posts, text_in_one_line
 from tests.ui.virtual import BriefStage as UiStage
+from tests.ui.virtual import newest_message
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal.journal import State
@@ -49,10 +50,10 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
         await pilot.pause()
         assert posts(stage) == 1
         assert rings
-        assert f"corrected {CORRECTED}" in words(stage)
+        assert f"corrected {CORRECTED}" in text_in_one_line(stage)
         await asyncio.sleep(8)
         await pilot.pause()
-        assert "Settled: reversed" in words(stage)
+        assert "Settled: reversed" in text_in_one_line(stage)
 
 
 async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +67,7 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         stage.app.alerted(Alert(event, 0, frozenset({Channel.LINE, Channel.BELL})))
         await pilot.pause()
         assert rings
-        assert said(stage) == sentence
+        assert newest_message(stage) == sentence
 
 
 async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +89,7 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
         left.set()
         await asyncio.sleep(1)
         await pilot.pause()
-        assert said(stage).endswith(
+        assert newest_message(stage).endswith(
             "The outcome is not known: no outcome so far. The search for the outcome continues. "
             f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
         )
@@ -108,7 +109,7 @@ async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeyp
         await pilot.press("enter")
         await asyncio.sleep(4)
         await pilot.pause()
-        assert "The outcome is not known: no outcome so far." in words(stage)
+        assert "The outcome is not known: no outcome so far." in text_in_one_line(stage)
         body = str(dialog.query_one("#body", Static).content)
         assert "stays locked until it is settled or released; J shows it." in body and "\ufffd" not in body
         await pilot.press("enter")

@@ -49,14 +49,14 @@ async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         text = screen_text(stage.app)
-        for words in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
-            assert words in text, words
+        for text in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
+            assert text in text, text
         assert "tradeSide" not in text
         await pilot.press("f2")
         await pilot.pause()
         text = screen_text(stage.app)
-        for words in ("The request as sent", "marginCoin", "tradeSide"):
-            assert words in text, words
+        for text in ("The request as sent", "marginCoin", "tradeSide"):
+            assert text in text, text
         await pilot.press("f2")
         await pilot.pause()
         assert "tradeSide" not in screen_text(stage.app)
@@ -79,8 +79,8 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
     }
     monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
     text = await body_text()
-    for words in ("sent through", "certificates", *route.values()):
-        assert words in text
+    for text in ("sent through", "certificates", *route.values()):
+        assert text in text
 
 
 async def test_enter_cancels_and_escape_cancels() -> None:
@@ -238,11 +238,11 @@ async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> 
         dialog = await opened(stage, pilot)
         assert dialog._preview is not None and dialog._preview.plan is not None
         button = dialog.query_one("#confirm", Button)
-        words = str(button.label)
+        label = str(button.label)
         plan = dialog._preview.plan
-        assert words in (plan.action, plan.title, plan.short_title)
+        assert label in (plan.action, plan.title, plan.short_title)
         row = screen_text(stage.app).splitlines()[button.region.y + button.region.height // 2]
-        assert words in row
+        assert label in row
 
 
 async def test_elsewhere_it_asks_for_the_symbol() -> None:
@@ -338,8 +338,8 @@ async def test_an_expired_preview_is_read_again_and_says_so() -> None:
         assert posts(stage) == 0
         await asyncio.sleep(1)
         await pilot.pause()
-        words = " ".join(screen_text(stage.app).split())
-        assert "The preview was older than 10 s. It was read again: check it and confirm again." in words
+        screen = " ".join(screen_text(stage.app).split())
+        assert "The preview was older than 10 s. It was read again: check it and confirm again." in screen
 
 
 async def test_what_cannot_be_read_of_the_position_blocks() -> None:
@@ -350,8 +350,8 @@ async def test_what_cannot_be_read_of_the_position_blocks() -> None:
         await asyncio.sleep(11)
         await pilot.pause()
         assert dialog.query_one("#confirm", Button).disabled
-        words = " ".join(screen_text(stage.app).split())
-        assert "The answer cannot be read: none of the" in words
+        screen = " ".join(screen_text(stage.app).split())
+        assert "The answer cannot be read: none of the" in screen
 
 
 async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.widgets import Input
 
-from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, words
+from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 
 pytestmark = pytest.mark.looptime
@@ -18,12 +18,12 @@ async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_siz
     stage = Stage()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        assert "Enter presses Cancel; Tab, then Enter, sends it." in words(stage)
+        assert "Enter presses Cancel; Tab, then Enter, sends it." in text_in_one_line(stage)
         await pilot.press("0", "full_stop", "0", "1", "enter")
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert stage.app.focused is dialog.confirm_button
-        assert "Enter sends it; Esc cancels." in words(stage)
+        assert "Enter sends it; Esc cancels." in text_in_one_line(stage)
         await pilot.press("enter")
         await asyncio.sleep(5)
         assert posts(stage) == 1
@@ -39,9 +39,9 @@ async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_th
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert stage.app.focused is dialog.query_one("#typed")
-        assert f"Type {dialog._subject} to go on." in words(stage)
+        assert f"Type {dialog._subject} to go on." in text_in_one_line(stage)
         await read_at_once(stage, pilot, dialog._subject.lower())
-        assert "Enter goes on to the button that sends it." in words(stage)
+        assert "Enter goes on to the button that sends it." in text_in_one_line(stage)
         await pilot.press("enter")
         assert dialog.confirm_button.has_focus
         await asyncio.sleep(1)
@@ -58,7 +58,7 @@ async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert dialog.query_one("#size", Input).has_focus
-        assert "There is more below: Page Down shows it, then confirm." in words(stage)
+        assert "There is more below: Page Down shows it, then confirm." in text_in_one_line(stage)
         await pilot.press(*["pagedown"] * 4)
         await asyncio.sleep(0.5)
         assert dialog.confirm_button.has_focus
@@ -72,7 +72,7 @@ async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_pr
         await read_at_once(stage, pilot, dialog._subject)
         await read_at_once(stage, pilot, "\r" * 50, gap_s=0.04)
         assert stage.app.focused is dialog.confirm_button
-        assert "Enter came too soon after another key and pressed nothing" in words(stage)
+        assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
         assert posts(stage) == 0
         await asyncio.sleep(1)
         await pilot.press("enter")

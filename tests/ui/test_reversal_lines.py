@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from textual.widgets import Button, Input
 
-from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, words
+from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, text_in_one_line
 from tests.ui.test_reversal_of_a_named_leg import typed
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
@@ -31,7 +31,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
         await pilot.pause()
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
-        shown = words(stage)
+        shown = text_in_one_line(stage)
         assert sentence in shown
         assert "It cannot be read: " in shown
         assert "reading positions" not in shown
@@ -50,7 +50,7 @@ async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> N
         stage.sandbox.faults.heal()
         await asyncio.sleep(6)
         await pilot.pause()
-        assert "REVERSE THE LONG OF BTCUSDT" in words(stage)
+        assert "REVERSE THE LONG OF BTCUSDT" in text_in_one_line(stage)
         assert dialog.query_one("#size", Input).display
         assert dialog.query_one("#confirm", Button).display
 
@@ -61,8 +61,8 @@ async def test_while_locked_nobody_is_asked_to_type() -> None:
         asks_for_the_word(stage)
         await pilot.press("L")
         dialog = await opened(stage, pilot)
-        assert "Trading is locked; L unlocks it." in words(stage)
-        assert f"Type {dialog._subject} to go on." not in words(stage)
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        assert f"Type {dialog._subject} to go on." not in text_in_one_line(stage)
 
 
 async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size() -> None:

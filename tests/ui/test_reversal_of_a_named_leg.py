@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
-from tests.ui.reversal_stage import still, words
+from tests.ui.reversal_stage import still, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
@@ -35,7 +35,7 @@ async def test_one_way_refuses_the_side_that_is_not_held_by_name() -> None:
         await typed(stage, pilot, f"{held.symbol} {other}")
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
-        assert f"no {other.lower()} position of {held.symbol} is held. Held is " in words(stage)
+        assert f"no {other.lower()} position of {held.symbol} is held. Held is " in text_in_one_line(stage)
         assert dialog.query_one("#confirm", Button).disabled
 
 
@@ -44,10 +44,10 @@ async def test_a_symbol_alone_with_both_legs_held_asks_for_the_leg_and_takes_it(
     async with stage.running((80, 24)) as pilot:
         await typed(stage, pilot, "btcusdt")
         assert isinstance(stage.app.screen, SymbolDialog), "it asks on"
-        assert "Both sides are held: type BTCUSDT LONG or BTCUSDT SHORT." in words(stage)
+        assert "Both sides are held: type BTCUSDT LONG or BTCUSDT SHORT." in text_in_one_line(stage)
         stage.app.screen.query_one(Input).value = "btcusdt short"
         await pilot.press("enter")
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert isinstance(stage.app.screen, ReversalDialog)
-        assert "REVERSE THE SHORT OF BTCUSDT" in words(stage)
+        assert "REVERSE THE SHORT OF BTCUSDT" in text_in_one_line(stage)

@@ -12,8 +12,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, said, still, words
+from tests.ui.reversal_stage import asks_for_the_word, hold_more, opened, posts, read_at_once, still, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
+from tests.ui.virtual import newest_message
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -49,7 +50,7 @@ async def test_the_leg_is_in_title_headline_button_and_word(
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
         symbol = dialog._target.symbol
-        shown = words(stage)
+        shown = text_in_one_line(stage)
         assert f"REVERSE THE {leg} OF {symbol}" in shown
         assert f"Type {symbol} {leg} to go on." in shown
         assert f"Type {symbol} {leg} because " in shown
@@ -76,7 +77,7 @@ async def test_one_way_names_the_side_that_is_held() -> None:
         assert held is not None
         leg = "LONG" if held.is_long else "SHORT"
         assert dialog._subject == f"{held.symbol} {leg}"
-        assert f"REVERSE THE {leg} OF {held.symbol}" in words(stage)
+        assert f"REVERSE THE {leg} OF {held.symbol}" in text_in_one_line(stage)
 
 
 @pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
@@ -99,7 +100,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         assert table.cursor.record is not None and table.cursor.record is not gone
         await read_at_once(stage, pilot, burst)
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert f"{gone.symbol} {leg.upper()} has just closed" in words(stage)
+        assert f"{gone.symbol} {leg.upper()} has just closed" in text_in_one_line(stage)
         await pilot.press("R")
         await asyncio.sleep(1)
         assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
@@ -121,19 +122,19 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         await confirm(pilot, dialog)
         await asyncio.sleep(0.5)
         await pilot.pause()
-        told = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
+        sentence = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
         assert posts(stage) == 0
-        assert told in words(stage)
-        assert f"◂ was {was}" in words(stage), "the row is marked"
+        assert sentence in text_in_one_line(stage)
+        assert f"◂ was {was}" in text_in_one_line(stage), "the row is marked"
         assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
         assert dialog._area.scroll_y == scroll
         await asyncio.sleep(25)
         await pilot.pause()
-        assert told in words(stage), "two expiries and re-reads later"
+        assert sentence in text_in_one_line(stage), "two expiries and re-reads later"
         assert stage.app.focused is dialog.query_one("#confirm"), "the focus is kept"
         await pilot.press("pagedown")
         await pilot.pause()
-        assert "NOT SENT" not in words(stage)
+        assert "NOT SENT" not in text_in_one_line(stage)
         await confirm(pilot, dialog)
         await asyncio.sleep(5)
         assert posts(stage) == 1
@@ -150,7 +151,7 @@ async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look()
             await confirm(pilot, dialog)
             await asyncio.sleep(2)
             await pilot.pause()
-            assert f"NOT SENT. Changed since you looked: size {plan.held_size} → " in words(stage)
+            assert f"NOT SENT. Changed since you looked: size {plan.held_size} → " in text_in_one_line(stage)
         assert posts(stage) == 0
         await pilot.press("enter")
         await asyncio.sleep(5)
@@ -167,15 +168,15 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not(after_s: float
         hold_more(stage, dialog, "long", "0.109")
         await confirm(pilot, dialog)
         await pilot.pause()
-        assert "NOT SENT" in words(stage)
+        assert "NOT SENT" in text_in_one_line(stage)
         await asyncio.sleep(after_s)
         await pilot.press("enter")
         await asyncio.sleep(0.3)
         await pilot.pause()
         if not posts(stage):
             assert stage.app.screen is dialog
-            assert "NOT SENT" in words(stage), "what was not acted on is not read"
-            assert "Enter pressed nothing" in words(stage)
+            assert "NOT SENT" in text_in_one_line(stage), "what was not acted on is not read"
+            assert "Enter pressed nothing" in text_in_one_line(stage)
             await asyncio.sleep(2)
             assert stage.app.focused is dialog.query_one("#confirm")
             await pilot.press("enter")
@@ -194,7 +195,7 @@ async def test_left_without_sending_it_says_so(keys: str) -> None:
         await pilot.press(*keys.split())
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert said(stage) == f"Reverse {dialog._subject}: nothing was sent."
+        assert newest_message(stage) == f"Reverse {dialog._subject}: nothing was sent."
 
 
 async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
@@ -208,7 +209,7 @@ async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert said(stage).endswith(": nothing was sent.")
+        assert newest_message(stage).endswith(": nothing was sent.")
 
 
 async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
@@ -238,7 +239,7 @@ async def test_tab_from_the_whole_word_while_it_is_read_again_goes_to_the_confir
         await expired.wait()
         await pilot.press("tab", "enter")
         assert stage.app.screen is dialog, "Enter does not press Cancel"
-        assert "Enter pressed nothing" in words(stage)
+        assert "Enter pressed nothing" in text_in_one_line(stage)
         await asyncio.sleep(2)
         assert stage.app.focused is dialog.query_one("#confirm")
         await pilot.press("enter")
@@ -268,7 +269,7 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
         dialog = await opened(stage, pilot)
         assert stage.desk.execution is not None and stage.desk.execution.locked
         assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
-        assert "Trading is locked; L unlocks it." in words(stage)
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("enter")
@@ -294,7 +295,7 @@ async def test_locked_while_one_types_nothing_is_lost() -> None:
         await pilot.pause()
         typed = dialog.query_one("#typed", Input)
         assert not typed.display
-        assert "Trading is locked; L unlocks it." in words(stage)
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
         await pilot.press("L", "tab", "enter")
         await asyncio.sleep(0.5)
         await pilot.pause()
@@ -333,7 +334,7 @@ async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.M
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert dialog._preview is not None and dialog._preview.plan is not None
-        assert said(stage) == (
+        assert newest_message(stage) == (
             f"{dialog._preview.plan.title}: it is sent and cannot be withdrawn. {dialog._target.symbol} stays locked "
             "until the outcome is known; a message here names it, and J shows it."
         )
@@ -367,7 +368,7 @@ async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.M
         await confirm(pilot, dialog)
         await asyncio.sleep(5)
         await pilot.pause()
-        shown = words(stage)
+        shown = text_in_one_line(stage)
         assert "The outcome is not known" in shown
         assert "Not done" not in shown
         await pilot.press("enter")
@@ -401,11 +402,13 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         await pilot.press("escape")
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
-        assert said(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
+        assert newest_message(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
         await asyncio.sleep(6)
         await pilot.pause()
         assert posts(stage) == 0
-        assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [said(stage)]
+        assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [
+            newest_message(stage)
+        ]
         (intent,) = await execution.intents.newest()
         assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
         assert "it was withdrawn" in str(intent.events[-1].details)
@@ -428,10 +431,10 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
         await confirm(pilot, dialog)
         await leaves.wait()
         await pilot.press("escape")
-        assert "it is sent and cannot be withdrawn" in said(stage)
+        assert "it is sent and cannot be withdrawn" in newest_message(stage)
         breaks_off.set()
         await asyncio.sleep(1)
-        assert said(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."
+        assert newest_message(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."
 
 
 async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -449,7 +452,7 @@ async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatc
         dialog = await opened(stage, pilot)
         for _ in range(2):
             assert not dialog.query_one("#confirm").display and not dialog.query_one("#size").display
-            assert why in words(stage)
-            assert "Changed since you looked" not in words(stage)
+            assert why in text_in_one_line(stage)
+            assert "Changed since you looked" not in text_in_one_line(stage)
             await asyncio.sleep(11)
             await pilot.pause()

@@ -43,7 +43,7 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     for pattern in ("r1", "", "r2"):
         narrowing.pattern = pattern
         shown = narrowing.view_of(rows)
-        assert all((shown.key(place) or "").startswith(pattern) for place in range(shown.count))
+        assert all((shown.key(index) or "").startswith(pattern) for index in range(shown.count))
     assert sum(made.values()) == 250
     grown(rows, range(250, 300))
     assert not narrowing.make_ready(rows, 100)
@@ -72,8 +72,8 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
     for poll in range(80):
         rows = source([f"r{number}" for number in range(poll * 50, poll * 50 + 100)])
         assert narrowing.view_of(rows).count == 100
-        for place in range(100):
-            row = rows.row(place)
+        for index in range(100):
+            row = rows.row(index)
             assert row is not None
             cells.of(row.key, row)
             met.append(weakref.ref(row))

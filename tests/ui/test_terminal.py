@@ -164,8 +164,8 @@ def test_suspended_and_resumed_it_goes_on() -> None:
         running.process.send_signal(signal.SIGCONT)
         running.read_until(b"\x1b[?1049h")
         # What stands still too: another program had the terminal meanwhile.
-        for words in ("SANDBOX", "3 Orders", "Accounts", "Help"):
-            running.read_until(words.encode())
+        for text in ("SANDBOX", "3 Orders", "Accounts", "Help"):
+            running.read_until(text.encode())
         running.read_until("╰".encode())
         os.write(running.master, b"q")
         running.read_to_the_end()

@@ -19,15 +19,15 @@ SECRET = "qzjxkvwp"
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "variables",
     [
         {"TEXTUAL_LOG": "typed.log"},
         {"TEXTUAL": "DEBUG, devtools", "TEXTUAL_LOG": "typed.log", "TEXTUAL_DEBUG": "1"},
     ],
-    ids=lambda asked: " ".join(asked),
+    ids=lambda variables: " ".join(variables),
 )
-def test_no_key_is_logged(tmp_path: Path, asked: dict[str, str]) -> None:
-    environ = {**os.environ, **asked, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+def test_no_key_is_logged(tmp_path: Path, variables: dict[str, str]) -> None:
+    environ = {**os.environ, **variables, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
     child = pexpect.spawn(
         sys.executable,
         ["-m", "tests.ui.typed_log", SECRET],
@@ -47,9 +47,9 @@ def test_no_key_is_logged(tmp_path: Path, asked: dict[str, str]) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("asked", ["debug", "devtools", " Debug,DEVTOOLS,headless"])
-def test_no_other_program_is_handed_the_keys(asked: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TEXTUAL", asked)
+@pytest.mark.parametrize("variable", ["debug", "devtools", " Debug,DEVTOOLS,headless"])
+def test_no_other_program_is_handed_the_keys(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTUAL", variable)
     app = TradeApp(UiSettings("SANDBOX", "TRADE", [ProfileChoice("none", _no_desk)]))
-    assert app.features == ({"headless"} if "headless" in asked else set())
+    assert app.features == ({"headless"} if "headless" in variable else set())
     assert app.devtools is None

@@ -151,8 +151,8 @@ def test_the_theme_to_begin_with(
 def test_the_terminals_own_theme_names_no_colour_of_ours() -> None:
     theme = BY_NAME["tradetui-terminal"]
     assert theme.ansi
-    told = [theme.primary, theme.surface, theme.foreground, theme.background, theme.error, *theme.variables.values()]
-    assert all(colour is not None and (colour.startswith("ansi_") or colour == "reverse") for colour in told)
+    colours = [theme.primary, theme.surface, theme.foreground, theme.background, theme.error, *theme.variables.values()]
+    assert all(colour is not None and (colour.startswith("ansi_") or colour == "reverse") for colour in colours)
 
 
 @pytest.mark.parametrize("file", sorted([*ROOM.rglob("*.py"), *ROOM.rglob("*.tcss")]), ids=lambda file: str(file.name))

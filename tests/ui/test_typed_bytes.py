@@ -81,7 +81,7 @@ def pieces_of(data: bytes, how: str) -> list[bytes]:
     if how == "one write":
         return [data]
     if how == "byte by byte":
-        return [data[place : place + 1] for place in range(len(data))]
+        return [data[index : index + 1] for index in range(len(data))]
     random, pieces = Random(how), []
     while data:
         length = random.randint(1, 6)
@@ -170,8 +170,8 @@ def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: 
 def test_a_slow_line_loses_nothing(tmp_path: Path) -> None:
     with program(tmp_path) as (exchange, screen):
         open_dialog(screen)
-        for place in range(len(WORD)):
-            screen.send(WORD[place : place + 1])
+        for index in range(len(WORD)):
+            screen.send(WORD[index : index + 1])
             # The line itself is slow: it is what this test is about.
             time.sleep(0.035)
         until([screen], typed, "the word")

@@ -36,13 +36,13 @@ def shown_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def test_no_sentence_of_the_program_uses_a_word_that_only_its_authors_know() -> None:
     # The embedded exchange speaks as the live one does.
     modules = [file for file in PACKAGE.rglob("*.py") if file.relative_to(PACKAGE).parts[0] != "sandbox"]
-    said = [
+    sentences = [
         f"{module.relative_to(PACKAGE)}:{line}: {text!r}"
         for module in modules
         for line, text in shown_texts(ast.parse(module.read_text(encoding="utf-8")))
         if NEVER_SAID.search(text)
     ]
-    assert said == []
+    assert sentences == []
 
 
 def test_a_sentence_is_seen_in_an_f_string_and_a_docstring_is_not() -> None:

@@ -33,8 +33,8 @@ def test_no_markup(file: Path) -> None:
         if name in MARKUP_READERS:
             assert file == ROOT / "sanitize.py", f"line {call.lineno}: {name}"
         if name == "Static":
-            told = {keyword.arg: keyword.value for keyword in call.keywords}
-            off = told.get("markup")
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            off = keywords.get("markup")
             assert isinstance(off, ast.Constant) and off.value is False, f"line {call.lineno}: Static reads markup"
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):

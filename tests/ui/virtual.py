@@ -84,7 +84,7 @@ class Stage:
             UiSettings(
                 environment="SANDBOX",
                 access="MONITOR" if read_only else "TRADE",
-                profiles=[ProfileChoice(each, partial(self._open, each, read_only)) for each in names],
+                profiles=[ProfileChoice(profile, partial(self._open, profile, read_only)) for profile in names],
                 chosen=names.index(name),
                 inline_start=True,
                 **settings,  # type: ignore[arg-type]
@@ -149,3 +149,8 @@ class MonthStage(Stage):
     """A stage whose accounts have traded for little more than a month: more than a panel holds, read within 30 s."""
 
     fills_kept = 400
+
+
+def newest_message(stage: Stage) -> str:
+    """The newest message in a corner."""
+    return [notification.message for notification in stage.app._notifications][-1]

@@ -140,28 +140,28 @@ class _Crash:
             killed = self._errand("take up", case.number)["killed"]
             self._check_lock()
             exchange.ahead_ms += WINDOW_MS
-        told = self._errand("take up", 0, patience_s=1.5)["told"]
-        assert "lost" not in told, f"{case}: what was written before is lost: {told['lost']}"
-        if told["unsettled"]:
+        report = self._errand("take up", 0, patience_s=1.5)["told"]
+        assert "lost" not in report, f"{case}: what was written before is lost: {report['lost']}"
+        if report["unsettled"]:
             # Absence is counted from when somebody wrote that the outcome is unknown, which may have been just now.
             exchange.ahead_ms += WINDOW_MS
-            told = self._see_the_end()
+            report = self._see_the_end()
         # Only now, for what was on the wire when the program died arrives after it.
-        self._check(told, exchange.posts - posts)
-        if told["unsettled"]:
-            told = self._errand("take up", 0, release=True, patience_s=1.0)["told"]
-            assert [each["state"] for each in told["intents"]] == ["released"], self.case
+        self._check(report, exchange.posts - posts)
+        if report["unsettled"]:
+            report = self._errand("take up", 0, release=True, patience_s=1.0)["told"]
+            assert [intent["state"] for intent in report["intents"]] == ["released"], self.case
         return bool(killed)
 
     def _see_the_end(self) -> dict[str, Any]:
         """What is told once everything has come that settles; sizes alone do so after a minute without change."""
-        told: dict[str, Any]
+        report: dict[str, Any]
         if not self.exchange.sandbox.options.core_only:
-            told = self._errand("take up", 0)["told"]
-            return told
+            report = self._errand("take up", 0)["told"]
+            return report
         with self.exchange.fast(PACE) as since_ms:
-            told = self._errand("take up", 0, patience_s=MINUTE_AND_MORE_S, pace=PACE, since_ms=since_ms)["told"]
-        return told
+            report = self._errand("take up", 0, patience_s=MINUTE_AND_MORE_S, pace=PACE, since_ms=since_ms)["told"]
+        return report
 
     def _errand(self, do: str, kill: int, **more: Any) -> dict[str, Any]:
         case = self.case
@@ -202,10 +202,10 @@ class _Crash:
             raise AssertionError(f"{self.case}: {intent.id} is {intent.state} and locks nothing")
         journal.close()
 
-    def _check(self, told: dict[str, Any], posts: int) -> None:
+    def _check(self, report: dict[str, Any], posts: int) -> None:
         case, held = self.case, self.exchange.held(self.case.mode)
-        intents = told["intents"]
-        assert told["blocked_while_open"], f"{case}: an open intent did not block"
+        intents = report["intents"]
+        assert report["blocked_while_open"], f"{case}: an open intent did not block"
         assert posts <= 1, f"{case}: {posts} POSTs"
         assert len(intents) <= 1, f"{case}: {len(intents)} intents of one confirmation"
         if not intents:
@@ -228,11 +228,11 @@ class _Crash:
         elif final is State.SETTLED:
             wanted = {"reversed": AFTER, "unchanged": BEFORE}[merged["outcome"]][case.mode]
             assert merged["held"] == held == wanted, f"{case}: {merged['outcome']}, {held}"
-            assert not told["unsettled"], case
+            assert not report["unsettled"], case
         else:
             assert final is State.UNKNOWN, f"{case}: ended as {final}"
             assert self.exchange.sandbox.options.core_only and held == BEFORE[case.mode], f"{case}: not settled"
-            assert told["unsettled"], case
+            assert report["unsettled"], case
 
 
 @contextmanager

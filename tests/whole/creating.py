@@ -40,8 +40,8 @@ BATCH, BROKER, COPY = (
 
 def batch(*names: str) -> CreateBatchRequest:
     """A request for sub-accounts of these names."""
-    asked = [{"sub_account_name": name, "passphrase": PASSPHRASE, "label": f"note {name}"} for name in names]
-    return CreateBatchRequest(accounts=asked)  # type: ignore[arg-type]
+    accounts = [{"sub_account_name": name, "passphrase": PASSPHRASE, "label": f"note {name}"} for name in names]
+    return CreateBatchRequest(accounts=accounts)  # type: ignore[arg-type]
 
 
 @dataclass

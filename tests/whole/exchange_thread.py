@@ -95,7 +95,7 @@ class ExchangeThread:
         """What the account holds, as the journal writes it."""
         book = self.sandbox.exchange_state.book(self.key(mode).uid, "USDT-FUTURES")
         long, short = book.held(SYMBOL, "long"), book.held(SYMBOL, "short")
-        sizes = [each.size if each else Decimal(0) for each in (long, short)]
+        sizes = [position.size if position else Decimal(0) for position in (long, short)]
         if book.mode == "hedge_mode":
             return {"long": plain(sizes[0]), "short": plain(sizes[1])}
         return {"net": plain(sizes[0] - sizes[1])}

@@ -132,7 +132,9 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
     holders: list[Any] = [module]
-    holders += [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
+    holders += [
+        member for member in vars(module).values() if inspect.isclass(member) and member.__module__ == module.__name__
+    ]
     for holder in holders:
         for member in vars(holder).values():
             function = getattr(member, "fget", None) or getattr(member, "__func__", None) or member

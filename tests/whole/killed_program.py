@@ -52,12 +52,12 @@ def run_apart(errand: Mapping[str, Any]) -> Told:
         _errand(errand, writing)
     os.close(writing)
     with os.fdopen(reading) as stream:
-        told = stream.read()
+        output = stream.read()
     _, status = os.waitpid(child, 0)
     killed = os.WIFSIGNALED(status)
     if not killed and os.WEXITSTATUS(status):
         raise SystemExit(f"errand {errand['do']} failed")
-    return {"killed": killed, "told": json.loads(told) if told else None}
+    return {"killed": killed, "told": json.loads(output) if output else None}
 
 
 def _errand(errand: Mapping[str, Any], writing: int) -> None:
@@ -68,8 +68,8 @@ def _errand(errand: Mapping[str, Any], writing: int) -> None:
             run_fast(errand["pace"], errand["since_ms"])
         if errand.get("mutation"):
             MUTATIONS[errand["mutation"]](setattr)
-        told = asyncio.run(_ERRANDS[errand["do"]](errand))
-        os.write(writing, json.dumps(told).encode())
+        report = asyncio.run(_ERRANDS[errand["do"]](errand))
+        os.write(writing, json.dumps(report).encode())
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -90,7 +90,7 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
     while blocked := [reason for reason in execution.blocking_reasons(preview, preview.subject) if "journal" in reason]:
         assert asyncio.get_running_loop().time() < end, blocked
         await asyncio.sleep(0.005)
-    told: Told = {"refused": None, "end": None}
+    report: Told = {"refused": None, "end": None}
     kill_at(errand["kill"], errand["how"])
     try:
         sent = await execution.confirm(preview, preview.subject)
@@ -98,12 +98,12 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
             # In bad weather nothing may come of it for 35 s: a person would leave the dialog.
             async with asyncio.timeout(None if errand["weather"] == "none" else LOOKED_AT_S):
                 async for progress in execution.follow(sent):
-                    told["end"] = None if progress.outcome is None else str(progress.outcome)
+                    report["end"] = None if progress.outcome is None else str(progress.outcome)
     except (NotConfirmed, ExchangeError) as problem:
-        told["refused"] = str(problem)
-    told["count"] = counted()
+        report["refused"] = str(problem)
+    report["count"] = counted()
     await desk.stop()
-    return told
+    return report
 
 
 async def take_up(errand: Mapping[str, Any]) -> Told:
@@ -130,7 +130,7 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     if errand.get("release") and execution.unsettled():
         await execution.release(intents[0].id, "looked on the exchange's own page")
         intents = await execution.intents.newest()
-    told: Told = {
+    report: Told = {
         "count": count,
         "blocked_while_open": blocked_while_open,
         "unsettled": list(execution.unsettled()),
@@ -138,13 +138,13 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
             {
                 "id": intent.id,
                 "state": str(intent.state),
-                "events": [{"state": str(each.state), "at": each.at_ms, **each.details} for each in intent.events],
+                "events": [{"state": str(event.state), "at": event.at_ms, **event.details} for event in intent.events],
             }
             for intent in intents
         ],
     }
     await desk.stop()
-    return told
+    return report
 
 
 def _open() -> tuple[Desk, Execution]:

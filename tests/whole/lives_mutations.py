@@ -288,7 +288,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following),
     "4 any reply acknowledges": Mutation(any_reply_acknowledges, lambda plan: plan.posts[0].reply is ReplyKind.FOREIGN),
     "5 an unknown side is short": Mutation(
-        unknown_side_is_short, lambda plan: bool(plan.words.hold_side) and not plan.core_only and not plan.hedge
+        unknown_side_is_short, lambda plan: bool(plan.spelling.hold_side) and not plan.core_only and not plan.hedge
     ),
     "6 no registry": Mutation(no_registry, _two_data_dirs),
     "6 locked under one name": Mutation(locked_under_one_name, _one_without_uid),

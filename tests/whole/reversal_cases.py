@@ -31,18 +31,18 @@ class Case:
 
     def kinds(self) -> set[str]:
         """Which of the kinds that must not be rare this case is."""
-        found = set()
+        cases = set()
         if self.one_way:
-            found.add("one-way long" if self.long else "one-way short")
+            cases.add("one-way long" if self.long else "one-way short")
             if self.size is not None:
-                found.add("one-way with a size")
-            return found
+                cases.add("one-way with a size")
+            return cases
         leg, other = (self.long, self.short) if self.side is Side.BUY else (self.short, self.long)
         if other:
-            found.add("opposite leg exists")
+            cases.add("opposite leg exists")
         size = leg if self.size is None else self.size
-        found.add("s < L" if size < leg else "s = L" if size == leg else "s > L")
-        return found
+        cases.add("s < L" if size < leg else "s = L" if size == leg else "s > L")
+        return cases
 
 
 def cases() -> st.SearchStrategy[Case]:

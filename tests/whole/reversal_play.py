@@ -210,7 +210,7 @@ class Play:
     def _new_task(self, loop: Any, work: Any, **more: Any) -> asyncio.Task[Any]:
         task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **more)
         self.tasks[task] = _owner.get()
-        task.add_done_callback(lambda each: self.tasks.pop(each, None))
+        task.add_done_callback(lambda done: self.tasks.pop(done, None))
         return task
 
     def _as(self, terminal: Terminal, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -375,11 +375,11 @@ class Play:
         others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", scope, oid)
         if others:
             say(f"{oid} was sent while {others} is not settled")
-        told = self._told_of(oid)
-        if told["before"] not in self.held_after(_confirmed_ms.get()):
-            say(f"{oid} was sent on {told['before']}, which was not held any more when it was confirmed")
-        elif told["before"] not in self.held_after(self.own_since):
-            say(f"{oid} was sent on {told['before']}, read before the reversal that came first")
+        details = self._told_of(oid)
+        if details["before"] not in self.held_after(_confirmed_ms.get()):
+            say(f"{oid} was sent on {details['before']}, which was not held any more when it was confirmed")
+        elif details["before"] not in self.held_after(self.own_since):
+            say(f"{oid} was sent on {details['before']}, read before the reversal that came first")
 
     def check(self) -> None:
         """Everything that holds at any moment."""
@@ -404,17 +404,17 @@ class Play:
             self._check_settled(intent, taken)
 
     def _check_settled(self, intent: Intent, taken: bool) -> None:
-        told, at_ms = intent.details, intent.events[-1].at_ms
-        outcome, waited_ms = told["outcome"], at_ms - told["stamp_ms"]
+        details, at_ms = intent.details, intent.events[-1].at_ms
+        outcome, waited_ms = details["outcome"], at_ms - details["stamp_ms"]
         if outcome == "unchanged":
             assert waited_ms > WINDOW_MS, f"{intent.id}: absence became unchanged after {waited_ms} ms"
             assert not self.core_only, f"{intent.id}: unchanged without anything that knows orders by id"
         if not taken:
             assert waited_ms > WINDOW_MS, f"{intent.id}: settled as {outcome} after {waited_ms} ms, never taken"
         if outcome == "reversed":
-            assert taken and told["held"] in told["after"], f"{intent.id}: reversed, {taken}, {told['held']}"
-        held = [each for since, each in self.held_since if since <= at_ms]
-        assert told["held"] in held, f"{intent.id}: {told['held']} was never held"
+            assert taken and details["held"] in details["after"], f"{intent.id}: reversed, {taken}, {details['held']}"
+        held = [legs for since, legs in self.held_since if since <= at_ms]
+        assert details["held"] in held, f"{intent.id}: {details['held']} was never held"
 
     def end(self) -> None:
         """The weather clears: every intent comes to an end that matches the exchange."""
@@ -453,15 +453,15 @@ class Play:
     def held(self) -> dict[str, str]:
         """What the exchange holds, as the journal writes it."""
         long, short = self.book.held(SYMBOL, "long"), self.book.held(SYMBOL, "short")
-        sizes = [each.size if each else Decimal(0) for each in (long, short)]
+        sizes = [position.size if position else Decimal(0) for position in (long, short)]
         if self.book.mode == "hedge_mode":
             return {"long": _plain(sizes[0]), "short": _plain(sizes[1])}
         return {"net": _plain(sizes[0] - sizes[1])}
 
     def held_after(self, moment: int) -> list[dict[str, str]]:
         """Everything that was held at that moment or after it."""
-        before = [each for since, each in self.held_since if since <= moment][-1:]
-        return before + [each for since, each in self.held_since if since > moment]
+        before = [legs for since, legs in self.held_since if since <= moment][-1:]
+        return before + [legs for since, legs in self.held_since if since > moment]
 
     def taken(self, oid: str) -> bool:
         """Whether the exchange took an order of this id."""
@@ -482,13 +482,13 @@ class Play:
 
     def _told_of(self, oid: str) -> dict[str, Any]:
         (row,) = self._read("SELECT told FROM event WHERE intent = ? ORDER BY number LIMIT 1", oid)
-        told: dict[str, Any] = json.loads(row[0])
-        return told
+        details: dict[str, Any] = json.loads(row[0])
+        return details
 
-    def _read(self, words: str, *values: Any) -> list[Any]:
+    def _read(self, statement: str, *values: Any) -> list[Any]:
         if self._reader is None:
             self._reader = sqlite3.connect(f"file:{self.file}?mode=ro", uri=True, isolation_level=None)
-        return self._reader.execute(words, values).fetchall()
+        return self._reader.execute(statement, values).fetchall()
 
     def _clear(self) -> None:
         empty_book(self.sandbox.exchange_state, self.uid)

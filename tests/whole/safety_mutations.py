@@ -109,17 +109,19 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
         right(self, file, owner)
         self._connection.execute("DROP INDEX IF EXISTS one_open_intent")
 
-    def begin(self: Journal, intent: str, account: str, scope: str, kind: str, told: Any, at: Moment, **_: Any) -> None:
+    def begin(
+        self: Journal, intent: str, account: str, scope: str, kind: str, details: Any, at: Moment, **_: Any
+    ) -> None:
         with self._writing():
             self._connection.execute(
                 "INSERT INTO intent VALUES (?, ?, ?, ?, ?, 1)", (intent, account, scope, kind, State.INTENDED)
             )
-            self._append(intent, State.INTENDED, told, at)
+            self._append(intent, State.INTENDED, details, at)
 
     async def read_again(self: Execution, shown: Any) -> Any:
-        found = await right_again(self, shown)
+        changes = await right_again(self, shown)
         self.intents._open.see({}, {})
-        return found
+        return changes
 
     patch(Journal, "__init__", without_index)
     patch(Journal, "begin", begin)
@@ -140,8 +142,8 @@ def locked_ignored(patch: Patch) -> None:
     def situation(**given: Any) -> Any:
         return replace(right(**given), locked=False)
 
-    async def about_to_send(self: Intents, intent: str, told: Any) -> None:
-        await self.step(intent, State.SENT, told)
+    async def about_to_send(self: Intents, intent: str, details: Any) -> None:
+        await self.step(intent, State.SENT, details)
 
     patch(execution, "RiskContext", situation)
     patch(Intents, "about_to_send", about_to_send)

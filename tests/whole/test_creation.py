@@ -144,8 +144,8 @@ async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -
     async with scene(tmp_path, account) as on:
         results = await asyncio.gather(*(on.creation.create(wanted) for _ in range(50)), return_exceptions=True)
         assert on.posts == 1
-        assert sum(isinstance(each, CreationStatus) for each in results) == 1
-        assert sum(isinstance(each, Withheld) for each in results) == 49
+        assert sum(isinstance(result, CreationStatus) for result in results) == 1
+        assert sum(isinstance(result, Withheld) for result in results) == 49
 
 
 @each_of_them
@@ -170,9 +170,9 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         with pytest.raises(Withheld, match="not settled"):
             await on.creation.create(wanted)
         assert on.posts == arrived
-        found = await on.creation.unsettled(kind)
-        assert found is not None
-        assert found.next == done.next
+        unsettled = await on.creation.unsettled(kind)
+        assert unsettled is not None
+        assert unsettled.next == done.next
         await on.creation.release(intent.id, "looked: it is not there")
         assert not any("not settled" in reason for reason in on.creation.blocking_reasons(kind))
         assert on.journalled()[0].details["why"] == "looked: it is not there"
@@ -204,9 +204,9 @@ async def test_the_passphrase_is_on_disk_before_the_request_is_sent(tmp_path: Pa
 
     async with scene(tmp_path, script=answer) as on:
         await on.creation.create(batch("alphaone"))
-        (asked,) = seen_on_disk
-        assert asked["passphrase"] == PASSPHRASE
-        assert "secret" not in asked
+        (posted,) = seen_on_disk
+        assert posted["passphrase"] == PASSPHRASE
+        assert "secret" not in posted
         assert on.posts == 1
 
 
@@ -285,9 +285,9 @@ async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which
     account, wanted, _ = EACH[which]
     async with scene(tmp_path, account) as on:
         kind = EACH_KIND[which]
-        told = {"title": which, "request": wanted.redacted()}
+        details = {"title": which, "request": wanted.redacted()}
         intent = on.intents.new_id()
-        await on.intents.begin(intent, str(kind), kind, told)
+        await on.intents.begin(intent, str(kind), kind, details)
         for step in (S.SENT, S.ACKNOWLEDGED)[: (S.INTENDED, S.SENT, S.ACKNOWLEDGED).index(state)]:
             await on.intents.step(intent, step, {"stamp_ms": 1, "vault": [] if which == "broker" else ["gone"]})
         async with session(tmp_path, on.client, on.client.clock, "again") as (creation, _):  # type: ignore[arg-type]
@@ -297,8 +297,8 @@ async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which
                 expected = S.SETTLED
             assert on.steps()[-1] is expected
             if expected is S.UNKNOWN:
-                found = await creation.unsettled(kind)
-                assert found is not None and "may" in found.next
+                unsettled = await creation.unsettled(kind)
+                assert unsettled is not None and "may" in unsettled.next
         assert on.posts == 0
 
 
@@ -391,8 +391,8 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 if end is S.UNKNOWN:
                     assert "may" in journalled[0].details["next"]
                 if which != "broker":
-                    told = [entry for entry in await creation.keys.entries() if entry.issued]
-                    secrets = [(await creation.keys.secrets(entry.name)).secret for entry in told]
+                    entries = [entry for entry in await creation.keys.entries() if entry.issued]
+                    secrets = [(await creation.keys.secrets(entry.name)).secret for entry in entries]
                     given = [SecretStr(key.secret) for key in on.sandbox.exchange_state.keys[known:]]
                     assert secrets == (given if end is S.SETTLED else []), at
                 for text in (PASSPHRASE, *(key.secret for key in on.sandbox.exchange_state.keys[known:])):
@@ -427,7 +427,7 @@ async def test_what_another_process_is_sending_is_left_to_it(tmp_path: Path) -> 
         task = asyncio.ensure_future(on.creation.create(batch("alphaone")))
         await asyncio.sleep(1)
         async with session(tmp_path, on.client, on.client.clock, "other") as (creation, _):  # type: ignore[arg-type]
-            assert any("not settled" in each for each in creation.blocking_reasons(CreationKind.SUBACCOUNTS))
+            assert any("not settled" in reason for reason in creation.blocking_reasons(CreationKind.SUBACCOUNTS))
             with pytest.raises(Withheld):
                 await creation.create(batch("betatwos"))
             assert (await task).state is S.SETTLED
@@ -464,13 +464,13 @@ async def test_locked_by_another_process_at_the_last_moment_nothing_is_sent(tmp_
 
 
 async def test_some_may_fail_while_others_succeed(tmp_path: Path) -> None:
-    told = [
+    rows = [
         {**row("betatwos"), "subAccountName": "be****os@virtual.example"},
         {"subAccountUid": "3", "subAccountName": "gammatri", "label": "note gammatri"},
     ]
-    async with scene(tmp_path, script=says(told)) as on:
+    async with scene(tmp_path, script=says(rows)) as on:
         done = await on.creation.create(batch("alphaone", "betatwos", "gammatri"))
-        assert [(each.title, each.good) for each in done.rows] == [
+        assert [(row.title, row.good) for row in done.rows] == [
             ("alphaone", None),
             ("betatwos", True),
             ("gammatri", False),
@@ -523,7 +523,7 @@ async def test_a_key_nobody_asked_for_is_kept_too(tmp_path: Path) -> None:
     stranger = {**row("whatever"), "label": "?"}
     async with scene(tmp_path, script=says([row("alphaone"), stranger, {**stranger, "subAccountUid": "9"}])) as on:
         done = await on.creation.create(batch("alphaone"))
-        assert [(each.title, each.good) for each in done.rows] == [("alphaone", True), ("?", None), ("?", None)]
+        assert [(row.title, row.good) for row in done.rows] == [("alphaone", True), ("?", None), ("?", None)]
         for name in ("not-asked-for", "not-asked-for-2"):
             assert (await on.creation.keys.secrets(name)).secret == SecretStr("secret of whatever")
 

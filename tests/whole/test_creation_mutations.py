@@ -27,7 +27,7 @@ Patch = pytest.MonkeyPatch
 
 
 def sent_before_it_is_written(patch: Patch) -> None:
-    async def wrong(self: Intents, intent: str, told: Any) -> None:
+    async def wrong(self: Intents, intent: str, details: Any) -> None:
         return None
 
     right = Creation._send
@@ -108,8 +108,8 @@ def secret_journalled(patch: Patch) -> None:
 
 
 def lock_ignored(patch: Patch) -> None:
-    async def wrong(self: Intents, intent: str, told: Any) -> None:
-        await self.step(intent, State.SENT, told)
+    async def wrong(self: Intents, intent: str, details: Any) -> None:
+        await self.step(intent, State.SENT, details)
 
     patch.setattr(Intents, "about_to_send", wrong)
 

@@ -36,7 +36,7 @@ budget_share = 1.0
 max_reversal_value = 100000000
 """
 ENDS_IT = {"q", "ctrl+q", "ctrl+c", "ctrl+z"}
-BOUND = tuple(dict.fromkeys(key.strip() for each in BINDINGS for key in each.keys.split(",")))
+BOUND = tuple(dict.fromkeys(key.strip() for binding in BINDINGS for key in binding.keys.split(",")))
 KEYS = tuple(
     dict.fromkeys(
         key.strip()
@@ -135,15 +135,15 @@ async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path) 
                 await back(app, pilot)
             await pilot.press("q")
     assert len(written) > 20, "the screen has read"
-    others = [each.data[:120] for each in written if not each.data.startswith(b"GET ")]
+    others = [chunk.data[:120] for chunk in written if not chunk.data.startswith(b"GET ")]
     assert not others
     assert {method for method, _ in exchange.sandbox.counts if method != ""} == {"GET"}
 
 
 async def open_every_screen(app: TradeApp, pilot: Pilot[None]) -> None:
     """Everything in the list of screens, with every bound key pressed there."""
-    for place in range(20):
-        await pilot.press("o", *["down"] * place, "enter")
+    for index in range(20):
+        await pilot.press("o", *["down"] * index, "enter")
         await pilot.pause(0.1)
         if app.screen is app.main:
             break
@@ -151,7 +151,7 @@ async def open_every_screen(app: TradeApp, pilot: Pilot[None]) -> None:
         for key in sorted({*BOUND, "enter", "tab"} - ENDS_IT):
             if app.screen is not opened:
                 await back(app, pilot)
-                await pilot.press("o", *["down"] * place, "enter")
+                await pilot.press("o", *["down"] * index, "enter")
                 opened = app.screen
             await pilot.press(key)
         await back(app, pilot)
@@ -169,4 +169,4 @@ async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path
                 await asyncio.sleep(0.01)
         await execution.confirm(preview)
         await desk.stop()
-    assert sum(each.data.startswith(b"POST ") for each in written) == 1
+    assert sum(chunk.data.startswith(b"POST ") for chunk in written) == 1

@@ -72,14 +72,14 @@ def late_and_lost(on: Scene, patch: pytest.MonkeyPatch, seconds: float) -> None:
         body = await receive()
 
         async def arrives() -> None:
-            async def told() -> Any:
+            async def late_body() -> Any:
                 return body
 
             async def nobody(_: Any) -> None: ...
 
             await asyncio.sleep(seconds)
             with suppress(ConnectionDropped):
-                await right(self, scope, told, nobody)
+                await right(self, scope, late_body, nobody)
 
         late.add(asyncio.create_task(arrives()))
         raise ConnectionDropped("lost")

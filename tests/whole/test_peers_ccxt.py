@@ -73,7 +73,7 @@ def markets_of(symbol: str) -> list[dict[str, Any]]:
     return [{**common, **swap}, {**common, **spot}]
 
 
-def show(server: dict[str, Any], *words: str) -> list[dict[str, Any]]:
+def show(server: dict[str, Any], *arguments: str) -> list[dict[str, Any]]:
     key = key_of(server)
     environment = {
         **os.environ,
@@ -82,7 +82,7 @@ def show(server: dict[str, Any], *words: str) -> list[dict[str, Any]]:
         "TRADETUI_API_SECRET": key["secret"],
         "TRADETUI_PASSPHRASE": key["passphrase"],
     }
-    command = [sys.executable, "-m", "tradetui", "show", *words, "--json"]
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     return rows

@@ -62,7 +62,7 @@ def node(server: dict[str, Any], name: str, calls: Sequence[tuple[str, Any]], **
     return results
 
 
-def show(server: dict[str, Any], name: str, *words: str) -> list[dict[str, Any]]:
+def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
     key = key_of(server, name)
     environment = {
         **os.environ,
@@ -71,7 +71,7 @@ def show(server: dict[str, Any], name: str, *words: str) -> list[dict[str, Any]]
         "TRADETUI_API_SECRET": key["secret"],
         "TRADETUI_PASSPHRASE": key["passphrase"],
     }
-    command = [sys.executable, "-m", "tradetui", "show", *words, "--json"]
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     rows: list[dict[str, Any]] = json.loads(done.stdout)
@@ -92,7 +92,7 @@ def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("method", "parameters", "words"),
+    ("method", "parameters", "arguments"),
     [
         ("getFuturesAccountAssets", USDT, "accounts --product-type USDT-FUTURES"),
         ("getFuturesPositions", USDT, "positions --product-type USDT-FUTURES"),
@@ -107,9 +107,9 @@ def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         ("getSpotAccountBills", {"businessType": "REBATE_REWARDS"}, "spot-bills --business-type REBATE_REWARDS"),
     ],
 )
-def test_the_same_rows(server: dict[str, Any], method: str, parameters: dict[str, str], words: str) -> None:
+def test_the_same_rows(server: dict[str, Any], method: str, parameters: dict[str, str], arguments: str) -> None:
     theirs = rows_of(node(server, "hedge", [(method, parameters)])[0])
-    ours = show(server, "hedge", *words.split())
+    ours = show(server, "hedge", *arguments.split())
     assert theirs and len(ours) == len(theirs)
     kept = set(theirs[0]) if method == "getFuturesPositions" else set(ours[0])
     assert in_order({name: row[name] for name in kept if name in row} for row in ours) == in_order(theirs)
@@ -118,11 +118,11 @@ def test_the_same_rows(server: dict[str, Any], method: str, parameters: dict[str
 def test_converts_and_transfers_of_a_range(server: dict[str, Any]) -> None:
     now = int(node(server, "hedge", [("getServerTime", {})])[0]["reply"]["data"]["serverTime"])
     span = {"startTime": str(now - 7 * DAY_MS), "endTime": str(now)}
-    words = ("--since", span["startTime"], "--until", span["endTime"])
+    arguments = ("--since", span["startTime"], "--until", span["endTime"])
     converts = rows_of(node(server, "hedge", [("getConvertHistory", {**span, "limit": "100"})])[0])
-    assert converts and show(server, "hedge", "convert", *words, "--limit", "100") == converts
+    assert converts and show(server, "hedge", "convert", *arguments, "--limit", "100") == converts
     transfers = rows_of(node(server, "broker", [("getAllSubDepositWithdrawalRecords", span)])[0])
-    assert transfers and show(server, "broker", "transfers", *words) == transfers
+    assert transfers and show(server, "broker", "transfers", *arguments) == transfers
     email = node(server, "broker", [("getSubaccountEmail", {"subUid": transfers[0]["uid"]})])[0]["reply"]["data"]
     assert show(server, "broker", "email", "--sub-uid", transfers[0]["uid"]) == [email]
 

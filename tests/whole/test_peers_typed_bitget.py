@@ -54,7 +54,7 @@ def ask(server: dict[str, Any], name: str, call: Call, **changed: str) -> Any:
     return asyncio.run(run())
 
 
-def show(server: dict[str, Any], name: str, *words: str) -> list[dict[str, Any]]:
+def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
     key = key_of(server, name)
     environment = {
         **os.environ,
@@ -63,7 +63,7 @@ def show(server: dict[str, Any], name: str, *words: str) -> list[dict[str, Any]]
         "TRADETUI_API_SECRET": key["secret"],
         "TRADETUI_PASSPHRASE": key["passphrase"],
     }
-    command = [sys.executable, "-m", "tradetui", "show", *words, "--json"]
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
     completed = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
     rows: list[dict[str, Any]] = json.loads(completed.stdout)
     return rows
@@ -172,18 +172,18 @@ compare. The sandbox follows recorded replies there: empty text for a figure tha
 """
 
 
-@pytest.mark.parametrize(("call", "refused", "words", "names"), STRICTER)
+@pytest.mark.parametrize(("call", "refused", "arguments", "names"), STRICTER)
 def test_what_its_strict_model_refuses_is_known_field_by_field(
     server: dict[str, Any],
     call: Callable[..., Awaitable[Any]],
     refused: set[tuple[str, str]],
-    words: str,
+    arguments: str,
     names: tuple[str, ...],
 ) -> None:
     assert refused_fields(server, call) == refused
     reply = ask(server, "hedge", lambda classic: call(classic, validate=False))
     rows = reply if isinstance(reply, list) else reply["entrustedList"]
-    ours = show(server, "hedge", *words.split())
+    ours = show(server, "hedge", *arguments.split())
     assert rows and {tuple(row[name] for name in names) for row in rows} == {
         tuple(row[name] for name in names) for row in ours
     }

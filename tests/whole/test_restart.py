@@ -94,12 +94,12 @@ def test_what_a_killed_process_left_is_named_and_its_permits_are_free(tmp_path: 
         dying.send_signal(signal.SIGKILL)
         dying.wait()
         with Screen([sys.executable, "-m", "tradetui"], 140, 60, environment) as screen:
-            until([screen], lambda each: "TRADE" in each.text, "the first paint")
+            until([screen], lambda screen_now: "TRADE" in screen_now.text, "the first paint")
             painted = time.monotonic()
-            until([screen], lambda each: "UNKNOWN OUTCOME BTCUSDT" in each.text, "what was left behind")
+            until([screen], lambda screen_now: "UNKNOWN OUTCOME BTCUSDT" in screen_now.text, "what was left behind")
             named = time.monotonic() - painted
             assert "LONG" not in screen.text, "it is named before the second is over in which the permits return"
-            until([screen], lambda each: "LONG" in each.text, "the position")
+            until([screen], lambda screen_now: "LONG" in screen_now.text, "the position")
             read = time.monotonic() - painted
         # It took 24 s and 15.8 s; the permits' own second, and what a loaded machine needs to start, is in it.
         print(f"named after {named:.1f} s, positions after {read:.1f} s")  # noqa: T201

@@ -248,7 +248,7 @@ async def test_two_confirmations_at_once_send_one() -> None:
             *(on.execution.confirm(preview, preview.subject) for _ in range(50)), return_exceptions=True
         )
         assert on.posts == 1
-        assert sum(isinstance(each, NotConfirmed) for each in results) == 49
+        assert sum(isinstance(result, NotConfirmed) for result in results) == 49
 
 
 async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> None:

@@ -65,9 +65,9 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
         preview = await on.execution.preview(LONG)
         async with frozen_holdings(on, monkeypatch):
             sent = await on.execution.confirm(preview, preview.subject)
-            progress = [each async for each in on.execution.follow(sent)]
+            progress = [step async for step in on.execution.follow(sent)]
             assert progress[-1].state is State.UNKNOWN
-            assert any("does not show it" in each.sentence for each in progress)
+            assert any("does not show it" in step.sentence for step in progress)
             assert on.execution.unsettled()
         await asyncio.sleep(30)
         assert not on.execution.unsettled()
@@ -84,7 +84,7 @@ async def test_an_order_that_filled_and_was_traded_back_is_another_outcome_after
         await somebody_else_reverses(on, "sell", "2")
         assert on.held() == Legs(Decimal(2))
         began = on.client.clock.wall_ms()
-        *_, end = [each async for each in on.execution.follow(sent)]
+        *_, end = [step async for step in on.execution.follow(sent)]
         assert end.outcome is Outcome.OTHER
         assert on.client.clock.wall_ms() - began > 35_000
 
@@ -108,7 +108,7 @@ async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_requ
         assert sent.progress.state is State.UNKNOWN
         await somebody_else_reverses(on, "buy", "2")
         began = on.client.clock.wall_ms()
-        *_, end = [each async for each in on.execution.follow(sent)]
+        *_, end = [step async for step in on.execution.follow(sent)]
         assert on.client.clock.wall_ms() - began > 34_000
         assert end.outcome is Outcome.REVERSED
         assert "inferred" in end.sentence
@@ -258,7 +258,7 @@ async def test_two_sessions_that_follow_one_reversal_write_its_end_once(tmp_path
         preview = await one.preview(LONG)
         on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
         sent = await one.confirm(preview, preview.subject)
-        progress: list[Progress] = [each async for each in one.follow(sent)]
+        progress: list[Progress] = [step async for step in one.follow(sent)]
         assert progress[-1].outcome is Outcome.UNCHANGED
         await asyncio.sleep(2)
         intent = await other.intents.read(sent.intent)
@@ -297,16 +297,20 @@ async def test_a_lock_that_others_do_not_see_is_told_and_written_later(
 async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
     async with scene(core_only=True, clear=False) as on:
         held = await on.execution._evidence.held(USDT, SYMBOL)
-        side = Side.BUY if any(each.symbol == SYMBOL and each.is_long for each in held.positions) else Side.SELL
+        side = (
+            Side.BUY
+            if any(position.symbol == SYMBOL and position.is_long for position in held.positions)
+            else Side.SELL
+        )
         target = Target(SYMBOL, USDT, side)
         preview = await on.execution.preview(target)
         assert "fills since" in preview.unproven
         decisive = decision_lines(preview, (), Room(109, 36))
         assert any("NOT PROVEN" in row.plain for row in decisive)
-        told = preview.as_json(on.execution.settings, ())
-        assert any("not proven" in words for words in told["assumptions"])
+        sent_request = preview.as_json(on.execution.settings, ())
+        assert any("not proven" in assumption for assumption in sent_request["assumptions"])
         sent = await on.execution.confirm(preview, preview.subject)
-        *_, end = [each async for each in on.execution.follow(sent)]
+        *_, end = [step async for step in on.execution.follow(sent)]
         assert "not proven" in end.sentence
         (intent,) = on.journal.newest()
         assert intent.details["proven"] is False

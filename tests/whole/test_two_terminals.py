@@ -46,7 +46,7 @@ def confirmable(screen: Screen) -> bool:
     """
     text = screen.text.lower()
     named = re.search(r"reverse (long|short) [\d.]+ into (long|short)", text) is not None
-    return named and not any(words in text for words in ("arming", "reading …", "sending …", "more below"))
+    return named and not any(marker in text for marker in ("arming", "reading …", "sending …", "more below"))
 
 
 def confirm_has_focus(screen: Screen) -> bool:
@@ -98,7 +98,7 @@ def back_to_the_panels(screens: list[Screen]) -> None:
     for screen in screens:
         if "every field" in screen.text:
             screen.send(b"\x1b")
-    until(screens, lambda each: "every field" not in each.text, "the five panels")
+    until(screens, lambda screen: "every field" not in screen.text, "the five panels")
 
 
 class Hand:

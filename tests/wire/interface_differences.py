@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.wire.interface_document import Document, DocumentedEndpoint, words
+from tests.wire.interface_document import Document, DocumentedEndpoint, listed_words
 from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -148,8 +148,8 @@ def _parameter(
     if parameter.name == "productType":
         return
     if isinstance(parameter, (Word, Listed)) and parameter.choices:
-        if words(rule) != list(parameter.choices):
-            yield f"words {words(rule)} are documented, {list(parameter.choices)} are ours"
+        if listed_words(rule) != list(parameter.choices):
+            yield f"words {listed_words(rule)} are documented, {list(parameter.choices)} are ours"
     elif re.search(r"Allowed values|spelled this way", rule):
         yield f"a list of words is documented: {rule}"
     if isinstance(parameter, Milliseconds) != ("Unix ms" in rule):
@@ -254,7 +254,7 @@ def _reply_field(number: int, row: dict[str, str], endpoint: Endpoint) -> Iterat
     vocabulary = REPLY_WORDS.get((number, name))
     if vocabulary is not None:
         known = {word.lower() for word in vocabulary}
-        unknown = [word for word in words(text) if word.lower() not in known]
+        unknown = [word for word in listed_words(text) if word.lower() not in known]
         if unknown:
             yield f"{name}: {unknown} are documented and not in {vocabulary.__name__}"
     if name == "feeDetail" and number == 13:
@@ -281,11 +281,13 @@ def _vocabulary(document: Document) -> Iterator[str]:
         resource = document.resources.get(number)
         for row in resource.tables[0] if resource else []:
             if row["Field"] == name:
-                documented.setdefault(vocabulary, set()).update(word.lower() for word in words(row["Description"]))
-    for vocabulary, found in documented.items():
+                documented.setdefault(vocabulary, set()).update(
+                    word.lower() for word in listed_words(row["Description"])
+                )
+    for vocabulary, documented_words in documented.items():
         ours = {word.lower() for word in vocabulary} - BEYOND.get(vocabulary, set())
-        if ours - found:
-            yield f"{vocabulary.__name__}: {sorted(ours - found)} are ours and not documented"
+        if ours - documented_words:
+            yield f"{vocabulary.__name__}: {sorted(ours - documented_words)} are ours and not documented"
     for title, vocabulary in STATES.items():
         ours = {word.value for word in vocabulary} - BEYOND.get(vocabulary, set())
         if ours != set(document.states.get(title, ())):

@@ -54,9 +54,9 @@ def parse(text: str) -> Document:
         endpoints[int(number)] = DocumentedEndpoint(int(number), title, line[1], line[2], section.text, parameters)
     resources: dict[int, Section] = {}
     for section in _sections(top["Resources and their fields"].text, "### ").values():
-        place = re.search(r"endpoint (\d+)", section.title)
-        assert place is not None, section.title
-        resources[int(place[1])] = section
+        match = re.search(r"endpoint (\d+)", section.title)
+        assert match is not None, section.title
+        resources[int(match[1])] = section
     service = _sections(top["What the service does"].text, "### ")
     states = top["States and transitions"].tables[0]
     numbered, others = top["Limits"].tables
@@ -72,7 +72,7 @@ def parse(text: str) -> Document:
     )
 
 
-def words(rule: str) -> list[str]:
+def listed_words(rule: str) -> list[str]:
     """The words a rule or description lists: `a (what a is), b or c. Further sentences.` gives a, b, c."""
     while (bare := re.sub(r"\([^()]*\)", "", rule)) != rule:
         rule = bare
@@ -84,11 +84,11 @@ def words(rule: str) -> list[str]:
 
 
 def _sections(text: str, mark: str) -> dict[str, Section]:
-    found: dict[str, Section] = {}
+    sections: dict[str, Section] = {}
     for part in re.split(rf"^{mark}", text, flags=re.M)[1:]:
         title, _, rest = part.partition("\n")
-        found[title.strip()] = Section(title.strip(), rest, _tables(rest))
-    return found
+        sections[title.strip()] = Section(title.strip(), rest, _tables(rest))
+    return sections
 
 
 def _tables(text: str) -> list[list[dict[str, str]]]:

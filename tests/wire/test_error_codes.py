@@ -148,10 +148,10 @@ def test_the_code_of_maintenance_and_of_bad_parameters_is_told_by_its_message() 
     assert not write_refused("40808", 500, "Parameter verification exception size checkBDScale error")
 
 
-@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
-def test_a_refusal_that_is_explained_is_not_called_unexplained(words: str) -> None:
+@pytest.mark.parametrize("message", COPY_KEY_REFUSALS)
+def test_a_refusal_that_is_explained_is_not_called_unexplained(message: str) -> None:
     assert "look the code up" in meaning("31901", "Something else.").remedy
-    assert meaning("31901", f"{words}.").remedy == COPY_KEY_REFUSALS[words]
+    assert meaning("31901", f"{message}.").remedy == COPY_KEY_REFUSALS[message]
 
 
 def test_what_switches_an_endpoint_beyond_the_interface_off() -> None:
@@ -172,12 +172,12 @@ def test_what_asks_for_another_word_or_signature() -> None:
     assert not wants_another_signature("40012")
 
 
-@pytest.mark.parametrize("words", COPY_KEY_REFUSALS)
-def test_a_refusal_documented_by_its_words_is_one_under_any_code(words: str) -> None:
-    for said in (words, f"{words.upper()}."):
-        assert write_refused("31999", 200, said)
-        assert not write_refused("31999", 502, said), "nothing under a 5xx says so"
-        assert refusal_explained(said) == COPY_KEY_REFUSALS[words]
+@pytest.mark.parametrize("message", COPY_KEY_REFUSALS)
+def test_a_refusal_documented_by_its_words_is_one_under_any_code(message: str) -> None:
+    for spelling in (message, f"{message.upper()}."):
+        assert write_refused("31999", 200, spelling)
+        assert not write_refused("31999", 502, spelling), "nothing under a 5xx says so"
+        assert refusal_explained(spelling) == COPY_KEY_REFUSALS[message]
     assert not write_refused("31999", 200, "something else")
     assert refusal_explained("something else") is None
 

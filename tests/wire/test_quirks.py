@@ -28,7 +28,9 @@ def test_id_less_than_one_is_the_first_page_of_transfers() -> None:
     assert page is not None
     assert page.first == "1"
     assert TransfersRequest(id_less_than="1").query() == [("idLessThan", "1")]
-    assert [each.name for each in CATALOGUE.values() if each.page and each.page.first] == ["broker.transfers"]
+    assert [endpoint.name for endpoint in CATALOGUE.values() if endpoint.page and endpoint.page.first] == [
+        "broker.transfers"
+    ]
 
 
 def test_a_limit_over_a_hundred_is_only_allowed_where_it_gives_a_hundred() -> None:
@@ -55,7 +57,11 @@ def test_fait_is_fiat_as_the_interface_spells_it() -> None:
 
 
 def test_the_binding_of_a_managed_sub_account_concerns_three_endpoints() -> None:
-    bound = [each.number for each in CATALOGUE.values() if each.core and each.time and each.time.from_binding]
+    bound = [
+        endpoint.number
+        for endpoint in CATALOGUE.values()
+        if endpoint.core and endpoint.time and endpoint.time.from_binding
+    ]
     assert bound == [3, 6, 13]
 
 

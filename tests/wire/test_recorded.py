@@ -93,7 +93,7 @@ def test_values_of_the_recorded_fills(recorded: Path) -> None:
 def test_recorded_empty_pages_are_empty_and_end_the_paging(recorded: Path) -> None:
     observed = json.loads((recorded / "empty-pages__observed.json").read_text())["observed"]
     names = {"entrustedList": "futures.pending_orders", "fillList": "futures.fills"}
-    pages = [each["data"] for each in observed if isinstance(each.get("data"), dict)]
+    pages = [reply["data"] for reply in observed if isinstance(reply.get("data"), dict)]
     assert len(pages) == 2
     for data in pages:
         name = next(name for key, name in names.items() if key in data)
@@ -107,18 +107,18 @@ def test_recorded_empty_pages_are_empty_and_end_the_paging(recorded: Path) -> No
 def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> None:
     bodies = json.loads((recorded / "errors__observed-bodies.json").read_text())["bodies"]
     assert len(bodies) > 25
-    for each in bodies:
-        body = json.dumps(each["body"]).encode()
-        if "code" not in each["body"]:
+    for reply in bodies:
+        body = json.dumps(reply["body"]).encode()
+        if "code" not in reply["body"]:
             with pytest.raises(UnreadableBody):
                 read_envelope(body)
             continue
         envelope = read_envelope(body)
         assert not envelope.ok
-        assert envelope.code == str(each["body"]["code"])
-        assert envelope.msg == (each["body"].get("msg") or each["body"].get("message") or "")
-        if "requestTime" in each["body"]:
-            assert envelope.request_time == int(each["body"]["requestTime"])
+        assert envelope.code == str(reply["body"]["code"])
+        assert envelope.msg == (reply["body"].get("msg") or reply["body"].get("message") or "")
+        if "requestTime" in reply["body"]:
+            assert envelope.request_time == int(reply["body"]["requestTime"])
         with pytest.raises(RefusedReply):
             read_reply(endpoint("futures.fills"), body)
         if envelope.code != "1":

@@ -217,9 +217,9 @@ def _example(name: str) -> Request[Any]:
 
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, dict):
-        return [leaf for each in value.values() for leaf in _leaves(each)]
+        return [leaf for value_below in value.values() for leaf in _leaves(value_below)]
     if isinstance(value, list):
-        return [leaf for each in value for leaf in _leaves(each)]
+        return [leaf for value_below in value for leaf in _leaves(value_below)]
     return [value]
 
 
@@ -320,17 +320,17 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "sentence"),
     [
         ({**P, "symbol": " "}, "symbol: a symbol, such as BTCUSDT; given: nothing. Leave it out, or give it a value."),
         ({"product_type": ""}, "productType: one of the product types; given: nothing. Give it."),
         ({**P, "limit": ""}, "given: nothing. Give a whole number in digits."),
     ],
 )
-def test_an_empty_value_is_called_nothing(given: dict[str, Any], said: str) -> None:
+def test_an_empty_value_is_called_nothing(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         FuturesFillsRequest(**given)
-    assert said in str(refused.value)
+    assert sentence in str(refused.value)
 
 
 def test_a_misspelt_parameter_is_told_the_right_one() -> None:

@@ -32,7 +32,7 @@ def test_recorded_vectors_from_request_to_headers(recorded: Path) -> None:
     vectors = json.loads((recorded / "signing_vectors.json").read_text())["vectors"]
     assert len(vectors) == 4
     for vector in vectors:
-        endpoint = next(each for each in CATALOGUE.values() if each.path == vector["request_path"])
+        endpoint = next(candidate for candidate in CATALOGUE.values() if candidate.path == vector["request_path"])
         request: Request[Any] = endpoint.request(**vector["params"])
         query = encoded_query(request.query()) if endpoint.method == "GET" else ""
         body = request.body() if endpoint.method == "POST" else b""

@@ -26,11 +26,11 @@ ODD: tuple[object, ...] = ({"a": [1]}, [[1, None]], "½", True, -1e400, "0x1F", 
 
 def _required(name: str, field: str) -> bool:
     model = endpoint(name).row
-    return next(each for each in model.model_fields.values() if each.alias == field).is_required()
+    return next(field_info for field_info in model.model_fields.values() if field_info.alias == field).is_required()
 
 
 def _attribute(name: str, field: str) -> str:
-    return next(key for key, each in endpoint(name).row.model_fields.items() if each.alias == field)
+    return next(key for key, field_info in endpoint(name).row.model_fields.items() if field_info.alias == field)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -267,14 +267,14 @@ def test_secrets_of_replies_are_never_shown(name: str) -> None:
     assert secret.get_secret_value() == "canary"
     shown = [repr(reply), str(record), repr(record.received), repr(record.model_dump()), dump_json(record.received)]
     shown.append(repr(read_envelope(body(name, ROWS[name]))))
-    assert not any("canary" in each for each in shown)
+    assert not any("canary" in text for text in shown)
 
 
 @pytest.mark.parametrize("name", ["copytrading.create_api_key", "subaccounts.create_batch"])
 def test_secrets_of_rows_that_cannot_be_read_are_kept_and_not_shown(name: str) -> None:
     model = endpoint(name).row
     field = next(iter(model.secrets))
-    key = next(each.alias for each in model.model_fields.values() if each.is_required())
+    key = next(field_info.alias for field_info in model.model_fields.values() if field_info.is_required())
     assert key is not None
     reply = read(name, {**ROWS[name], key: None, field: "canary"})
     kept = reply.undecodable_rows[0].received
@@ -326,12 +326,12 @@ def test_a_record_can_be_made_from_values() -> None:
 
 
 def test_every_model_has_an_identity_and_every_endpoint_its_fields() -> None:
-    for each in CATALOGUE.values():
-        model: type[Record] = each.row
-        assert model.identity, each.name
+    for listed in CATALOGUE.values():
+        model: type[Record] = listed.row
+        assert model.identity, listed.name
         assert set(model.identity) <= set(model.model_fields)
-        assert each.id_field == "key" or each.id_field in model.model_fields
-        assert each.time_field is None or each.time_field in model.model_fields
+        assert listed.id_field == "key" or listed.id_field in model.model_fields
+        assert listed.time_field is None or listed.time_field in model.model_fields
 
 
 def test_positions_of_both_legs_have_their_own_keys() -> None:

@@ -110,8 +110,8 @@ def test_a_failed_trigger_is_told_at_once() -> None:
     assert event.kinds == {RuleKind.TRIGGER} and "FAILED" in event.sentence
 
 
-@pytest.mark.parametrize(("held", "told"), [((LONG,), True), ((), False)])
-def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[PositionSide, ...], told: bool) -> None:
+@pytest.mark.parametrize(("held", "is_news"), [((LONG,), True), ((), False)])
+def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[PositionSide, ...], is_news: bool) -> None:
     watch, triggers = AlertWatch(), Feed()
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     watch.positions_changed(positions(LONG, read_at=4))
@@ -120,7 +120,7 @@ def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[Positio
     watch.triggers_changed(triggers.of(cancelled, opening), 5, NOW_MS)
     assert watch.take_due(5.5) == [], "what is held is read once more first"
     watch.positions_changed(positions(*held, read_at=7))
-    assert [event.kinds for event in watch.take_due(7)] == ([{RuleKind.STOP_CANCELLED}] if told else [])
+    assert [event.kinds for event in watch.take_due(7)] == ([{RuleKind.STOP_CANCELLED}] if is_news else [])
     assert watch.take_due(100) == []
 
 
@@ -149,8 +149,8 @@ def test_an_order_that_is_gone_is_news_unless_it_was_filled(filled: str, sentenc
     assert watch.take_due(5) == [], "its fills may not have been read yet"
     new = [fill(1, NOW_MS + 1, orderId=waiting.order_id, baseVolume=filled)] if filled != "0" else []
     watch.fills_changed(fills.of(*new, read_at=6.5), 6.5, NOW_MS)
-    told = [event.sentence for event in watch.take_due(9) if RuleKind.ORDER_GONE in event.kinds]
-    assert told == ([sentence] if sentence else [])
+    sentences = [event.sentence for event in watch.take_due(9) if RuleKind.ORDER_GONE in event.kinds]
+    assert sentences == ([sentence] if sentence else [])
 
 
 def test_an_order_that_comes_back_was_never_gone() -> None:

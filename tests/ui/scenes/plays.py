@@ -29,10 +29,10 @@ async def preview_reversal(stage: Stage, pilot: Pilot[None]) -> None:
     await asyncio.sleep(2)
 
 
-async def until_shown(stage: Stage, pilot: Pilot[None], words: str, seconds: int = 300) -> None:
+async def until_shown(stage: Stage, pilot: Pilot[None], text: str, seconds: int = 300) -> None:
     """Let virtual time pass, a second at a time and so many at most, until the screen shows the words."""
     for _ in range(seconds):
-        if words in screen_text(stage.app):
+        if text in screen_text(stage.app):
             return
         await asyncio.sleep(1)
         await pilot.pause()

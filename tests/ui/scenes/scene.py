@@ -64,7 +64,7 @@ class Scene:
         await pilot.pause()
         screen = screen_text(stage.app)
         assert all(len(line) <= self.size[0] for line in screen.splitlines()), screen
-        missing = [words for words in self.shows if words not in screen]
+        missing = [sentence for sentence in self.shows if sentence not in screen]
         assert not missing, f"the screen does not show {missing}:\n{screen}"
 
 

@@ -215,11 +215,11 @@ class SecondExchange:
         return rows
 
     def _position_row(self, symbol: str, hold_side: str, size: Decimal) -> dict[str, Any]:
-        words, price = self._plan.words, str(PRICES[symbol])
+        spelling, price = self._plan.spelling, str(PRICES[symbol])
         return {
             "marginCoin": "USDT",
             "symbol": symbol,
-            "holdSide": (words.hold_side if words.hold_side and not self.healed else hold_side),
+            "holdSide": (spelling.hold_side if spelling.hold_side and not self.healed else hold_side),
             "openDelegateSize": "0",
             "marginSize": str(size * PRICES[symbol] / 20),
             "available": str(size),
@@ -251,8 +251,8 @@ class SecondExchange:
 
     @property
     def _mode_word(self) -> str:
-        if self._plan.words.position_mode and not self.healed:
-            return self._plan.words.position_mode
+        if self._plan.spelling.position_mode and not self.healed:
+            return self._plan.spelling.position_mode
         return "hedge_mode" if self.books.hedge else "one_way_mode"
 
     def shown_state(self, reversal: Reversal) -> tuple[str, Decimal] | None:
@@ -265,8 +265,8 @@ class SecondExchange:
         word, filled = state.state, state.closed + state.opened
         if reversal.matching.lies and state.closed:
             return "filled", state.closed
-        if word in ("filled", "canceled") and self._plan.words.end_state:
-            word = self._plan.words.end_state
+        if word in ("filled", "canceled") and self._plan.spelling.end_state:
+            word = self._plan.spelling.end_state
         return word, filled
 
     def _detail(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -384,7 +384,8 @@ class SecondExchange:
             "quoteVolume": str(fill.size * price),
             "profit": "0",
             "enterPointSource": "api",
-            "tradeSide": (self._plan.words.trade_side if fill.at_s > 0 and not self.healed else "") or fill.trade_side,
+            "tradeSide": (self._plan.spelling.trade_side if fill.at_s > 0 and not self.healed else "")
+            or fill.trade_side,
             "posMode": self._mode_word,
             "tradeScope": "taker",
             "cTime": str(trade_time_ms(fill.at_s)),

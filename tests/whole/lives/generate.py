@@ -68,7 +68,7 @@ def plan_of(seed: int) -> Plan:
         clock_steps=() if calm else _clock_steps(random),
         read_faults=() if calm else _read_faults(random),
         strangers=_strangers(random),
-        words=_words(random),
+        spelling=_words(random),
         position_lag_s=random.choice((0.0, 1.5, 8.0, 45.0)) if lags else 0.0,
         detail_lag_s=random.choice((0.0, 2.0, 20.0, 70.0)) if lags else 0.0,
         fill_lag_s=random.choice((0.0, 3.0, 30.0)) if lags else 0.0,

@@ -83,6 +83,6 @@ def damage_journal(file: Path, damage: Damage, random: Random) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.close()
             content = bytearray(file.read_bytes())
-            place = content.find(b'"request"')
-            content[place + 2 if place > 0 else random.randrange(len(content))] ^= 4
+            offset = content.find(b'"request"')
+            content[offset + 2 if offset > 0 else random.randrange(len(content))] ^= 4
             file.write_bytes(content)

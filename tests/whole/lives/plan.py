@@ -202,7 +202,7 @@ class Plan:
     clock_steps: tuple[ClockStep, ...] = ()
     read_faults: tuple[ReadFault, ...] = ()
     strangers: tuple[StrangerTrade, ...] = ()
-    words: Words = field(default_factory=Words)
+    spelling: Words = field(default_factory=Words)
     position_lag_s: float = 0.0
     detail_lag_s: float = 0.0
     fill_lag_s: float = 0.0

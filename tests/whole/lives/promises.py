@@ -334,7 +334,7 @@ class Promises:
                 continue
             seen_at_s = self._seen_open.get(trail.intent, -1.0)
             reversal = self.exchange.books.reversals.get(trail.intent)
-            if self.plan.words.trade_side:
+            if self.plan.spelling.trade_side:
                 continue  # nothing may rest on fills whose words nobody knows
             if reversal is None or reversal.past.now == OrderState("canceled"):
                 continue  # an order that did nothing leaves nothing to be seen
@@ -387,8 +387,8 @@ def looks_whole(post: Post, reversal: Reversal, state: OrderState) -> bool:
 
     Where the order cannot be asked for, nothing tells that the exchange ignored the size and will go on.
     """
-    asked = post.body.get("size")
-    return not reversal.hedge and asked is not None and state.closed + state.opened == 2 * Decimal(asked)
+    size = post.body.get("size")
+    return not reversal.hedge and size is not None and state.closed + state.opened == 2 * Decimal(size)
 
 
 def _now_s() -> float:

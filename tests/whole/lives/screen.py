@@ -153,9 +153,9 @@ class ScreenLife(Life):
     async def _press(self, pilot: Pilot[None], keys: tuple[str, ...]) -> None:
         for key in keys:
             if key == TYPED:
-                asked = TO_TYPE.search(screen_text(pilot.app))
-                if asked is not None:
-                    letters = ["space" if letter == " " else letter for letter in asked.group(1)]
+                requested = TO_TYPE.search(screen_text(pilot.app))
+                if requested is not None:
+                    letters = ["space" if letter == " " else letter for letter in requested.group(1)]
                     await pilot.press(*letters, "enter")
             else:
                 await pilot.press(key)
