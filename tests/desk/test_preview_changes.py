@@ -84,7 +84,7 @@ def order(order_id: str, effect: str) -> OrderImpact:
         (
             shown(plan(Net(Decimal(10)))),
             shown(plan(Net(Decimal(-4)))),
-            (Change(ChangedFact.SIZE, "LONG 10", "SHORT 4"),),
+            (Change(ChangedFact.HELD, "LONG 10", "SHORT 4"),),
         ),
         (
             shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1"),)),
@@ -127,6 +127,7 @@ def test_each_change_has_what_it_was_and_what_it_is(
 def test_a_change_of_mode_is_named() -> None:
     sentences = changes(shown(SHORT_LEG), shown(plan(Net(Decimal("-0.0943")))))
     assert sentences[0] == Change(ChangedFact.MODE, str(PositionMode.HEDGE), str(PositionMode.ONE_WAY))
+    assert "held LONG 0.1214 and SHORT 0.0943 → SHORT 0.0943" in map(str, sentences)
 
 
 def test_a_change_reads_as_a_trader_says_it() -> None:

@@ -117,6 +117,22 @@ def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> N
     assert max(map(len, rows[2:6])) <= NARROW.width
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "marked"),
+    [
+        (Net(Decimal("-0.2934")), Net(Decimal("0.2934")), "was SHORT 0.2934"),
+        (legs("0.1214", "0.2934"), Net(Decimal("-0.2934")), "was LONG 0.1214 and SHORT 0.2934"),
+        (Net(Decimal("-0.2934")), legs("0.1214", "0.2934"), "was SHORT 0.2934"),
+    ],
+)
+def test_a_position_that_turned_or_another_mode_is_marked_and_said(
+    before: Holdings, now: Holdings, marked: str
+) -> None:
+    looked_at, shown = (preview(plan(held, "sell" if isinstance(held, Legs) else None)) for held in (before, now))
+    assert any(str(change).startswith(f"held {marked.removeprefix('was ')} → ") for change in changes(looked_at, shown))
+    assert [row for row in drawn(shown, looked_at=looked_at) if row.endswith(f" ◂ {marked}")]
+
+
 def test_what_has_changed_is_marked_in_its_row() -> None:
     before = preview(plan(legs("0.1214", "0.25"), "sell"), orders=ORDERS[:1])
     rows = drawn(preview(), looked_at=before)

@@ -155,6 +155,7 @@ class ChangedFact(StrEnum):
     SIZE = "size"
     LONG = "LONG"
     SHORT = "SHORT"
+    HELD = "held"
     REQUEST = "request"
     ORDER = "order"
     MARGIN = "margin"
@@ -168,7 +169,8 @@ _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 class Change:
     """One fact that is not as it was shown. `row` is the order's id, or the request's field, that it is about.
 
-    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed.
+    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all that is held where
+    the side or the mode is another one.
     """
 
     fact: ChangedFact
@@ -234,7 +236,7 @@ def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change
     elif isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0:
         yield Change(ChangedFact.SIZE, exact_digits(abs(before.net)), exact_digits(abs(held.net)))
     else:
-        yield Change(ChangedFact.SIZE, str(before), str(held))
+        yield Change(ChangedFact.HELD, str(before), str(held))
 
 
 def _fields(plan: ReversalPlan) -> dict[str, Any]:

@@ -125,13 +125,14 @@ def _leg_rows(
         net,
         then_net,
         note=_net_note(preview, net),
-        changed=None if was_net == net else f"was {figures.size(was_net, signed=True)}",
+        changed=marks.was(ChangedFact.HELD) if was_net == net else f"was {figures.size(was_net, signed=True)}",
         is_signed=True,
     )
 
 
 def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figures, marks: Marks) -> Iterator[_HeldRow]:
     entry_now, was = _entry_now(preview, plan.leg), marks.before(ChangedFact.SIZE)
+    changed = marks.was(ChangedFact.HELD) if was is None else f"was {figures.size(Decimal(was))}"
     for index, result in enumerate(plan.results):
         after = result.after
         assert isinstance(after, Net)
@@ -148,7 +149,7 @@ def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figure
             then,
             entry,
             f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
-            None if index or was is None else f"was {figures.size(Decimal(was))}",
+            None if index else changed,
             "bold $accent",
             is_signed=True,
         )
