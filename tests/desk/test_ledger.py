@@ -15,7 +15,7 @@ import pytest
 from tests.desk.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
-from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.hole import Hole
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
@@ -287,6 +287,14 @@ def an_archive_from_before(file: Path, rows: list[ProductRow[FuturesFill]]) -> N
                 for row in rows
             ],
         )
+
+
+def test_an_archive_from_before_the_table_that_is_checked_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    an_archive_from_before(file, fills_of((0, "buy", "open", "1", "0")))
+    with closing(Archive(file, checks="ledger_mark")) as archive:
+        assert archive.count(Selection(FuturesFill)) == 1
+    assert not list(tmp_path.glob("*damaged*"))
 
 
 def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_off(tmp_path: Path) -> None:

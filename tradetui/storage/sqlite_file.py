@@ -70,7 +70,7 @@ def open_file(
 
     Each migration leads from one version to the next. A newer version than is known is refused; a
     damaged file is set aside under another name, never deleted, and refused too. `checks` names the one table that is
-    looked at for damage now, where a large file shall open fast; `check_file` looks at all of it.
+    looked at for damage now, where a large file of the newest version shall open fast; `check_file` looks at all of it.
 
     Raises:
         FileUnusable: newer, damaged, not writable, or on a network file system.
@@ -95,7 +95,7 @@ def open_file(
     try:
         use_log(connection, synchronous="full")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if not _is_whole(connection, checks if version else ""):
+        if not _is_whole(connection, checks if version == len(migrations) else ""):
             raise sqlite3.DatabaseError("damaged")
         migrate(connection, migrations, str(file))
     except FileUnusable:

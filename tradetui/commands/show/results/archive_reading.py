@@ -29,10 +29,11 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.storage.sqlite_file import FileUnusable, is_damage
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
+READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _READING: Final = "reading fills and bills"
 _BOOKING: Final = "working out results"
 
@@ -73,9 +74,9 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:
-        raise ConfigurationError(
-            f"it cannot be used ({problem})", location=str(file), remedy="Check the disk and its free space."
-        ) from None
+        damaged = isinstance(problem, sqlite3.Error) and is_damage(problem)
+        remedy = READ_ANEW if damaged else "Check the disk and its free space."
+        raise ConfigurationError(f"it cannot be used ({problem})", location=str(file), remedy=remedy) from None
     return archive
 
 

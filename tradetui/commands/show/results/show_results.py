@@ -14,7 +14,7 @@ from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableWriter
-from tradetui.commands.show.results.archive_reading import Needed, open_archive
+from tradetui.commands.show.results.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.results.flags import EQUITY, PNL, TRIPS
 from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
 from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
@@ -67,7 +67,6 @@ _WHY_NOTHING: Final = {
     PNL: _NO_RESULT.format("fill was made"),
 }
 """What to say, and to do, where there is nothing to print."""
-_SET_ASIDE: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
@@ -92,7 +91,7 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
             return _print_results(archive, options, query)
     except sqlite3.Error as problem:
-        unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=_SET_ASIDE)
+        unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW)
         return report(unreadable)
 
 
