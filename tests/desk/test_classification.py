@@ -179,8 +179,11 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
     assert classification.standing is Standing.PARTIAL
 
 
+@pytest.mark.parametrize("acknowledged", [True, False])
 @pytest.mark.parametrize("kindred", [True, False])
-def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_closed(kindred: bool) -> None:
+def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_closed(
+    kindred: bool, acknowledged: bool
+) -> None:
     seen = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail("canceled", "20", "0"),
@@ -192,7 +195,7 @@ def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_clos
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=acknowledged)
     assert classification.outcome is (Outcome.CLOSED_ONLY if kindred else Outcome.OTHER)
     assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
     assert classification.inferred is kindred

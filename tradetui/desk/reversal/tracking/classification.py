@@ -102,7 +102,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     # Somebody else may have traded as much, while ours is still under way.
     inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
-    closing, unnamed = closing_by_size(plan, seen) if acknowledged or looks_traded else ((), False)
+    closing, unnamed = closing_by_size(plan, seen) if acknowledged or order is not None or looks_traded else ((), False)
     other_leg = find_other_leg(plan, seen, closing)
     ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
