@@ -82,6 +82,7 @@ async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
     signature = base64.b64decode(seen.headers["access-sign"])
     key.public_key().verify(signature, message, padding.PKCS1v15(), hashes.SHA256())
     wrong = ExchangeReader(Credentials(KEY, "no key", PASSPHRASE, rsa=True), app=app, clock=LoopClock(START_MS))
+    await wrong.prepare()  # a screen that opens goes on, and shows what each call says
     with pytest.raises(NotSent, match="RSA private key cannot be read"):
         await wrong.futures.accounts(product_type=USDT)
     assert len(app.seen) == 1

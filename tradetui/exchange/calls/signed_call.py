@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from tradetui.exchange.calls.response import CallResult, parse_response, retry_after
@@ -82,8 +83,12 @@ class SignedCalls:
         self._closed = False
 
     async def prepare(self) -> None:
-        """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise."""
-        await self._transport()
+        """Load what sending needs (HTTP library, TLS context) off the loop; calls do it by themselves otherwise.
+
+        Where that fails the first call says why.
+        """
+        with suppress(NotSent):
+            await self._transport()
 
     async def call(
         self,
@@ -160,7 +165,7 @@ class SignedCalls:
             try:  # an RSA key needs a large library
                 self._signer = await asyncio.to_thread(credentials.signer) if credentials.rsa else credentials.signer()
             except SigningUnavailable as problem:
-                raise NotSent(str(problem), remedy="Install the package named, or use an HMAC key.") from None
+                raise NotSent(str(problem), remedy="Start again once that is done, or use an HMAC key.") from None
         return await self._connect()
 
     async def _run(
