@@ -236,13 +236,13 @@ async def test_a_theme_that_changes_nothing_but_the_colours_of_results_repaints_
 
 @pytest.mark.parametrize(("newest_first", "row_ids"), [(True, ["new", "old"]), (False, ["old", "old"])])
 def test_on_the_newest_row_the_cursor_stays_with_what_is_newest(newest_first: bool, row_ids: list[str]) -> None:
-    cursor: TableCursor[Row] = TableCursor(newest_first=newest_first)
+    cursor: TableCursor[Row] = TableCursor()
     cursor.follow(source(["old", "older"]), by_choice=False)
     cursor.go_to(0)
-    cursor.follow(source(["new", "old", "older"]), by_choice=False)
+    cursor.follow(source(["new", "old", "older"]), by_choice=False, newest_first=newest_first)
     first = cursor.row_id
     cursor.go_to(1)
-    cursor.follow(source(["newest", "new", "old", "older"]), by_choice=False)
+    cursor.follow(source(["newest", "new", "old", "older"]), by_choice=False, newest_first=newest_first)
     assert [first, cursor.row_id] == row_ids
 
 

@@ -10,12 +10,10 @@ from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co
 class TableCursor(Generic[RowT_co]):
     """The row and the column that are chosen, by their index among those the table shows.
 
-    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row; where
-    `newest_first` it stays there whenever it is there, since one who stands on the newest row wants to see the next.
+    `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row.
     """
 
-    def __init__(self, *, newest_first: bool = False) -> None:
-        self._newest_first = newest_first
+    def __init__(self) -> None:
         self.row_index = 0
         self.row_id: str | None = None
         self.column_index = 0
@@ -35,12 +33,14 @@ class TableCursor(Generic[RowT_co]):
         self.is_placed = True
         self._stand_on(row_index)
 
-    def follow(self, rows: RowSource[RowT_co], *, by_choice: bool) -> None:
+    def follow(self, rows: RowSource[RowT_co], *, by_choice: bool, newest_first: bool = False) -> None:
         """Stand on the same row among other rows, or near where it was if it is gone.
 
         `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it.
+        With `newest_first` the first row stays under the cursor, since one who stands on the newest wants to see the
+        next.
         """
-        stays_first = not self.is_placed or (self._newest_first and self.row_index == 0)
+        stays_first = not self.is_placed or (newest_first and self.row_index == 0)
         row_index = rows.index_of(self.row_id) if self.row_id is not None else None
         if row_index is None:
             row_index = self.row_index

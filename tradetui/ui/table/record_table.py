@@ -90,7 +90,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS
         self._view: RowSource[RowT_co] = NO_ROWS
-        self.cursor: TableCursor[RowT_co] = TableCursor(newest_first=newest_first)
+        self.cursor: TableCursor[RowT_co] = TableCursor()
+        self._newest_first = newest_first
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
@@ -412,7 +413,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         if measure or (self._view.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
-        self.cursor.follow(self._view, by_choice=by_choice)
+        self.cursor.follow(self._view, by_choice=by_choice, newest_first=self._newest_first and self.sort is None)
         self._tell_row(row_id_before)
         self._resize_virtual()
         self._scroll_after(anchor, into_sight=into_sight)
