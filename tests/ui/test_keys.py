@@ -123,7 +123,12 @@ def test_help_goes_on_under_what_a_key_does() -> None:
     assert rows == [f"  {'q':<11} {'Quit':<16}quit; asks first while an", f"{' ' * 30}outcome is unknown"]
 
 
-def test_while_the_account_is_being_opened_no_key_is_said_to_be_off_for_good() -> None:
-    opening = cast(MainScreen, SimpleNamespace(desk=None, _may_trade=lambda: True))
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [(None, "still starting"), ("main cannot be opened: no such file", "main cannot be opened: no such file")],
+)
+def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | None, reason: str) -> None:
+    app = SimpleNamespace(failure=failure)
+    opening = cast(MainScreen, SimpleNamespace(desk=None, trade_app=app, _may_trade=lambda: True))
     for binding in ("reverse", "lock", "lock_at_once"):
-        assert MainScreen.blocking_reason(opening, binding) == "still starting"
+        assert MainScreen.blocking_reason(opening, binding) == reason

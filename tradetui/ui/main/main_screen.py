@@ -286,7 +286,7 @@ class MainScreen(TableScreen):
         """Why a binding can do nothing now, None where it can."""
         desk = self.desk
         if desk is None and binding in ("reverse", "lock", "lock_at_once") and self._may_trade():
-            return "still starting"
+            return self.trade_app.failure or "still starting"
         if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
             return "the exchange does not report waiting triggers"
         if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:

@@ -20,6 +20,8 @@ class TradingApp(Protocol):
 
     key_order: KeyOrder
     settings: UiSettings
+    failure: str | None
+    """Why the account chosen could not be opened."""
 
     @property
     def desk(self) -> Desk | None:
