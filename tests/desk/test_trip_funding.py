@@ -150,6 +150,6 @@ def test_a_trip_that_is_open_has_the_funding_that_the_exchange_reports_of_its_po
         ("short", Decimal("0.2")),
         ("long", Decimal("-0.35")),
     ]
-    assert open_funding(held(30, "")) == [("long", None)], "nothing was settled yet"
+    assert open_funding(held(30, "")) == [("long", Decimal(0))], "nothing was settled yet"
     assert open_funding(held(29, "-0.35")) == [("long", None)], "the position began before the fills that are known"
     assert open_funding() == [], "nothing is held any more"

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from tradetui.desk.archive.results import ResultQuery, TripRow
 from tradetui.desk.archive.trips.closed_positions import APART_MS
+from tradetui.trading.money import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import Trip, leg_from_json
@@ -39,10 +40,12 @@ def _funding_so_far(position: Position, trip: Trip) -> Decimal | None:
     """What a position was paid since it was opened, or paid below nothing; None where it began at another time.
 
     `totalFee` of `/api/v2/mix/position/all-position`: plus was received, as the documented example shows, whose
-    break-even price it lowers. It is empty before the first settlement.
+    break-even price it lowers. It is empty, which is nothing, before the first settlement.
     """
     record = position.record
     if record is None or record.c_time is None or trip.opened_ms is None:
         return None
     began_ms = record.c_time.timestamp() * 1000
-    return record.total_fee if abs(began_ms - trip.opened_ms) <= APART_MS else None
+    if abs(began_ms - trip.opened_ms) > APART_MS or "totalFee" not in record.received:
+        return None
+    return record.total_fee or ZERO
