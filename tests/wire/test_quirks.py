@@ -193,6 +193,7 @@ def test_a_page_in_no_order_goes_on_below_its_oldest_row() -> None:
     assert read("futures.fills", middle, same_time, oldest, newest).cursor == "9"
     assert read("futures.fills", newest, oldest, same_time).cursor == "10", "one that is in order goes on at its end"
     assert read("futures.fills", oldest, newest, {**middle, "cTime": ""}).cursor == "103"
+    assert read("futures.fills", {**oldest, "tradeId": ""}, same_time, newest).cursor == "10", "a row without an id"
 
 
 def test_a_page_without_end_id_goes_on_after_its_last_row() -> None:

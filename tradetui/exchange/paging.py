@@ -28,7 +28,7 @@ REMEMBERED_ROWS: Final = 5_000
 class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
 
-    The next page begins below the last row of this one by its id, so that rows which come in meanwhile move
+    The next page begins below the oldest row of this one by its id, so that rows which come in meanwhile move
     nothing. A piece ends with an empty page, one without a way on, or one whose way on was gone already; where every
     page is read each time (`whole`), a page that is not full is the last. An error or a cancellation of `next`
     leaves the walk where it was: the following `next` reads the same page again.

@@ -161,7 +161,8 @@ def _oldest(raw: list[Any], id_name: str) -> Any:
         return raw[-1]
     oldest_ms = min(known)
     oldest = [row for row, time in zip(raw, known, strict=True) if time == oldest_ms]
-    return min(oldest, key=lambda row: _id_order(_text(row.get(id_name)) or ""))
+    named = [row for row in oldest if _text(row.get(id_name))]
+    return min(named, key=lambda row: _id_order(str(row[id_name])), default=raw[-1])
 
 
 def _id_order(row_id: str) -> tuple[int, str]:
