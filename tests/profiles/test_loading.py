@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -46,6 +47,17 @@ def test_environment_alone_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert loaded.profile.base_url == "https://exchange.example"
     assert loaded.name == "environment"
     assert loaded.read_only, "a profile that does not choose trading can only read"
+
+
+def test_credentials_and_an_address_of_a_flag_stand_for_a_profile_beside_several(config: Path) -> None:
+    flags = written(
+        config, '[profiles.one]\nbase_url = "https://one.example"\n[profiles.two]\nbase_url = "https://two.example"\n'
+    )
+    environ = {name: value for name, value in FULL.items() if name != "TRADETUI_BASE_URL"}
+    with pytest.raises(ConfigurationError, match="several profiles"):
+        load(environ, flags)
+    loaded = load(environ, replace(flags, base_url="https://flag.example"))
+    assert (loaded.name, loaded.profile.base_url) == ("environment", "https://flag.example")
 
 
 def test_half_of_the_credentials_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

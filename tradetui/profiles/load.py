@@ -81,7 +81,8 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
             key="profile",
             remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
         )
-    if name is None and sources and not _complete_environment(environ):
+    environment_is_complete = _complete_environment(environ, base_url=flags.base_url)
+    if name is None and sources and not environment_is_complete:
         raise ConfigurationError(
             f"several profiles and no default_profile: {', '.join(sources)}",
             location=str(file if file.is_file() else profiles_dir(file)),
@@ -92,7 +93,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     if name is not None:
         source = sources.get(name)
     overlay = _overlay(environ, flags)
-    if source is None and not _complete_environment(environ, base_url=flags.base_url):
+    if source is None and not environment_is_complete:
         raise NoProfile("no configuration", location=str(file))
     settings: dict[str, Any] = dict(source.settings) if source else {}
     settings.update({key: value for key, (value, _) in overlay.items()})
@@ -251,7 +252,7 @@ def _listed(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _complete_environment(environ: Mapping[str, str], base_url: str | None = None) -> bool:
+def _complete_environment(environ: Mapping[str, str], base_url: str | None) -> bool:
     return all(environ.get(name) for name in _CREDENTIALS) and bool(base_url or environ.get("TRADETUI_BASE_URL"))
 
 
