@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+USDT_COINS: Final = frozenset({"USDT", "SUSDT"})
+"""USDT and the one of the older demo scheme."""
 
 
 class ProductType(StrEnum):

@@ -16,14 +16,12 @@ from tradetui.storage.sqlite_file import transaction
 from tradetui.trading.money import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import ResultSums
-from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin
 from tradetui.wire.text.json_text import dump_json, load_json
 
 SPANS_A_STEP: Final = 32
 """Spans that are summed in one transaction, so that none holds up the disk for long."""
 USDT: Final = "USDT"
-DOLLAR_COINS: Final = frozenset({"USDT", "SUSDT"})
-"""Coins that count as USDT; the second is the demo's."""
 
 
 _Key = tuple[str, str, str]
@@ -62,7 +60,7 @@ class GroupSums:
     def in_units(self) -> Iterator[GroupSums]:
         """The same in units: USDT, with what coin-margined contracts brought in at each fill's price, or the coin."""
         product_type, sums = self.product_type, self.sums
-        if self.coin in DOLLAR_COINS:
+        if self.coin in USDT_COINS:
             yield GroupSums(product_type, "", USDT, sums, self.funding)
         elif not self.is_own_coin:
             yield GroupSums(product_type, "", self.coin, sums, self.funding)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.equity import EquitySample
-from tradetui.desk.archive.span_sums import DOLLAR_COINS
+from tradetui.wire.product_types import USDT_COINS
 
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
 """Coins that are turned over at the rate the newest sample of equity implies."""
@@ -28,8 +28,8 @@ class Rates:
 
     def of_coin(self, coin: str) -> Decimal | None:
         """What one of a coin is worth in USDT now; None where that is not known."""
-        return Decimal(1) if coin in DOLLAR_COINS else self.by_coin.get(coin)
+        return Decimal(1) if coin in USDT_COINS else self.by_coin.get(coin)
 
     def of_dollar(self, coin: str) -> Decimal | None:
         """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
-        return self.of_coin(coin) if coin in DOLLAR_COINS or coin in PEGGED else None
+        return self.of_coin(coin) if coin in USDT_COINS or coin in PEGGED else None

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from tradetui.desk.archive.results import BillsRead, MissingSpan
-from tradetui.desk.archive.span_sums import DOLLAR_COINS, USDT, GroupSums, QuarterSpan, span_sums
+from tradetui.desk.archive.span_sums import USDT, GroupSums, QuarterSpan, span_sums
 from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import PeriodQuery
@@ -28,6 +28,7 @@ from tradetui.trading.results.periods import (
     first_day,
     quarter_of,
 )
+from tradetui.wire.product_types import USDT_COINS
 
 
 @dataclass(slots=True)
@@ -91,13 +92,13 @@ class PeriodSums:
             self.types_of_symbol[group.symbol].add(group.product_type)
             sums, funding = self._in_usdt(part, rate)
             for usdt_sums in (self.total, self.by_symbol[group.symbol]):
-                usdt_sums.add(sums, funding, coin, is_converted=coin not in DOLLAR_COINS)
+                usdt_sums.add(sums, funding, coin, is_converted=coin not in USDT_COINS)
 
     def add_day(self, day: date, group: GroupSums) -> None:
         """Take in what a day brought in in a unit."""
         if (rate := self._rates.of_dollar(group.coin)) is not None:
             sums, funding = self._in_usdt(group, rate)
-            is_converted = group.is_converted or group.coin not in DOLLAR_COINS
+            is_converted = group.is_converted or group.coin not in USDT_COINS
             self.by_day[day].add(sums, funding, group.coin, is_converted=is_converted)
 
     @staticmethod

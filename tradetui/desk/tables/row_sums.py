@@ -21,7 +21,7 @@ from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_state
-from tradetui.wire.product_types import margin_coin
+from tradetui.wire.product_types import USDT_COINS, margin_coin
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.columns.fills import FillRow
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
 
-_USDT: Final = frozenset({"USDT", "SUSDT"})
 NO_FILL_TODAY: Final = "no fill today"
 _WEEK: Final = timedelta(days=6)
 
@@ -54,7 +53,7 @@ class DollarSum:
             self.is_incomplete = True
         elif coin is None or is_dollar(coin):
             self.dollars += amount
-            self.is_converted = self.is_converted or (coin is not None and coin.upper() not in _USDT)
+            self.is_converted = self.is_converted or (coin is not None and coin.upper() not in USDT_COINS)
         elif row.product_type.is_coin_margined and coin == margin_coin(row.product_type, row.record.symbol):
             self.dollars += amount * row.record.price
             self.is_converted = True
