@@ -21,6 +21,8 @@ from tradetui.ui.keys.registry import BINDINGS, shown_keys
 HEADER_GROUP = "Header"
 _AROUND: Final = 10
 """Cells of the dialog and its frame beside the lines."""
+_NARROWEST: Final = 12
+"""Cells that what a key does has at least."""
 NOTES = (
     ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
     ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
@@ -140,5 +142,5 @@ def _content(line: HelpLine, width: int) -> Content:
     head = Content.assemble(key, f"{line.name:<{16 if line.keys else 23}}")
     about = f"now off: {line.off}" if line.off else line.about
     indent = head.cell_length
-    parts = textwrap.wrap(about, max(indent, width - indent))
+    parts = textwrap.wrap(about, max(_NARROWEST, width - indent))
     return Content.assemble(head, (f"\n{' ' * indent}".join(parts), "$warn" if line.off else "$quiet"))

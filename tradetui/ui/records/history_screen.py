@@ -39,7 +39,7 @@ class HistoryScreen(ClosableScreen):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
-    filter_prompt = "Symbol, or a regular expression for it; ! first inverts it; or five digits of an ID"
+    filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
     filter_limit = ": symbols and IDs"
     AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")

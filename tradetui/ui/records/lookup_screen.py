@@ -294,10 +294,7 @@ class LookupScreen(TableScreen):
         if lookup is not None:
             self.query_one("#asked", Static).update(sanitized(asked_words(lookup.query, self.zone)))
             self._show_progress(lookup)
-        nothing = (
-            f"{NOT_ASKED}\n{self.key_named('query')} opens the query." if lookup is None else self._nothing(lookup)
-        )
-        self._records_frame.say(self._caption(lookup), nothing)
+        self._records_frame.say(self._caption(lookup), self._nothing(lookup))
         self._show_hints()
 
     def _show_progress(self, lookup: Lookup) -> None:

@@ -86,7 +86,7 @@ def line(label: str, text: str, style: str = "", *, width: int | None = None) ->
     text = scrub(text)
     if width is not None:
         text = f"\n{' ' * _LABEL}".join(textwrap.wrap(text, max(_LABEL, width - _LABEL)))
-    return Content.assemble((f"{label:<{_LABEL}}", "$quiet"), (text, style))
+    return Content.assemble((f"{label:<{_LABEL - 1}} ", "$quiet"), (text, style))
 
 
 class Marks:
