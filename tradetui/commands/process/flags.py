@@ -50,7 +50,8 @@ def _values_joined(arguments: Sequence[str]) -> list[str]:
     """`--since=-5d` for `--since -5d`: argparse takes what begins with a dash for a flag."""
     joined: list[str] = []
     for argument in arguments:
-        if re.match(r"-\d", argument) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
+        is_value = re.match(r"-\d", argument) and "--" not in joined
+        if is_value and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
             joined[-1] += f"={argument}"
         else:
             joined.append(argument)

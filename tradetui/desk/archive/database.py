@@ -327,7 +327,7 @@ class Archive:
             symbols.append(row[0])
 
     def newest_row(self) -> int:
-        """The number of the last row of the file; each row that comes has a higher one."""
+        """The number of the last row; in a file that keeps all rows, each row that comes has a higher one."""
         newest: int = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
         return newest
 
