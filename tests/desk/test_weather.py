@@ -82,9 +82,9 @@ class Sky:
         await self.inner.aclose()
 
 
-@pytest.mark.parametrize("name", WEATHERS)
-async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str) -> None:
-    weather, sentence = WEATHERS[name]
+@pytest.mark.parametrize("kind", WEATHERS)
+async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(kind: str) -> None:
+    weather, sentence = WEATHERS[kind]
     simulation = Simulation(seed=11, jitter=False, wrap_transport=Sky, fills=60)
     sky = simulation.transport
     assert isinstance(sky, Sky)
@@ -119,8 +119,8 @@ async def test_each_is_a_sentence_with_its_remedy_and_passes_by_itself(name: str
             else:
                 # After a 429 the budget gives its permits back one by one, and no feed overrules that.
                 # An account that is refused as a whole is asked once a minute.
-                grace = {"429 storm": 4.0, "unified account": ACCOUNT_PROBE_S}.get(name, 0.0)
-                assert since <= 2 * feed.interval + grace, f"{name} after {since:.1f} s of {name}"
+                grace = {"429 storm": 4.0, "unified account": ACCOUNT_PROBE_S}.get(kind, 0.0)
+                assert since <= 2 * feed.interval + grace, f"{name} after {since:.1f} s of {kind}"
     assert desk.health.state in (LinkState.CONNECTED, LinkState.DEGRADED)
     await simulation.run(15)
     assert desk.health.state is LinkState.CONNECTED

@@ -174,9 +174,13 @@ async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -
     stage = Stage(permissions=READ)
     async with stage.running() as pilot:
         assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
+        stage.sandbox.faults.next("delay", times=20)
         await pilot.press("R")
-        await asyncio.sleep(3)
+        await pilot.pause()
         dialog = stage.app.screen
+        assert "Reading …" in screen_text(stage.app)
+        assert "This API key can only read: the exchange would refuse the order." in screen_text(stage.app)
+        await asyncio.sleep(3)
         assert "This API key can only read: the exchange would refuse the order." in screen_text(stage.app)
         assert dialog.query_one("#confirm", Button).disabled and not any(box.display for box in dialog.query(Input))
         await pilot.press("escape")

@@ -85,7 +85,7 @@ async def test_the_filter_looks_at_symbols() -> None:
         await pilot.press("slash")
         await pilot.pause()
         assert "filter every fill seen: symbols and IDs" in screen_text(stage.app)
-        assert "Symbol, or a regular expression" in screen_text(stage.app)
+        assert "Symbol or regular expression" in screen_text(stage.app)
         await pilot.press(*"btc", "enter")
         await settled(pilot)
         assert 0 < screen.table.shown < every

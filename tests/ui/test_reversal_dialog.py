@@ -49,14 +49,14 @@ async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         text = screen_text(stage.app)
-        for text in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
-            assert text in text, text
+        for sentence in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
+            assert sentence in text
         assert "tradeSide" not in text
         await pilot.press("f2")
         await pilot.pause()
         text = screen_text(stage.app)
-        for text in ("The request as sent", "marginCoin", "tradeSide"):
-            assert text in text, text
+        for sentence in ("The request as sent", "marginCoin", "tradeSide"):
+            assert sentence in text
         await pilot.press("f2")
         await pilot.pause()
         assert "tradeSide" not in screen_text(stage.app)
@@ -79,8 +79,8 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
     }
     monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
     text = await body_text()
-    for text in ("sent through", "certificates", *route.values()):
-        assert text in text
+    for sentence in ("sent through", "certificates", *route.values()):
+        assert sentence in text
 
 
 async def test_enter_cancels_and_escape_cancels() -> None:

@@ -93,6 +93,6 @@ SCENES = {
     "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
     "journal": Scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
     "journal-empty": Scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
-    "intent": Scene(SIZE, ("─ Intent tt-", "outcome         reversed"), _intent),
+    "intent": Scene(SIZE, ("─ Intent tt-", "state             settled"), _intent),
     "release": Scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
 }

@@ -1,5 +1,6 @@
 """How the outcome of a reversal is found: read what the account shows, judge it, look again until it is settled.
 
-`order_reads` reads, `classification` judges, `outcome_tracker` repeats, `followed_reversals` tells whoever waits.
+`order_reads` reads into an `observation`, `own_legs` says which orders count as ours, `classification` judges,
+`outcome_tracker` repeats, `followed_reversals` tells whoever waits.
 It sends nothing; sending and execution look in.
 """
