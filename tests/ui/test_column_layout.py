@@ -40,6 +40,16 @@ def test_no_column_is_shown_after_one_of_a_smaller_rank_that_does_not_fit() -> N
     assert lay_out(needs((1, 5), (2, 5), (3, 50), (4, 5)), 20).shown == (0, 1)
 
 
+def test_what_is_left_of_the_spare_room_widens_the_first_gaps() -> None:
+    columns = needs((1, 5), (2, 5), (3, 5), (4, 5))
+    assert [lay_out(columns, room).starts for room in (23, 24, 25, 26)] == [
+        (0, 6, 12, 18),
+        (0, 7, 13, 19),
+        (0, 7, 14, 20),
+        (0, 7, 14, 21),
+    ]
+
+
 def test_spare_room_goes_to_text_that_is_cut_and_then_between_the_columns() -> None:
     columns = [ColumnNeed(2, 5, 9), ColumnNeed(1, 5, 5), ColumnNeed(3, 5, 20)]
     assert lay_out(columns, 17).widths == (5, 5, 5)

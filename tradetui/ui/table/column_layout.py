@@ -68,8 +68,8 @@ def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> Column
     shown = _from(needs, order, room, scrolled) if scrolled else fitting
     widths = _widths(needs, shown, room)
     spare = room - sum(widths) - GAP * (len(widths) - 1)
-    gap = GAP + min(max(0, spare) // max(1, len(widths) - 1), WIDEST_EXTRA_GAP)
-    starts = tuple(sum(widths[:slot]) + gap * slot for slot in range(len(widths)))
+    wider, widest_gaps = divmod(min(max(0, spare), WIDEST_EXTRA_GAP * (len(widths) - 1)), max(1, len(widths) - 1))
+    starts = tuple(sum(widths[:slot]) + (GAP + wider) * slot + min(slot, widest_gaps) for slot in range(len(widths)))
     return ColumnLayout(order, tuple(shown), starts, tuple(widths), scrolled)
 
 
