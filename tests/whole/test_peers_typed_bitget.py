@@ -18,6 +18,7 @@ import pytest
 from tests.optional_packages import import_optional
 
 typed_bitget = import_optional("typed_bitget")
+exc = import_optional("typed_bitget.core.exc")
 
 ROOT = Path(__file__).parents[2]
 USDT = {"product_type": "USDT-FUTURES"}
@@ -204,7 +205,7 @@ def refused_fields(server: dict[str, Any], call: Callable[..., Awaitable[Any]]) 
     """Fields of a reply that the client's strict model refuses, with the kind of its objection."""
     try:
         ask(server, "hedge", call)
-    except typed_bitget.core.exc.ValidationError as refusal:
+    except exc.ValidationError as refusal:
         cause: Any = refusal.__cause__
         return {(error["loc"][-1], error["type"]) for error in cause.errors()}
     return set()
@@ -214,7 +215,7 @@ def test_it_reverses_and_its_reply_is_valid(server: dict[str, Any]) -> None:
     held = show(server, "managed", "positions", "--product-type", "USDT-FUTURES")
     leg = next(row for row in held if row["holdSide"] == "long" and row["available"] == row["total"])
     request = {**USDT, "symbol": leg["symbol"], "margin_coin": "USDT", "size": leg["total"], "side": "buy"}
-    with pytest.raises(typed_bitget.core.exc.ApiError) as refusal:
+    with pytest.raises(exc.ApiError) as refusal:
         ask(server, "managed", lambda classic: classic.mix.position.reverse(**request))
     assert "40774" in str(refusal.value)
     order = ask(
@@ -226,9 +227,9 @@ def test_it_reverses_and_its_reply_is_valid(server: dict[str, Any]) -> None:
 
 
 def test_its_errors(server: dict[str, Any]) -> None:
-    with pytest.raises(typed_bitget.core.exc.AuthError, match="40009"):
+    with pytest.raises(exc.AuthError, match="40009"):
         ask(server, "hedge", accounts, secret="wrong")
-    with pytest.raises(typed_bitget.core.exc.AuthError, match="40012"):
+    with pytest.raises(exc.AuthError, match="40012"):
         ask(server, "hedge", accounts, passphrase="wrongwrong")
-    with pytest.raises(typed_bitget.core.exc.AccountModeMismatch, match="40085"):
+    with pytest.raises(exc.AccountModeMismatch, match="40085"):
         ask(server, "unified", accounts)
