@@ -42,7 +42,9 @@ def posts(stage: Stage) -> int:
 
 def text_in_front(stage: Stage) -> str:
     """What is in front, its line breaks and frames taken out."""
-    return " ".join(re.sub(r"[│╭╮╰╯─▔▁]", " ", screen_text(stage.app)).split())
+    region = max((child.region for child in stage.app.screen.children), key=lambda region: region.area)
+    rows = screen_text(stage.app).splitlines()[region.y : region.bottom]
+    return " ".join(re.sub(r"[│╭╮╰╯─▔▁]", " ", "\n".join(row[region.x : region.right] for row in rows)).split())
 
 
 def key_store(data_dir: Path) -> list[Path]:
