@@ -61,14 +61,14 @@ class HostileExchange:
         if path == REFUSED:
             reply = {**reply, "code": "40009", "data": None, "msg": "".join(HOSTILE)}
         else:
-            reply["data"] = self._words("", reply["data"])
+            reply["data"] = self._hostile("", reply["data"])
         return json.dumps(reply).encode()
 
-    def _words(self, name: str, value: Any) -> Any:
+    def _hostile(self, name: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._words(name, item) for item in value]
+            return [self._hostile(name, item) for item in value]
         if isinstance(value, dict):
-            return {field: self._words(field, part) for field, part in value.items()}
+            return {field: self._hostile(field, part) for field, part in value.items()}
         if not isinstance(value, str) or name in KEPT or value[:1].lstrip("-").isdigit() or not value.strip("-"):
             return value
         return f"{value[:3]}{next(self._texts)}"

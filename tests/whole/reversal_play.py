@@ -168,7 +168,7 @@ class Play:
         self.held_since: list[tuple[int, dict[str, str]]] = []
         self.notes: Counter[str] = Counter()
         self._ids = 0
-        self._told = 0
+        self._starts = 0
         self._reader: sqlite3.Connection | None = None
         self.terminals: list[Terminal] = []
         self.run(self._begin())
@@ -302,8 +302,8 @@ class Play:
         self.run(self._start(number))
 
     async def _start(self, number: int) -> None:
-        self._told += 1
-        terminal = Terminal(self, f"terminal {number}, start {self._told}")
+        self._starts += 1
+        terminal = Terminal(self, f"terminal {number}, start {self._starts}")
         self.terminals[number : number + 1] = [terminal]
         await self._as(terminal, terminal.open())
 

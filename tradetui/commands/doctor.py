@@ -230,7 +230,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
     async with open_reader(loaded) as client:
         product_type = loaded.profile.product_types[0]
         try:
-            key = await _asked("key", lambda: client.futures.accounts(product_type=product_type))
+            key = await _answer_check("key", lambda: client.futures.accounts(product_type=product_type))
         except Unreachable as failure:
             not_asked = [
                 Check(name, CheckStatus.NOT_ASKED, _NOT_ASKED)
@@ -253,7 +253,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                answer = await _asked(name, read)
+                answer = await _answer_check(name, read)
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
@@ -273,7 +273,7 @@ def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
     return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
 
 
-async def _asked(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
+async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
     try:
         reply = await ask()
     except Unreachable:

@@ -68,7 +68,7 @@ def plan_of(seed: int) -> Plan:
         clock_steps=() if calm else _clock_steps(random),
         read_faults=() if calm else _read_faults(random),
         strangers=_strangers(random),
-        spelling=_words(random),
+        spelling=_foreign_words(random),
         position_lag_s=random.choice((0.0, 1.5, 8.0, 45.0)) if lags else 0.0,
         detail_lag_s=random.choice((0.0, 2.0, 20.0, 70.0)) if lags else 0.0,
         fill_lag_s=random.choice((0.0, 3.0, 30.0)) if lags else 0.0,
@@ -290,7 +290,7 @@ def _strangers(random: Random) -> tuple[StrangerTrade, ...]:
     return tuple(trades)
 
 
-def _words(random: Random) -> Words:
+def _foreign_words(random: Random) -> Words:
     if random.random() > 0.12:
         return Words()
     match random.randrange(4):

@@ -49,7 +49,7 @@ def match_issued_keys(
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
     else to the note it carries, else, where nothing is missing, to its place.
     """
-    issued_keys = [_told(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
+    issued_keys = [_issued_key(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
     named = [_name(row) for row in rows] + [_undecodable_name(row.received) for row in undecodable_rows]
     free = set(range(len(issued_keys)))
     of: list[int | None] = [None] * len(requested_keys)
@@ -81,7 +81,7 @@ def _only(candidates: list[int], free: set[int]) -> int | None:
     return candidates[0]
 
 
-def _told(row: object) -> IssuedKey:
+def _issued_key(row: object) -> IssuedKey:
     if isinstance(row, CopyApiKey):
         return IssuedKey(row.apikey, row.secret, None, permissions=row.permissions)
     assert isinstance(row, VirtualSubaccount)

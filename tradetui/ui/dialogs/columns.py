@@ -61,7 +61,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = sanitized(f"Columns of {self._heading.lower()}")
-            yield OptionList(*(self._words(name) for name in self._order), markup=False)
+            yield OptionList(*(self._option(name) for name in self._order), markup=False)
             yield Static(sanitized(_KEYS), classes="keys", markup=False)
             yield from self.buttons("Show these", harmless=True)
 
@@ -72,7 +72,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
     def _at(self) -> int:
         return self._list.highlighted or 0
 
-    def _words(self, name: str) -> Content:
+    def _option(self, name: str) -> Content:
         column = self._columns[name]
         width = self._widths.get(name)
         wide = f"{width} wide" if width is not None else ""
@@ -82,7 +82,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         )
 
     def _draw(self, at: int) -> None:
-        self._list.clear_options().add_options(self._words(name) for name in self._order)
+        self._list.clear_options().add_options(self._option(name) for name in self._order)
         self._list.highlighted = at
 
     def action_cursor(self, by: int) -> None:

@@ -50,8 +50,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self._default_columns = kind.columns
         self.in_other_view = False
         self._shown_generation = (False, -1)
-        self._words: Static | None = None
-        self._shown_words = ""
+        self._sentence: Static | None = None
+        self._shown_sentence = ""
         self._shown_trouble = READING
         self.border_subtitle = READING
         self._entitle("", "")
@@ -141,7 +141,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self.border_subtitle = sanitized(trouble)
         self.set_class(has_trouble(feed), "-trouble")
         self.table.set_live(not has_trouble(feed))
-        self._show_words(replace(snapshot, rows=rows.rows))
+        self._show_sentence(replace(snapshot, rows=rows.rows))
 
     def reset(self) -> None:
         """Forget everything: another desk is being opened."""
@@ -189,7 +189,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
         self.entitle(Content.assemble(head, (tail, "bold $warn")))
 
-    def _show_words(self, snapshot: Snapshot[FeedRowT_co]) -> None:
+    def _show_sentence(self, snapshot: Snapshot[FeedRowT_co]) -> None:
         empty = self.table.shown == 0
         self.set_class(empty, "-empty")
         if not empty:
@@ -215,15 +215,15 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self._say("")
 
     def _say(self, sentence: str) -> None:
-        if sentence == self._shown_words:
+        if sentence == self._shown_sentence:
             return
-        self._shown_words = sentence
-        if self._words is None:
-            self._words = Static(sanitized(sentence), classes="words", markup=False)
-            self.mount(Container(self._words, classes="nothing"))
+        self._shown_sentence = sentence
+        if self._sentence is None:
+            self._sentence = Static(sanitized(sentence), classes="words", markup=False)
+            self.mount(Container(self._sentence, classes="nothing"))
         else:
-            self._words.update(sanitized(sentence))
-            self._words.display = bool(sentence)
+            self._sentence.update(sanitized(sentence))
+            self._sentence.display = bool(sentence)
 
 
 def has_trouble(feed: Feed[FeedRowT_co]) -> bool:

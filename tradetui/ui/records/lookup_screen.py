@@ -177,9 +177,9 @@ class LookupScreen(TableScreen):
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
         self._texts = {}
         fields = filter_fields(self.kind.endpoint)
-        self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._asked)
+        self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._query_chosen)
 
-    def _asked(self, query: Query | None) -> None:
+    def _query_chosen(self, query: Query | None) -> None:
         if query is not None:
             self._begin(query)
 

@@ -158,16 +158,16 @@ def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
         for values, row in zip(read, rows, strict=True):
             values["received"] = _masked(kind, row)
     records = list(map(_new, repeat(kind, len(read))))
-    _each(map(_set, records, repeat("__dict__"), read))
-    _each(map(_set, records, repeat("__pydantic_fields_set__"), repeat(kind._fields_set)))
-    _each(map(_set, records, repeat("__pydantic_extra__"), repeat(None)))
-    _each(map(_set, records, repeat("__pydantic_private__"), repeat(None)))
+    _exhaust(map(_set, records, repeat("__dict__"), read))
+    _exhaust(map(_set, records, repeat("__pydantic_fields_set__"), repeat(kind._fields_set)))
+    _exhaust(map(_set, records, repeat("__pydantic_extra__"), repeat(None)))
+    _exhaust(map(_set, records, repeat("__pydantic_private__"), repeat(None)))
     return records
 
 
 _new = cast("Callable[[type[R]], R]", object.__new__)
 _set = object.__setattr__
-_each = deque[None](maxlen=0).extend
+_exhaust = deque[None](maxlen=0).extend
 
 
 def _reader(kind: type[Record]) -> SchemaValidator:

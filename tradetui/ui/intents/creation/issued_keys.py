@@ -61,7 +61,7 @@ class IssuedKeys(Vertical):
         self._shown: Secrets | None = None
 
     def compose(self) -> ComposeResult:
-        yield OptionList(*(sanitized(self._words(entry)) for entry in self._entries), markup=False)
+        yield OptionList(*(sanitized(self._summary(entry)) for entry in self._entries), markup=False)
         yield Static("", id="card", markup=False)
         yield Static(sanitized(_KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
 
@@ -76,7 +76,7 @@ class IssuedKeys(Vertical):
         return self._entries[at] if at is not None and at < len(self._entries) else None
 
     @staticmethod
-    def _words(entry: StoredKey) -> str:
+    def _summary(entry: StoredKey) -> str:
         state = "" if entry.complete else "  INCOMPLETE" if entry.issued else "  requested, never received"
         if entry.unreadable:
             state = "  CANNOT BE READ"

@@ -48,7 +48,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self._kind = kind_of(request)
         self._armed = False
         self._sending = False
-        self._words = ""
+        self._sentence = ""
 
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
@@ -91,7 +91,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self._tell("")
 
     def _tell(self, sentence: str) -> None:
-        self._words = sentence
+        self._sentence = sentence
         reasons = self._creation.blocking_reasons(self._kind)
         enabled = self._armed and not self._sending and not reasons
         button = self.confirm_button
@@ -111,7 +111,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
     def say_what_may_be_done(self) -> None:
         """The lock may be another one."""
         if not self._sending:
-            self._tell(self._words)
+            self._tell(self._sentence)
 
     def pressed_too_soon(self) -> None:
         """Say that Enter pressed nothing, beside what else keeps it from being sent."""
