@@ -130,13 +130,19 @@ def today_of(today: TodayResult | None, zone: tzinfo) -> Figure:
     amount = None if today is None else today.amount
     style = _PROFIT_STYLES.get(tone_of(amount), "")
     text = number(amount, signed=True, places=2)
-    begun = None if today is None or today.since is None else datetime.fromtimestamp(today.since / 1000, zone)
-    label = _label("today" if begun is None else f"since {begun:%H:%M}")
+    label = _label(since_when(today, zone) or "today")
     if today is None or today.part is None:
         return Figure(4, (label, (text, style)))
     mark = "" if today.is_complete else "?"
     short = (label, (f"{text}{mark}", style))
     return Figure(4, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
+
+
+def since_when(today: TodayResult | None, zone: tzinfo) -> str:
+    """`since 14:03` (in the zone) where nothing was sampled when the day began, else empty."""
+    if today is None or today.since is None:
+        return ""
+    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}"
 
 
 def _label(text: str) -> Part:

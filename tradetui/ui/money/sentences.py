@@ -17,6 +17,7 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
+from tradetui.ui.header.session import since_when
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label
@@ -81,9 +82,8 @@ def today_reason(results_of_today: PeriodResults | None) -> str:
 
 def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
     """Why the header has no result of today but one since a time of it; empty where it has."""
-    if today is None or today.since is None:
-        return ""
-    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}: not sampled at 00:00"
+    since = since_when(today, zone)
+    return f"{since}: not sampled at 00:00" if since else ""
 
 
 def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TradingApp(Protocol):
-    """The application as its screens and dialogs see it."""
+    """What they ask it; what is to be opened they post as a message."""
 
     key_order: KeyOrder
     settings: UiSettings
