@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tradetui.ui.keys.registry import key_table
+from tradetui.ui.key_bindings.binding_registry import key_table
 
 README = Path(__file__).parents[2] / "README.md"
 MARK = "<!-- keys: written by python -m tests.commands.readme_keys -->\n"

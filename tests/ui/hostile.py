@@ -14,7 +14,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.records.detail_screen import DetailScreen
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record

@@ -13,9 +13,9 @@ from textual.geometry import Region
 
 from tradetui.desk.tables.cells import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.lines import MARGIN
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_lines import MARGIN
 
 
 @dataclass(frozen=True)

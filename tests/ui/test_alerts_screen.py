@@ -11,8 +11,8 @@ from textual.pilot import Pilot
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
+from tradetui.ui.alerts.alert_notices import Throttle
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
-from tradetui.ui.alerts.notices import Throttle
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

@@ -13,7 +13,7 @@ from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.settings import DeskSettings
-from tradetui.ui.application.configuration import NO_FILE, UNCHANGED, reload_configuration
+from tradetui.ui.application.configuration_reload import NO_FILE, UNCHANGED, reload_configuration
 from tradetui.ui.settings.preferences import ScreenPreferences
 from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
 

@@ -20,13 +20,13 @@ from tests.whole.creating import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.desk.intents.journal.journal import State
-from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.text_dialog import TextDialog
-from tradetui.ui.intents.creation.form import CreationForm
-from tradetui.ui.intents.creation.issued_keys import COVERED, IssuedKeys, IssuedKeysScreen
-from tradetui.ui.intents.creation.result import ResultDialog
-from tradetui.ui.intents.creation.review import ReviewDialog
+from tradetui.ui.intents.creation.creation_form import CreationForm
+from tradetui.ui.intents.creation.creation_result import ResultDialog
+from tradetui.ui.intents.creation.creation_review import ReviewDialog
+from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
 from tradetui.ui.tty.screenshot import screen_text
 

@@ -25,8 +25,8 @@ from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.ui.header.bar import Figure, HeaderBar, fitting_figures
-from tradetui.ui.header.session import alarm_of, today_of, worth_of
+from tradetui.ui.header.header_bar import Figure, HeaderBar, fitting_figures
+from tradetui.ui.header.session_summary import alarm_of, today_of, worth_of
 from tradetui.ui.tty.screenshot import screen_text
 
 

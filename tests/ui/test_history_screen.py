@@ -17,8 +17,8 @@ from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.ui.dialogs.dates import DatesDialog
-from tradetui.ui.dialogs.export import ExportDialog
+from tradetui.ui.dialogs.dates_dialog import DatesDialog
+from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings

@@ -16,7 +16,7 @@ from tests.ui.reversal_stage import opened, posts, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tests.ui.virtual import newest_message
 from tradetui.desk.desk import JOURNAL_FILE
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.tty.screenshot import screen_text
 

@@ -10,7 +10,7 @@ import pytest
 from textual import events
 from textual.app import App
 
-from tradetui.ui.keys.key_order import MOST_ROUNDS, PAINT_FIRST_S, ROUNDS, KeyOrder, TypedInput
+from tradetui.ui.key_bindings.key_queue import MOST_ROUNDS, PAINT_FIRST_S, ROUNDS, KeyOrder, TypedInput
 
 pytestmark = pytest.mark.looptime
 

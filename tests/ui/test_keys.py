@@ -12,10 +12,18 @@ from tests.ui.virtual import BriefStage as Stage
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.help import HelpLine, _content
-from tradetui.ui.dialogs.sort import column_letters
+from tradetui.ui.dialogs.sort_dialog import column_letters
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
-from tradetui.ui.keys.bindings import bindings_of_key
-from tradetui.ui.keys.registry import BINDINGS, GROUPS, REASONS, SCREEN_NAMES, KeyBinding, key_table, shown_keys
+from tradetui.ui.key_bindings.binding_registry import (
+    BINDINGS,
+    GROUPS,
+    REASONS,
+    SCREEN_NAMES,
+    KeyBinding,
+    key_table,
+    shown_keys,
+)
+from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
 from tradetui.ui.main.main_screen import MainScreen
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen

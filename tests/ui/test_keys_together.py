@@ -12,8 +12,8 @@ from textual.widgets import Button, Input
 
 from tests.ui.reversal_stage import asks_for_the_word, opened, posts, read_at_once, still, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.intents.creation.form import CreationForm
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 

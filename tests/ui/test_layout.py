@@ -13,7 +13,7 @@ from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
 from tradetui.ui.main.layout import LOWEST, NARROWEST, Arrangement, PanelNeed, Shape, arrangement, regions, share
-from tradetui.ui.main.panels import coarse
+from tradetui.ui.main.panel import coarse
 from tradetui.ui.tty.screenshot import screen_text
 
 

@@ -23,7 +23,7 @@ from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_screen import LookupScreen
 from tradetui.ui.settings.preferences import TableChoice
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.table.table_frame import TableFrame
 from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.replies.record import Record
 

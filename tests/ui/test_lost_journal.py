@@ -11,7 +11,7 @@ from textual.widgets import Button, Input
 from tests.ui.reversal_stage import opened, posts, read_at_once, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.intents.journal.registered_journal import NEW
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
 
 pytestmark = pytest.mark.looptime

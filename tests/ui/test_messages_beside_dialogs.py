@@ -10,8 +10,8 @@ from textual.widgets import Button
 from tests.ui.reversal_stage import opened, text_in_one_line
 from tests.ui.virtual import BriefStage as Stage
 from tests.ui.virtual import newest_message
-from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.sanitize import notify
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.safe_text import notify
 from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime

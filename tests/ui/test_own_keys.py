@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.ui.keys.profile_keys import own_keys
+from tradetui.ui.key_bindings.profile_bindings import own_keys
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from tradetui.commands.session import screen_state
 from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
-from tradetui.ui.dialogs.columns import ColumnsDialog
-from tradetui.ui.dialogs.export import ExportDialog
+from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
+from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.settings.preferences import (
     ColumnChoice,
     ScreenPreferences,

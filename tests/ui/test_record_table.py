@@ -16,8 +16,8 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import fitted
-from tradetui.ui.table.footer import Footer
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_footer import Footer
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
 

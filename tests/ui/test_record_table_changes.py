@@ -10,7 +10,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.cursor import TableCursor
-from tradetui.ui.table.lines import MARGIN
+from tradetui.ui.table.table_lines import MARGIN
 
 FIFTY = [f"r{number}" for number in range(50)]
 

@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, Static
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 from tradetui.ui.tty.screenshot import screen_text

@@ -26,7 +26,7 @@ from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.outcome_lines import outcome_lines
-from tradetui.ui.intents.reversal.tables.rows import Room
+from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType

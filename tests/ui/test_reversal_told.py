@@ -19,7 +19,7 @@ from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -22,7 +22,7 @@ from tradetui.desk.reversal.progress import Progress
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
 from tradetui.ui.intents.reversal.tables.lines import decision_lines
-from tradetui.ui.intents.reversal.tables.rows import Room
+from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.enums import Side
 

@@ -192,7 +192,7 @@ def test_the_screen_imports_late_in_one_module() -> None:
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
-    assert late == {"application/deferred.py"}
+    assert late == {"application/lazy_imports.py"}
 
 
 def test_no_wait_loses_a_cancellation() -> None:
@@ -231,7 +231,7 @@ ROWS_WAY = (
     "desk/lookup/session_lookups.py",
     "desk/tables",
     "ui/main",
-    "ui/protocol/messages.py",
+    "ui/app_protocols/messages.py",
     "ui/records",
     "ui/table",
 )
@@ -409,7 +409,7 @@ def test_a_name_that_nothing_uses_is_found() -> None:
 ONE_MEANING = {
     "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
     "ZERO": "Decimal(0), in two rooms that may not see each other",
-    "ask_to_try_again": "ui/application/deferred.py loads the function of this name when it is first called",
+    "ask_to_try_again": "ui/application/lazy_imports.py loads the function of this name when it is first called",
     "open_creation": "likewise",
     "open_export": "likewise",
     "open_screen_list": "likewise",

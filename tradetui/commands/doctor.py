@@ -35,7 +35,7 @@ from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.profiles.load import LoadedProfile, load
 from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.keys.profile_keys import own_keys
+from tradetui.ui.key_bindings.profile_bindings import own_keys
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.enums import PlanType

@@ -12,7 +12,7 @@ from tradetui.commands.process.output import JsonWriter, TableWriter
 from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.load import load
-from tradetui.ui.keys.registry import key_table
+from tradetui.ui.key_bindings.binding_registry import key_table
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     if not changed:
         return {}
-    from tradetui.ui.keys.profile_keys import own_keys
+    from tradetui.ui.key_bindings.profile_bindings import own_keys
 
     own = own_keys(changed)
     for trouble in own.troubles:

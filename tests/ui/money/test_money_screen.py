@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from tests.ui.virtual import Stage
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
-from tradetui.ui.money import sentences
+from tradetui.ui.money import money_sentences
 from tradetui.ui.money.money_layout import MoneyPanel
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
@@ -90,7 +90,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         history = history_of(stage)
         fills_of_period = history.table.shown
         assert fills_of_period > 300
-        funding = sentences.funding_beside(screen._reading.total_figures(), "USDT", screen.cell_format)
+        funding = money_sentences.funding_beside(screen._reading.total_figures(), "USDT", screen.cell_format)
         assert funding
         assert f"{funding} beside these fills" in screen_text(stage.app)
         await pilot.press("escape")

@@ -16,7 +16,7 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
-from tradetui.ui.money.sentences import (
+from tradetui.ui.money.money_sentences import (
     funding_beside,
     nothing_sentence,
     open_change_reason,

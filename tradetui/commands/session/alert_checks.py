@@ -14,7 +14,7 @@ from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impos
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
-from tradetui.ui.alerts.desktop import in_tmux, notification, own_sequence
+from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_sequence
 from tradetui.wire.product_types import ProductType, may_trade
 
 _TMUX_S: Final = 3.0

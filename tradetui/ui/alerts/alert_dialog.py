@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 _LABEL = 10
 

@@ -15,10 +15,10 @@ from tradetui.desk.alerts.claims import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.alerts.alert_dialog import AlertDialog
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import bindings_named
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.record_table import RecordTable

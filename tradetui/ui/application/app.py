@@ -15,13 +15,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.application import deferred
-from tradetui.ui.application.trading_lock import TradingLock
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.key_order import KeyOrder, TypedInput
-from tradetui.ui.keys.profile_keys import KeyTrouble, own_keys
-from tradetui.ui.main.start import StartScreen
-from tradetui.ui.protocol.messages import (
+from tradetui.ui.app_protocols.messages import (
     OpenAlerts,
     OpenCreation,
     OpenDates,
@@ -35,8 +29,14 @@ from tradetui.ui.protocol.messages import (
     OpenScreenList,
     OpenTrips,
 )
-from tradetui.ui.protocol.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
-from tradetui.ui.sanitize import notify
+from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
+from tradetui.ui.application import lazy_imports
+from tradetui.ui.application.trading_lock import TradingLock
+from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
+from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, own_keys
+from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.main.start_screen import StartScreen
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preference_writer import PreferenceWriter
 from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.settings.themes import THEMES, first_theme
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.ui.alerts.notices import AlertNotices
+    from tradetui.ui.alerts.alert_notices import AlertNotices
+    from tradetui.ui.app_protocols.screens import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.protocol.screens import KeyedScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
 CRASHED = 1
@@ -75,7 +75,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
-    COMMANDS = {deferred.palette}
+    COMMANDS = {lazy_imports.palette}
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("app"),
         Binding("ctrl+q,ctrl+c", "leave", "Quit", show=False, system=True),
@@ -139,7 +139,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def main(self) -> MainScreen:
         """The main screen."""
         if self._main is None:
-            self._main = deferred.main_screen(self.settings)
+            self._main = lazy_imports.main_screen(self.settings)
         return self._main
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -230,7 +230,7 @@ class TradeApp(App[None], inherit_bindings=False):
             return
         self.failure = None
         self.desk = opened
-        self._alerts = notices = deferred.alert_notices(self, opened, rings=self.settings.bell)
+        self._alerts = notices = lazy_imports.alert_notices(self, opened, rings=self.settings.bell)
         opened.alerts.delivery.desktop = notices.show_on_desktop
         self._subscriptions = (
             opened.subscribe(self._published),
@@ -287,7 +287,7 @@ class TradeApp(App[None], inherit_bindings=False):
     @on(OpenLookup)
     def _open_lookup(self, message: OpenLookup) -> None:
         """Look up one kind of record, in the place of another kind if one is open."""
-        before, self.lookup = self.lookup, deferred.lookup_screen(self.settings, message.table, message.texts)
+        before, self.lookup = self.lookup, lazy_imports.lookup_screen(self.settings, message.table, message.texts)
         if before is None:
             self.push_screen(self.lookup)
         else:
@@ -296,50 +296,50 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @on(OpenScreenList)
     def _open_screen_list(self) -> None:
-        deferred.open_screen_list(self.lookup or self.main)
+        lazy_imports.open_screen_list(self.lookup or self.main)
 
     @on(OpenDetail)
     def _open_detail(self, message: OpenDetail) -> None:
-        self.push_screen(deferred.detail_screen(message))
+        self.push_screen(lazy_imports.detail_screen(message))
 
     @on(OpenJournal)
     def _open_journal(self) -> None:
-        self.push_screen(deferred.journal_screen(self.settings))
+        self.push_screen(lazy_imports.journal_screen(self.settings))
 
     @on(OpenMoney)
     def _open_money(self) -> None:
         if self.desk is not None:
-            self.push_screen(deferred.money_screen(self.settings, self.desk))
+            self.push_screen(lazy_imports.money_screen(self.settings, self.desk))
 
     @on(OpenTrips)
     def _open_trips(self, message: OpenTrips) -> None:
-        self.push_screen(deferred.trips_screen(self.settings, message))
+        self.push_screen(lazy_imports.trips_screen(self.settings, message))
 
     @on(OpenAlerts)
     def _open_alerts(self) -> None:
-        self.push_screen(deferred.alerts_screen(self.settings))
+        self.push_screen(lazy_imports.alerts_screen(self.settings))
 
     @on(OpenHistory)
     def _open_history(self, message: OpenHistory) -> None:
-        self.push_screen(deferred.history_screen(self.settings, message))
+        self.push_screen(lazy_imports.history_screen(self.settings, message))
 
     @on(OpenDates)
     def _open_dates(self, message: OpenDates) -> None:
-        deferred.ask_for_dates(self, message)
+        lazy_imports.ask_for_dates(self, message)
 
     @on(OpenReversal)
     def _open_reversal(self, message: OpenReversal) -> None:
         if self.desk is not None and self.desk.execution is not None:
-            self.push_screen(deferred.reversal_dialog(self.desk.execution, self.desk, message.target))
+            self.push_screen(lazy_imports.reversal_dialog(self.desk.execution, self.desk, message.target))
 
     @on(OpenCreation)
     def _open_creation(self, message: OpenCreation) -> None:
         if self.desk is not None and self.desk.creation is not None:
-            deferred.open_creation(self, self.desk.creation, message.name)
+            lazy_imports.open_creation(self, self.desk.creation, message.name)
 
     @on(OpenExport)
     def _open_export(self, message: OpenExport) -> None:
-        deferred.open_export(self, self.desk, message)
+        lazy_imports.open_export(self, self.desk, message)
 
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
@@ -409,7 +409,7 @@ class TradeApp(App[None], inherit_bindings=False):
         question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
         if self.desk is not None and self.desk.holds_unsaved_keys:
             question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
-        self.push_screen(deferred.confirm_dialog("Quit", question, "Quit"), leave)
+        self.push_screen(lazy_imports.confirm_dialog("Quit", question, "Quit"), leave)
 
     def action_lock_at_once(self) -> None:
         """Lock trading, whatever is open; unlocking is the main screen's."""
@@ -421,7 +421,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         """Every key and what it does."""
-        self.push_screen(deferred.help_dialog(self.settings.keys, self.keyed_screen))
+        self.push_screen(lazy_imports.help_dialog(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard by OSC 52 and say what it was."""

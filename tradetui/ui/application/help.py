@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from tradetui.ui.application.header_legend import HEADER_FIGURES
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.keys.registry import BINDINGS, shown_keys
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 
 HEADER_GROUP = "Header"
 _AROUND: Final = 10

@@ -8,11 +8,11 @@ from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from tradetui.ui.application.configuration import reload_configuration
+from tradetui.ui.app_protocols.application import TradingApp
+from tradetui.ui.app_protocols.messages import OpenCreation
+from tradetui.ui.application.configuration_reload import reload_configuration
 from tradetui.ui.intents.creation.titles import choices
-from tradetui.ui.keys.registry import BINDINGS, shown_keys
-from tradetui.ui.protocol.application import TradingApp
-from tradetui.ui.protocol.messages import OpenCreation
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 from tradetui.ui.settings.themes import THEMES
 
 _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page_up", "page_down", "first", "last"})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
-from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.protocol.messages import OpenLookup
+from tradetui.ui.app_protocols.messages import OpenLookup
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.table.table_screen import TableScreen
 
 

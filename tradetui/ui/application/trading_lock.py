@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from tradetui.ui.application import deferred
-from tradetui.ui.sanitize import notify
+from tradetui.ui.application import lazy_imports
+from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -52,9 +52,9 @@ class TradingLock:
         if desk is None or desk.intents is None:
             self.lock(desk)
         elif desk.intents.loss is not None:
-            self._app.push_screen(deferred.lost_journal_dialog(desk.intents))
+            self._app.push_screen(lazy_imports.lost_journal_dialog(desk.intents))
         elif desk.intents.fault is not None:
-            deferred.ask_to_try_again(self._app, desk.intents, self._changed)
+            lazy_imports.ask_to_try_again(self._app, desk.intents, self._changed)
         elif not desk.intents.locked:
             self.lock(desk)
         else:
@@ -68,7 +68,7 @@ class TradingLock:
                 self._changed()
 
         question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        self._app.push_screen(deferred.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
+        self._app.push_screen(lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
 
     def _take_back_message(self) -> None:
         """Show no longer that trading is locked."""

@@ -7,7 +7,7 @@ from typing import Final
 from textual.message import Message
 from textual.widgets import Button
 
-from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.app_protocols.application import trading_app
 
 TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
 

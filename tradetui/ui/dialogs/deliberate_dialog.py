@@ -13,10 +13,10 @@ from textual.content import Content
 from textual.widgets import Button, Input, Static
 from textual.widgets.button import ButtonVariant
 
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.protocol.application import trading_app
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 Result = TypeVar("Result")

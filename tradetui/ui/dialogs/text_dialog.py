@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 
 
 class TextDialog(DimmingScreen[bool]):

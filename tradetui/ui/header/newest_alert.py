@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

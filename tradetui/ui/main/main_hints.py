@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tradetui.ui.keys.registry import BINDINGS, KeyBinding
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
 
 _HINT_ORDER: Final = (
     "help",

@@ -16,23 +16,23 @@ from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.app_protocols.messages import OpenHistory, OpenReversal
+from tradetui.ui.app_protocols.screens import FollowsRow
+from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
-from tradetui.ui.header.session import show_session
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
+from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels
 from tradetui.ui.main.main_hints import hinted_bindings
+from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panel_headlines import PanelHeadlines
 from tradetui.ui.main.panel_painter import PanelPainter
-from tradetui.ui.main.panels import Panel
 from tradetui.ui.main.profile_choice import ask_for_profile
 from tradetui.ui.main.refusal_notice import RefusalNotice
-from tradetui.ui.main.reverse_key import VanishedPosition, ask_for_leg
-from tradetui.ui.protocol.messages import OpenHistory, OpenReversal
-from tradetui.ui.protocol.screens import FollowsRow
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.main.reversal_target import VanishedPosition, ask_for_leg
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
-    from tradetui.ui.keys.key_order import TypedInput
+    from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings
 
 TICK_S = 1.0

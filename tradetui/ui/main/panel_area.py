@@ -12,7 +12,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, regions
-from tradetui.ui.main.panels import Panel
+from tradetui.ui.main.panel import Panel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.main.hidden_panels import HiddenPanel
-from tradetui.ui.main.panels import has_trouble
+from tradetui.ui.main.panel import has_trouble
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:

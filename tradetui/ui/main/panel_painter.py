@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from tradetui.ui.main.panels import Panel
+from tradetui.ui.main.panel import Panel
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

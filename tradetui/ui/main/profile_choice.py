@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from rich.cells import cell_len
 
 from tradetui.desk.settings import Access
-from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
 from tradetui.wire.text.sanitize import scrub
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.widgets import Static
 
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.health import Health

@@ -20,7 +20,7 @@ from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.money import sentences
+from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
 from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, month_of
 from tradetui.ui.money.charts import charts_of_period
@@ -29,10 +29,10 @@ from tradetui.ui.money.money_layout import FRAME, RESULT_WIDTH, MoneyPanel, arra
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import result_rows
 from tradetui.ui.money.result_panel import ResultPanel
-from tradetui.ui.sanitize import sanitized
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import AsideFrame, TableFrame
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_frame import AsideFrame, TableFrame
 
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
@@ -102,7 +102,7 @@ class MoneyPanels(Container):
         reading = self._reading
         result_frame = self.query_one("#money-result", AsideFrame)
         result_frame.entitle(sanitized("Result"))
-        reason = "" if reading.results is None else sentences.open_change_reason(reading.results, reading.symbols)
+        reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
         frame = self.query_one("#money-groups", TableFrame)
         pattern = f" /{self.table.pattern}" if self.table.pattern else ""
@@ -113,7 +113,7 @@ class MoneyPanels(Container):
         elif self._reading.results is None:
             nothing = "reading …"
         else:
-            nothing = sentences.nothing_sentence(
+            nothing = money_sentences.nothing_sentence(
                 self._reading.choice,
                 has_any=self._reading.has_any,
                 is_missing=bool(self._reading.results.missing),
@@ -172,7 +172,7 @@ class MoneyPanels(Container):
             if line.day is not None and month_of(line.day) == month
         }
         grid = MonthGrid(month, nets)
-        self.calendar.show(grid, sentences.calendar_notes(grid, cell_format))
+        self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format))
 
     def _totals(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> TotalTexts:
         return result_totals(lines, cell_format, str(self.grouping))
@@ -181,7 +181,7 @@ class MoneyPanels(Container):
         results = self._reading.results
         if results is None:
             return ""
-        parts = [] if results.orders_complete else [sentences.ORDERS_WAIT]
+        parts = [] if results.orders_complete else [money_sentences.ORDERS_WAIT]
         if results.other_coins and self.grouping is not Grouping.COIN:
             amounts = (
                 f"{amount_text(line.figures.net, line.coin, line.figures, cell_format)} {line.coin}"

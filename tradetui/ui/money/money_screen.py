@@ -18,13 +18,14 @@ from tradetui.desk.results.period import Period
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.header.bar import HeaderBar, has_two_lines
+from tradetui.ui.app_protocols.messages import OpenHistory, OpenTrips
+from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
-from tradetui.ui.header.session import show_session
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDING_OF_ID, KeyBinding
-from tradetui.ui.money import sentences
+from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_layout import MoneyPanel
@@ -33,8 +34,7 @@ from tradetui.ui.money.period_bar import PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import Opens
 from tradetui.ui.money.result_panel import ResultPanel
-from tradetui.ui.protocol.messages import OpenHistory, OpenTrips
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
@@ -150,8 +150,8 @@ class MoneyScreen(TableScreen):
         first_known = reading.results.days[0].day if reading.results is not None and reading.results.days else None
         self._bar.show(
             reading.choice,
-            sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=False),
-            sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=True),
+            money_sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=False),
+            money_sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=True),
         )
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
@@ -167,9 +167,12 @@ class MoneyScreen(TableScreen):
         if reading.fills_to_book is not None:
             return f"The archive is brought forward: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
-            wallet = sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
+            wallet = money_sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
             today = None if self.desk is None else self.desk.today()
-            reasons = sentences.today_reason(reading.today_unknown), sentences.since_reason(today, reading.zone)
+            reasons = (
+                money_sentences.today_reason(reading.today_unknown),
+                money_sentences.since_reason(today, reading.zone),
+            )
             return " · ".join(filter(None, (wallet, *reasons)))
         return "reading …" if self.desk is not None and self.desk.archive is not None else "still starting …"
 
@@ -375,7 +378,7 @@ class MoneyScreen(TableScreen):
     ) -> None:
         """The fills that figures are of, and the funding that no fill shows."""
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
-        beside = sentences.funding_beside(figures, coin, self.cell_format)
+        beside = money_sentences.funding_beside(figures, coin, self.cell_format)
         self.post_message(OpenHistory(FILLS.name, dates, beside))
 
     async def action_back(self) -> None:

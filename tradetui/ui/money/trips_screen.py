@@ -14,18 +14,18 @@ from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_n
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
+from tradetui.ui.app_protocols.messages import OpenHistory
 from tradetui.ui.header.newest_alert import NewestAlert
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import bindings_named
+from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money.result_lines import day_in_words
-from tradetui.ui.protocol.messages import OpenHistory
-from tradetui.ui.sanitize import notify
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.results import TripRow

@@ -12,11 +12,11 @@ from textual.containers import Vertical
 
 from tradetui.desk.tables.cells import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.detail_fields import EXTRA, UNREADABLE, Field, fields_of
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import MachineZone
 from tradetui.ui.table.record_table import RecordTable
 

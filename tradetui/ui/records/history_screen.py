@@ -14,15 +14,15 @@ from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.header.newest_alert import NewestAlert
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
+from tradetui.ui.key_bindings.binding_registry import BINDINGS
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 

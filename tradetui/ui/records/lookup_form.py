@@ -16,7 +16,7 @@ from tradetui.desk.lookup.query import Checked, Query
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.records.lookup_sentences import stretch_words
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
 
 AROUND_THE_FIELDS = 11

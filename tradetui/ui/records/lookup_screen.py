@@ -19,19 +19,19 @@ from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
-from tradetui.ui.header.bar import HeaderBar, has_two_lines
-from tradetui.ui.header.session import show_session
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import bindings_named
-from tradetui.ui.protocol.messages import OpenLookup
+from tradetui.ui.app_protocols.messages import OpenLookup
+from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.key_bindings.binding_registry import bindings_named
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import asked_words, bar_of, progress_words
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:

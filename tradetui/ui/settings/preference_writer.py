@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tradetui.ui.sanitize import notify
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preferences import ScreenPreferences
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.choosable_columns import choosable_columns
-from tradetui.ui.dialogs.columns import ColumnsDialog
-from tradetui.ui.protocol.application import trading_app
+from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
 from tradetui.ui.settings.preferences import TableChoice, chosen_columns
 
 if TYPE_CHECKING:

@@ -15,12 +15,8 @@ from textual.widgets import Input
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
-from tradetui.ui.dialogs.sort import SortChoice, SortDialog
-from tradetui.ui.keys.bindings import bindings_of_key
-from tradetui.ui.keys.footer import Hint, Hints
-from tradetui.ui.keys.registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
-from tradetui.ui.protocol.application import TradingApp, trading_app
-from tradetui.ui.protocol.messages import (
+from tradetui.ui.app_protocols.application import TradingApp, trading_app
+from tradetui.ui.app_protocols.messages import (
     OpenAlerts,
     OpenCreation,
     OpenDates,
@@ -31,7 +27,11 @@ from tradetui.ui.protocol.messages import (
     OpenMoney,
     OpenScreenList,
 )
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
+from tradetui.ui.key_bindings.key_footer import Hint, Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import MachineZone, zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tradetui.ui.keys.bindings import is_key_name
+from tradetui.ui.key_bindings.textual_bindings import is_key_name
 
 if TYPE_CHECKING:
     from textual.app import App

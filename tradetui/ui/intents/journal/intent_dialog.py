@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.intents.reversal.tables.rows import line
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.intents.reversal.tables.table_rows import line
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.json_text import dump_json
 
 if TYPE_CHECKING:

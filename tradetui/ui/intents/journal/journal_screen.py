@@ -13,14 +13,14 @@ from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
-from tradetui.ui.keys.bindings import bindings
-from tradetui.ui.keys.footer import Hints
-from tradetui.ui.keys.registry import BINDINGS
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.key_bindings.binding_registry import BINDINGS
+from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
-from tradetui.ui.table.frame import RecordsFrame
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 WORD: Final = "ACCEPT LOSS"

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 CAUTION = (
     "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"

@@ -16,8 +16,8 @@ from tradetui.desk.reversal.sending import Departure
 from tradetui.desk.reversal.stage import Stage
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.intents.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
-from tradetui.ui.intents.reversal.tables.rows import Room
-from tradetui.ui.sanitize import notify
+from tradetui.ui.intents.reversal.tables.table_rows import Room
+from tradetui.ui.safe_text import notify
 from tradetui.wire.text.sanitize import scrub
 
 Ending = Callable[[Room], Content]

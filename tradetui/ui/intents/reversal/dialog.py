@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import KEY_CANNOT_TRADE, LOCKED
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
@@ -25,12 +26,11 @@ from tradetui.ui.intents.reversal.phase import ASKING, Phase
 from tradetui.ui.intents.reversal.preview_area import PreviewArea
 from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
-from tradetui.ui.intents.reversal.unread import NO_FOCUS, Unread
-from tradetui.ui.intents.unlock_key import with_unlock_key
-from tradetui.ui.keys.key_order import TypedInput
-from tradetui.ui.keys.registry import is_key_of, shown_keys
-from tradetui.ui.protocol.application import trading_app
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.intents.reversal.unread_changes import NO_FOCUS, Unread
+from tradetui.ui.intents.unlock_binding import with_unlock_key
+from tradetui.ui.key_bindings.binding_registry import is_key_of, shown_keys
+from tradetui.ui.key_bindings.key_queue import TypedInput
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0

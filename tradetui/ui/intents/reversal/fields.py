@@ -13,7 +13,7 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
 from tradetui.trading.money import grouped_digits
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 
 class SizeBox(Input):

@@ -11,7 +11,7 @@ from textual.widgets import Button
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"

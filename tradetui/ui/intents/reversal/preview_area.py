@@ -13,8 +13,8 @@ from textual.widgets import Static
 from tradetui.desk.reversal.preview import Change, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
-from tradetui.ui.intents.reversal.tables.rows import Room
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.intents.reversal.tables.table_rows import Room
+from tradetui.ui.safe_text import sanitized
 
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Cells of a terminal in which it can be read at all."""

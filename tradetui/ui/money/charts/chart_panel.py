@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
 from tradetui.ui.money.tone_styles import INK_STYLES
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
 """Draws a chart in so many columns and rows, with or without UTF-8; raises ImportError where no library can."""

@@ -15,7 +15,7 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of
-from tradetui.ui.intents.reversal.tables.rows import DIFFERENT, Marks, Room, TableRow, table
+from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13

@@ -20,8 +20,8 @@ from tradetui.ui.intents.reversal.tables.figures import figures_of
 from tradetui.ui.intents.reversal.tables.legs import legs_table
 from tradetui.ui.intents.reversal.tables.orders import orders_table
 from tradetui.ui.intents.reversal.tables.risks import MARGIN_SHORT, risk_table
-from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room, line
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room, line
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.text.sanitize import scrub
 

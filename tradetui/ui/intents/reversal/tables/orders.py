@@ -14,7 +14,7 @@ from tradetui.desk.tables.cells import UNKNOWN
 from tradetui.trading.money import ZERO
 from tradetui.trading.resting.order_impact import OrderImpact, RestingKind
 from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
-from tradetui.ui.intents.reversal.tables.rows import CHANGED, Marks, Room
+from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room
 from tradetui.wire.text.sanitize import scrub
 
 _KIND, _ACTION, _AWAY = 14, 36, 8

@@ -15,7 +15,7 @@ from tradetui.ui.intents.reversal.tables.figures import figures_of
 from tradetui.ui.intents.reversal.tables.legs import outcome_table
 from tradetui.ui.intents.reversal.tables.orders import orders_table
 from tradetui.ui.intents.reversal.tables.risks import outcome_risk_table
-from tradetui.ui.intents.reversal.tables.rows import Marks, Room
+from tradetui.ui.intents.reversal.tables.table_rows import Marks, Room
 from tradetui.wire.text.sanitize import scrub
 
 

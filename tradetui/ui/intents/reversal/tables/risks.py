@@ -18,7 +18,7 @@ from tradetui.trading.holdings import Holdings
 from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
-from tradetui.ui.intents.reversal.tables.rows import DIFFERENT, Marks, Room, TableRow, table
+from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table
 
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.ui.keys.bindings import is_key_name, long_name
-from tradetui.ui.keys.registry import BINDING_OF_ID, BINDINGS, EVERYWHERE, KeyBinding, shown_keys
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, BINDINGS, EVERYWHERE, KeyBinding, shown_keys
+from tradetui.ui.key_bindings.textual_bindings import is_key_name, long_name
 
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
 """Ids of bindings as profiles may still write them, with the ids they have now."""

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
 
 _HINTS: Final[Mapping[str, str]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeGuard, runtime_checkable
 
-from tradetui.ui.keys.key_order import TypedInput
-from tradetui.ui.keys.registry import RESULTS
+from tradetui.ui.key_bindings.binding_registry import RESULTS
+from tradetui.ui.key_bindings.key_queue import TypedInput
 
 if TYPE_CHECKING:
     from textual import events

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, cast
 
-from tradetui.ui.keys.key_order import KeyOrder
-from tradetui.ui.protocol.screens import KeyedScreen
+from tradetui.ui.app_protocols.screens import KeyedScreen
+from tradetui.ui.key_bindings.key_queue import KeyOrder
 from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
 
 if TYPE_CHECKING:

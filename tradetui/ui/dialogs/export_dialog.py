@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

@@ -8,12 +8,12 @@ from textual.app import App
 
 from tradetui.desk.creation import Creation, CreationKind
 from tradetui.desk.intents.intents import Withheld
-from tradetui.ui.dialogs.choice import ChoiceDialog
-from tradetui.ui.intents.creation.form import CreationForm
-from tradetui.ui.intents.creation.issued_keys import IssuedKeysScreen
-from tradetui.ui.intents.creation.result import ResultDialog
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.intents.creation.creation_form import CreationForm
+from tradetui.ui.intents.creation.creation_result import ResultDialog
+from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeysScreen
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
-from tradetui.ui.sanitize import notify
+from tradetui.ui.safe_text import notify
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:

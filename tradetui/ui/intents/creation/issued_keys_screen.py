@@ -19,7 +19,7 @@ from tradetui.desk.tables.cells import UNKNOWN
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
-from tradetui.ui.sanitize import notify, sanitized
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12

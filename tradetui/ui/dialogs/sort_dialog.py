@@ -16,9 +16,9 @@ from textual.widgets import OptionList, Static
 from tradetui.desk.tables.cells import Column
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.keys.bindings import long_name
-from tradetui.ui.keys.registry import shown_keys
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.key_bindings.binding_registry import shown_keys
+from tradetui.ui.key_bindings.textual_bindings import long_name
+from tradetui.ui.safe_text import sanitized
 
 UNSORTED_KEY: Final = "0"
 _MOVES_OR_CLOSES: Final = frozenset("jkq")

@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 
 
 class ConfirmDialog(DeliberateDialog[bool]):

@@ -8,8 +8,8 @@ from typing import Any
 from textual.app import App
 
 from tradetui.desk.intents.intents import Intents
-from tradetui.ui.dialogs.confirm import ConfirmDialog
-from tradetui.ui.sanitize import notify
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.safe_text import notify
 
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:

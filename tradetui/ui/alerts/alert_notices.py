@@ -8,9 +8,9 @@ from textual.screen import ModalScreen
 
 from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Channel, RuleKind
-from tradetui.ui.alerts.desktop import notification
-from tradetui.ui.protocol.screens import ShowsAlerts
-from tradetui.ui.sanitize import notify
+from tradetui.ui.alerts.desktop_notification import notification
+from tradetui.ui.app_protocols.screens import ShowsAlerts
+from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

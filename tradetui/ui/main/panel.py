@@ -14,10 +14,10 @@ from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table, TableName
 from tradetui.ui.main.layout import PanelNeed
-from tradetui.ui.sanitize import sanitized
-from tradetui.ui.table.footer import Footer
-from tradetui.ui.table.frame import TableFrame
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_frame import TableFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed

@@ -8,7 +8,7 @@ from typing import Final
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
-from tradetui.ui.keys.registry import BINDINGS, KeyBinding
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
 
 _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 

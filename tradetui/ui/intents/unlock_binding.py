@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tradetui.desk.reversal.pretrade_checks import LOCKED
-from tradetui.ui.keys.registry import shown_keys
+from tradetui.ui.key_bindings.binding_registry import shown_keys
 
 
 def with_unlock_key(reasons: Iterable[str], own_keys: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from tradetui.ui.header.bar import HeaderBar, has_two_lines
-from tradetui.ui.keys.footer import Hints
+from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.key_bindings.key_footer import Hints
 
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.rows.date_filter import DateFilter
-    from tradetui.ui.alerts.notices import AlertNotices
+    from tradetui.ui.alerts.alert_notices import AlertNotices
+    from tradetui.ui.app_protocols.messages import OpenDates, OpenDetail, OpenExport, OpenHistory, OpenTrips
+    from tradetui.ui.app_protocols.screens import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText
-    from tradetui.ui.protocol.messages import OpenDates, OpenDetail, OpenExport, OpenHistory, OpenTrips
-    from tradetui.ui.protocol.screens import KeyedScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.table_screen import TableScreen
@@ -40,7 +40,7 @@ def palette() -> type[Provider]:
 
 def alert_notices(app: App[Any], desk: Desk, *, rings: bool) -> AlertNotices:
     """What shows the alerts of a session that was opened."""
-    from tradetui.ui.alerts.notices import AlertNotices
+    from tradetui.ui.alerts.alert_notices import AlertNotices
 
     return AlertNotices(app, rings=rings, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
 
@@ -110,7 +110,7 @@ def history_screen(settings: UiSettings, message: OpenHistory) -> Screen[None]:
 
 def ask_for_dates(app: App[Any], message: OpenDates) -> None:
     """Ask from when to when, and of which symbols, rows are shown."""
-    from tradetui.ui.dialogs.dates import DatesDialog
+    from tradetui.ui.dialogs.dates_dialog import DatesDialog
 
     def take(answer: DateFilter | bool | None) -> None:
         if answer is not None and answer is not False:
@@ -136,7 +136,7 @@ def lost_journal_dialog(intents: Intents) -> Screen[None]:
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
     """Ask whether to try a journal again that could not be written; `changed` is called once it was."""
-    from tradetui.ui.intents.journal.try_journal import ask_to_try_again
+    from tradetui.ui.intents.journal.retry_journal import ask_to_try_again
 
     ask_to_try_again(app, intents, changed)
 
@@ -150,21 +150,21 @@ def reversal_dialog(execution: Execution, desk: Desk, target: Target) -> Screen[
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
     """The form of what can be created by this name, or the question which."""
-    from tradetui.ui.intents.creation.opening import open_creation
+    from tradetui.ui.intents.creation.open_creation import open_creation
 
     open_creation(app, creation, name)
 
 
 def open_export(app: App[Any], desk: Desk | None, rows: OpenExport) -> None:
     """Ask for a file, and write rows into it."""
-    from tradetui.ui.dialogs.export import open_export
+    from tradetui.ui.dialogs.export_dialog import open_export
 
     open_export(app, desk, rows.rows, rows.columns, rows.file_stem, rows.title)
 
 
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
     """A question whose safe answer has the focus."""
-    from tradetui.ui.dialogs.confirm import ConfirmDialog
+    from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 
     return ConfirmDialog(title, question, action)
 

@@ -14,7 +14,7 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.cells import Column
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.text.sanitize import scrub
 

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tradetui.ui.protocol.application import TradingApp
-from tradetui.ui.sanitize import notify
+from tradetui.ui.app_protocols.application import TradingApp
+from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:
     from textual.app import App

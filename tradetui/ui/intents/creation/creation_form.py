@@ -22,12 +22,12 @@ from tradetui.desk.creation import (
 )
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.parameter_form import FormField
-from tradetui.ui.dialogs.confirm import ConfirmDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.intents.creation.result import ResultDialog
-from tradetui.ui.intents.creation.review import ReviewDialog
+from tradetui.ui.intents.creation.creation_result import ResultDialog
+from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 _LONGEST_TEXT = 1_400

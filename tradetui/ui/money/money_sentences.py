@@ -17,7 +17,7 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
-from tradetui.ui.header.session import since_when
+from tradetui.ui.header.session_summary import since_when
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tradetui.ui.sanitize import sanitized
+from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 
 _AROUND: Final = 6

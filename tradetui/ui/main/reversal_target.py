@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tradetui.ui.app_protocols.messages import OpenReversal
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
-from tradetui.ui.protocol.messages import OpenReversal
 
 if TYPE_CHECKING:
     from textual.screen import Screen
