@@ -12,8 +12,8 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
+from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.table.record_table import RecordTable

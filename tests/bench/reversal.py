@@ -29,7 +29,7 @@ from tests.bench.report import Report, by_turns, median_ratio
 from tests.whole.outgoing import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
-from tradetui.desk.intents.journal.chain import ChainPoint, EventRow, chained, genesis
+from tradetui.desk.intents.journal.hash_chain import ChainPoint, EventRow, chained, genesis
 from tradetui.desk.intents.journal.journal import Journal, State
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.profiles.load import Flags, load

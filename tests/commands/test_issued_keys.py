@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_desk
-from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
+from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 from tradetui.commands.session.profile_sessions import ProfileSessions
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_files import KeyStoreUnusable

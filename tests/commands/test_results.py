@@ -23,7 +23,7 @@ from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bill_reading import BillReading
-from tradetui.desk.feeds.bills.history import BillHistory
+from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.exchange.errors import Busy
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.product_types import ProductType

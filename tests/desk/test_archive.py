@@ -11,9 +11,9 @@ import pytest
 
 from tests.desk.rows import fill, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
+from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
-from tradetui.desk.archive.hole import Hole
-from tradetui.desk.archive.rows import PAGE, PAGES_KEPT, ArchiveRows
+from tradetui.desk.archive.gap import Hole
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk

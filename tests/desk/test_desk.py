@@ -10,11 +10,11 @@ import pytest
 
 from tests.desk.simulation import PRODUCT_TYPES, Simulation
 from tradetui.desk.account.account_storage import account_dir
-from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.database import Selection
 from tradetui.desk.archive.equity import samples
-from tradetui.desk.feeds.fills.history import KEPT
+from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 

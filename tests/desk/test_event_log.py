@@ -10,7 +10,7 @@ import pytest
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.event import EventKind
+from tradetui.desk.events.account_event import EventKind
 from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.desk.tables.rows.product_row import ProductRow

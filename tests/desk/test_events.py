@@ -15,10 +15,10 @@ from tests.desk.simulation import Simulation
 from tradetui.commands.process.flags import EVENT_KINDS
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.desk import journal_location
-from tradetui.desk.events.account_events import AccountEvents, NoLog
-from tradetui.desk.events.event import AccountEvent, EventId, EventKind
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind
+from tradetui.desk.events.event_sentences import event_sentence
+from tradetui.desk.events.event_stream import AccountEvents, NoLog
 from tradetui.desk.events.journal_steps import JournalSteps
-from tradetui.desk.events.sentences import event_sentence
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment

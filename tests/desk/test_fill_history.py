@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.desk.rows import fill
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.feeds.fills.history import KEPT, FillHistory
-from tradetui.desk.feeds.fills.reader import FillsReader
+from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable

@@ -21,8 +21,8 @@ import pytest
 
 from tests.full_disk import disk_full_at, wal_of
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene, session
-from tradetui.desk.intents.journal.fault import JournalFault
 from tradetui.desk.intents.journal.journal import AlreadyOpen, Journal, State
+from tradetui.desk.intents.journal.journal_fault import JournalFault
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target

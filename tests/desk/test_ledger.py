@@ -16,10 +16,10 @@ from tests.desk.ledger_histories import START_MS, ZONES, MadeHistory, made_histo
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.archive.earlier_copy import BEFORE_LEDGER, copy_of
-from tradetui.desk.archive.hole import Hole
+from tradetui.desk.archive.gap import Hole
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
-from tradetui.desk.archive.results import ResultQuery, ResultRow, ended_trips, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
+from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, copy_of
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file

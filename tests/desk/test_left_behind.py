@@ -15,7 +15,7 @@ import pytest
 from tests.whole.reversing import SYMBOL, USDT, another_session, scene, session
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Intent, Moment, State
-from tradetui.desk.intents.journal.opening import open_journal
+from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.reversal.execution import KIND
 from tradetui.desk.reversal.preview import Target
@@ -262,7 +262,7 @@ async def test_without_its_registry_nothing_is_begun(
     location: JournalLocation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tradetui.desk.intents.intents import Withheld
-    from tradetui.desk.intents.journal.registry import Registry
+    from tradetui.desk.intents.journal.journal_registry import Registry
 
     intents = await intents_of(location)
 

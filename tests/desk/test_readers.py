@@ -10,7 +10,7 @@ from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.fills.history import FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader

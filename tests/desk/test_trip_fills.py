@@ -6,7 +6,7 @@ from tests.desk.ledger_histories import START_MS
 from tests.desk.rows import fill
 from tests.desk.scripted import USDT
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.archive.results import ResultQuery, ended_trips
+from tradetui.desk.archive.ledger_queries import ResultQuery, ended_trips
 from tradetui.desk.archive.trips.fills import trip_fill_ids
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping

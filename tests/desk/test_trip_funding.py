@@ -10,7 +10,7 @@ from tests.desk.rows import fill
 from tests.desk.scripted import USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow, ended_trips
 from tradetui.desk.archive.trips.open_trips import open_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import Position, reported

@@ -12,7 +12,7 @@ from tests.desk.rows import fill
 from tests.desk.scripted import USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping

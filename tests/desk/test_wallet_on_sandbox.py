@@ -12,11 +12,11 @@ from pydantic import SecretStr
 
 from tests.desk.simulation import PRODUCT_TYPES, START_MS
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow, ended_trips, results
 from tradetui.desk.archive.trips.open_trips import open_trips
+from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
-from tradetui.desk.feeds.bills.history import BillHistory
-from tradetui.desk.feeds.fills.history import NOTED_EVERY_MS, FillHistory
+from tradetui.desk.feeds.fills.fill_history import NOTED_EVERY_MS, FillHistory
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves

@@ -29,7 +29,7 @@ from tradetui.exchange.rate_limit.address_quota import AddressQuota
 from tradetui.exchange.rate_limit.budget import Budget, NoBudget, Priority
 from tradetui.exchange.rate_limit.budget_file import FILE_NAME
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.shared import SharedBudget
+from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -334,7 +334,7 @@ _PROCESS = textwrap.dedent("""
     from tests.exchange.limits import limited
     from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.errors import RateLimited
-    from tradetui.exchange.rate_limit.shared import SharedBudget
+    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 
     async def main(directory):
         budget = SharedBudget(Path(directory), sys.argv[2], host="exchange", address_share=0.02)

@@ -31,8 +31,8 @@ from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.rate_limit.budget_file import FILE_NAME, _open_or_replace
 from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, PermitStore
 from tradetui.exchange.rate_limit.quota import COOLING_S
-from tradetui.exchange.rate_limit.shared import SharedBudget
-from tradetui.storage.boot import boot_id
+from tradetui.exchange.rate_limit.shared_budget import SharedBudget
+from tradetui.storage.boot_id import boot_id
 
 
 def shared(directory: Path, seed: int = 1, **options: Any) -> SharedBudget:
@@ -210,7 +210,7 @@ import asyncio, sys
 from pathlib import Path
 from tests.exchange.limits import limited
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.exchange.rate_limit.shared import SharedBudget
+from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 
 async def main() -> None:
     budget = SharedBudget(Path(sys.argv[1]), "account")
@@ -313,7 +313,7 @@ _PROCESS = textwrap.dedent("""
     from pathlib import Path
     from tests.exchange.limits import limited
     from tradetui.exchange.rate_limit.budget import Priority
-    from tradetui.exchange.rate_limit.shared import SharedBudget
+    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 
     async def main(directory, seconds):
         budget, endpoint, sent, stalls = SharedBudget(Path(directory), "account"), limited(10), [], [0.0]

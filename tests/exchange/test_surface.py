@@ -12,7 +12,7 @@ import pytest
 import tradetui.exchange
 from tests.optional_packages import optional_command
 from tradetui.exchange import ExchangeClient, ExchangeReader, TradingClient
-from tradetui.exchange.endpoints import areas
+from tradetui.exchange.endpoint_methods import areas
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 

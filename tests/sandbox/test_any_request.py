@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.sandbox.calling import NOW_MS, Caller
 from tradetui.sandbox.app import HttpCall
-from tradetui.sandbox.endpoints.rules import RULES
+from tradetui.sandbox.handlers.rules import RULES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
 from tests.wire.interface_document import Document, listed_words, parse
-from tradetui.sandbox.endpoints.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
-from tradetui.sandbox.endpoints.rules import (
+from tradetui.sandbox.handlers.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
+from tradetui.sandbox.handlers.rules import (
     BUSINESS_TYPES,
     GROUP_TYPES,
     ORDER_STATUSES,

@@ -13,7 +13,7 @@ from tradetui.sandbox import invariants as audit
 from tradetui.sandbox.books.accounts import futures_account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
-from tradetui.sandbox.books.rows import account_row
+from tradetui.sandbox.books.reply_rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 
 TINY = Decimal("0.00000002")

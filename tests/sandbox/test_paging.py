@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
-from tradetui.sandbox.endpoints.reads import BOOKS
-from tradetui.sandbox.endpoints.rules import RULES
+from tradetui.sandbox.handlers.reads import BOOKS
+from tradetui.sandbox.handlers.rules import RULES
 
 GIVEN: Mapping[str, tuple[str, dict[str, Any]]] = {
     "spot.fills": ("hedge", {}),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
-from tradetui.sandbox.endpoints.rules import BUSINESS_TYPES, GROUP_TYPES
+from tradetui.sandbox.handlers.rules import BUSINESS_TYPES, GROUP_TYPES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 USDT = {"productType": "USDT-FUTURES"}

@@ -19,7 +19,7 @@ from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.contracts import CONTRACTS, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
-from tradetui.sandbox.books.rows import position_row
+from tradetui.sandbox.books.reply_rows import position_row
 from tradetui.sandbox.books.trigger_order import trigger_row
 from tradetui.trading.positions import reported
 from tradetui.wire.models.futures_extended import ReportedPosition

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.calling import Caller
-from tradetui.sandbox.endpoints.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
+from tradetui.sandbox.handlers.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
 REVERSAL = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES"}
 HEDGE = {**REVERSAL, "side": "buy", "tradeSide": "Open"}

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trading.fills import START_MS, USDT, fill, position
+from tradetui.trading.contract_math import profit
 from tradetui.trading.holdings import Legs, Net
-from tradetui.trading.money import profit
 from tradetui.trading.positions import (
     FromFills,
     Position,

@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.alerts.event import Alert, AlertEvent
+from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.ui.alerts.alert_notices import Throttle
 from tradetui.ui.alerts.alerts_screen import AlertsScreen

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ui.virtual import BriefStage as Stage
-from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.application.configuration_reload import NO_FILE, UNCHANGED, reload_configuration

@@ -15,7 +15,7 @@ from textual.widgets import Button, Input
 from tests.ui.virtual import BriefStage as Stage
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.opening import open_journal
+from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.results.today import TodayResult

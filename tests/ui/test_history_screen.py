@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.virtual import MonthStage as Stage
+from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Place
-from tradetui.desk.archive.rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -12,11 +12,11 @@ from textual.widgets import Button, Static
 from tests.ui.reversal_stage import opened, posts, text_in_one_line
 from tests.ui.virtual import BriefStage as UiStage
 from tests.ui.virtual import newest_message
-from tradetui.desk.alerts.event import Alert, AlertEvent
+from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -16,7 +16,7 @@ from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Aftermath, Progress
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals

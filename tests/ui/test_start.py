@@ -47,4 +47,4 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
     later |= {"tradetui.desk.archive.database", "tradetui.trading.results.booking"}
     of_demo = loaded("import tradetui.commands.session.demo_desk")
     assert of_demo & {*later, "tradetui.profiles.load"} == set()
-    assert loaded("import tradetui.commands.session.trading_session") & later == set()
+    assert loaded("import tradetui.commands.session.build_trading_session") & later == set()

@@ -15,8 +15,8 @@ from tradetui.desk.feeds import positions as positions_feed
 from tradetui.desk.intents import step_writers
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.journal_registry import Registry
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
-from tradetui.desk.intents.journal.registry import Registry
 from tradetui.desk.intents.states import Event
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch

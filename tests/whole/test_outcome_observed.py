@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tradetui.desk.alerts.event import AlertEvent
-from tradetui.desk.alerts.watch.watch import AlertWatch
+from tradetui.desk.alerts.alert_event import AlertEvent
+from tradetui.desk.alerts.detection.alert_detector import AlertWatch
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox

@@ -27,7 +27,7 @@ from tradetui.commands.session.bootstrap import credentials_of, identity_of, jou
 from tradetui.desk.account.identity import stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.intents.journal.journal import Moment, State
-from tradetui.desk.intents.journal.opening import open_journal
+from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock
 from tradetui.commands.session.bootstrap import open_reader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.wire.authorities import AUTHORITIES, may_withdraw, permission_texts
+from tradetui.wire.key_permissions import AUTHORITIES, may_withdraw, permission_texts
 
 
 def test_reading_and_writing_of_one_area_are_one_text() -> None:

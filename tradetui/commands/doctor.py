@@ -26,7 +26,7 @@ from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_o
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.intents.journal.journal import ENDED
-from tradetui.desk.intents.journal.opening import existing_journal
+from tradetui.desk.intents.journal.open_journal import existing_journal
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
@@ -37,8 +37,8 @@ from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.key_bindings.profile_bindings import own_keys
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
-from tradetui.wire.authorities import may_withdraw, permission_texts
 from tradetui.wire.enums import PlanType
+from tradetui.wire.key_permissions import may_withdraw, permission_texts
 from tradetui.wire.text.json_text import dump_json
 
 _NOT_ASKED = "not checked, the exchange cannot be reached"

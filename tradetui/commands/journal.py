@@ -14,7 +14,7 @@ from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.journal.journal import ENDED, Intent, State
-from tradetui.desk.intents.journal.opening import accept_loss, existing_journal
+from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError

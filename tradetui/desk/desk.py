@@ -14,12 +14,12 @@ from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.bills.bill_history import BillHistory
+from tradetui.desk.feeds.bills.bills_reader import BILLS_EVERY_S, BillsReader
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
-from tradetui.desk.feeds.bills.history import BillHistory
-from tradetui.desk.feeds.bills.reader import BILLS_EVERY_S, BillsReader
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.filled_orders import FilledOrders
-from tradetui.desk.feeds.fills.history import FillHistory
-from tradetui.desk.feeds.fills.reader import FillsReader
+from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Feed, Pace, Reader
 from tradetui.desk.feeds.polling.health import Health, health_of
@@ -29,8 +29,8 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.journal.registry import REGISTRY_FILE
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.account_totals import Totals, totals_of
@@ -45,13 +45,13 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
-from tradetui.wire.authorities import FUTURES_WRITE_AUTHORITIES
+from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 
 if TYPE_CHECKING:
+    from tradetui.desk.archive.archive_rows import ArchiveRows
     from tradetui.desk.archive.database import Archive
-    from tradetui.desk.archive.rows import ArchiveRows
     from tradetui.desk.creation import Creation
-    from tradetui.desk.results.reader import ResultsReader
+    from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
 
@@ -331,8 +331,8 @@ class Desk:
         archive = self.archive
         if archive is None:
             return None
+        from tradetui.desk.archive.archive_rows import ArchiveRows
         from tradetui.desk.archive.database import Selection
-        from tradetui.desk.archive.rows import ArchiveRows
 
         if dates is None:
             return ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
@@ -344,7 +344,7 @@ class Desk:
         """What reads results of periods and round trips; None until the account is known."""
         if self.archive is None:
             return None
-        from tradetui.desk.results.reader import ResultsReader  # nothing before the first rows needs it
+        from tradetui.desk.results.results_reader import ResultsReader  # nothing before the first rows needs it
 
         if self._results is None:
             self._results = ResultsReader(self.archive, self._disk)

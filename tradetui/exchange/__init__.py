@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from tradetui.exchange.rate_limit.budget import NoBudget, Priority
     from tradetui.exchange.rate_limit.local_budget import LocalBudget
-    from tradetui.exchange.rate_limit.shared import SharedBudget
+    from tradetui.exchange.rate_limit.shared_budget import SharedBudget
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
 

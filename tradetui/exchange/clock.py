@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
 
-from tradetui.storage.boot import boot_id
+from tradetui.storage.boot_id import boot_id
 
 WARN_OFFSET_MS = 1_000
 """Beyond this distance to the exchange's clock the screen warns."""

@@ -10,14 +10,14 @@ from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.endpoints.reads import read
-from tradetui.sandbox.endpoints.wording import MESSAGE_IN_DOCUMENT, spoken, written
-from tradetui.sandbox.endpoints.writes import write
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway import auth
 from tradetui.sandbox.gateway.api_keys import SandboxKey, check_permission
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
+from tradetui.sandbox.handlers.reads import read
+from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, spoken, written
+from tradetui.sandbox.handlers.writes import write
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint

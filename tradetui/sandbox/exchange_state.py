@@ -17,7 +17,7 @@ from tradetui.sandbox.books.execution.order_execution import MarketMoment, marke
 from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
-from tradetui.sandbox.books.rows import (
+from tradetui.sandbox.books.reply_rows import (
     account_row,
     contract_row,
     funding_row,

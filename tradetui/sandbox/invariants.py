@@ -16,7 +16,7 @@ from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, CONTRACTS, MAINTENANCE, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import ONE_WAY, Order
-from tradetui.sandbox.books.rows import account_row
+from tradetui.sandbox.books.reply_rows import account_row
 
 _BOOKED_TO: Final = Decimal("0.00000001")
 _FEES: Final[Mapping[str, Decimal]] = {"maker": MAKER_FEE, "taker": TAKER_FEE}

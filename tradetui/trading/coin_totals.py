@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import Final
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.wire.enums import TransferStatus, same
 from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.convert import ConvertRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from tradetui.trading.money import ZERO, exact_digits, grouped_digits
+from tradetui.trading.contract_math import ZERO, exact_digits, grouped_digits
 
 
 @dataclass(frozen=True, slots=True)

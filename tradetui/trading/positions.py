@@ -9,8 +9,8 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import islice
 
+from tradetui.trading.contract_math import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.position_market import NO_MARKET, PositionMarket
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder

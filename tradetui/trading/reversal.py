@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal
 
+from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO, grouped_digits
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.product_types import ProductType

@@ -13,8 +13,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO
 from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known
 
 if TYPE_CHECKING:

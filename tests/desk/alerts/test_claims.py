@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.desk.scripted import NOW_MS
+from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.claims import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertClaims
 from tradetui.desk.alerts.command import CommandFailed
 from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
-from tradetui.desk.alerts.event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.archive.database import Archive

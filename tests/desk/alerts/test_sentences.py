@@ -9,10 +9,15 @@ import pytest
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import COIN, NOW_MS, USDT
 from tradetui.desk.alerts.alert_columns import RuleRow, condition_of_named
-from tradetui.desk.alerts.event import LONGEST, one_sentence
+from tradetui.desk.alerts.alert_event import LONGEST, one_sentence
+from tradetui.desk.alerts.detection.alert_sentences import (
+    fills_sentence,
+    order_gone_sentence,
+    stop_leg,
+    trigger_sentence,
+)
+from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills
 from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
-from tradetui.desk.alerts.watch.order_fills import FillGroups, OrderFills
-from tradetui.desk.alerts.watch.sentences import fills_sentence, order_gone_sentence, stop_leg, trigger_sentence
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.wire.models.futures import FuturesFill

@@ -6,8 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tests.desk.scripted import COIN, USDT
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdWatch
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind
-from tradetui.desk.alerts.watch.threshold_watch import ThresholdWatch
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.desk.rows import fill, order, trigger
 from tests.desk.scripted import NOW_MS, USDT
+from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertWatch
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.alerts.watch.watch import UNCONFIRMED_S, AlertWatch
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first

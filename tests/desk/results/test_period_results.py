@@ -18,10 +18,10 @@ from tests.desk.test_ledger import NOW_MS, pages_of, settle
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.archive.hole import Hole
+from tradetui.desk.archive.gap import Hole
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
-from tradetui.desk.results.reader import ResultsReader
+from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.results.today import read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk

@@ -7,11 +7,11 @@ from datetime import UTC, date
 from decimal import Decimal
 
 from tradetui.desk.archive.equity import EquitySample
-from tradetui.desk.archive.results import MissingSpan
+from tradetui.desk.archive.ledger_queries import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
-from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint

@@ -25,7 +25,7 @@ from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClie
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.errors import ExchangeError
-from tradetui.exchange.rate_limit.shared import SharedBudget
+from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.profiles.route import route_of
@@ -193,7 +193,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.trading_session import keys_of_profile, trading_session
+        from tradetui.commands.session.build_trading_session import keys_of_profile, trading_session
 
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.

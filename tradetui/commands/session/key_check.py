@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS
 from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, PermissionRefused, UnifiedAccount
-from tradetui.wire.authorities import may_withdraw, permission_texts
+from tradetui.wire.key_permissions import may_withdraw, permission_texts
 from tradetui.wire.models.spot import AccountInfo
 
 # The documentation's own example has the parent 1, which is nobody's: such a number says that there is none.

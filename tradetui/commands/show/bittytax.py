@@ -18,7 +18,7 @@ from tradetui.commands.process.console import Output
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.results.booking import booked_fill, fee_amount
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
 from tradetui.wire.models.convert import ConvertRecord

@@ -62,7 +62,7 @@ async def rows_to_show(
     Where the desk's rows are written each has the product type that it was read under.
     """
     if options.what == TableName.POSITIONS:
-        from tradetui.commands.show.positions import held_positions
+        from tradetui.commands.show.position_rows import held_positions
 
         async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
             yield position

@@ -140,7 +140,7 @@ def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWri
 
 
 def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
-    from tradetui.commands.show.positions import position_as_json
+    from tradetui.commands.show.position_rows import position_as_json
 
     return position_as_json(row) if isinstance(row, Position) else row.received
 

@@ -8,12 +8,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.alerts.alert_event import Alert, AlertEvent, alert_of, one_sentence
 from tradetui.desk.alerts.delivery import AlertDelivery
-from tradetui.desk.alerts.event import Alert, AlertEvent, alert_of, one_sentence
+from tradetui.desk.alerts.detection.alert_detector import AlertWatch
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdWatch
 from tradetui.desk.alerts.rules import Channel, Rule, RuleKind
 from tradetui.desk.alerts.settings import AlertSettings
-from tradetui.desk.alerts.watch.threshold_watch import ThresholdWatch
-from tradetui.desk.alerts.watch.watch import AlertWatch
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel
 from tradetui.exchange.clock import Moment
 

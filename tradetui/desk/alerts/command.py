@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
-from tradetui.desk.alerts.event import one_sentence
+from tradetui.desk.alerts.alert_event import one_sentence
 from tradetui.exchange.clock import Clock
 
 LIMIT_S: Final = 9.0

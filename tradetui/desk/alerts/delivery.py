@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
 from tradetui.desk.alerts.command import CommandFailed, MinuteLimit
-from tradetui.desk.alerts.event import Alert
 from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.exchange.clock import Clock, Moment

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from tradetui.desk.tables.cells.number_format import number
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.product_types import ProductType, may_trade
 
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
 from tradetui.desk.tables.rows.product_row import id_order
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import quarter_of

@@ -13,16 +13,16 @@ from typing import Final, Generic
 
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
-from tradetui.desk.archive.earlier_copy import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.equity import (
     THINNED_EVERY_MS,
     EquitySample,
     add_sample,
     thin_samples,
 )
-from tradetui.desk.archive.hole import Hole
-from tradetui.desk.archive.ledger.kept_fills import placed_fill
+from tradetui.desk.archive.gap import Hole
 from tradetui.desk.archive.ledger.ledger import Ledger
+from tradetui.desk.archive.ledger.placed_fill import placed_fill
+from tradetui.desk.archive.pre_ledger_backup import copy_of, forget_earlier, keep_earlier
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from tradetui.desk.archive.bills import price_near
 from tradetui.desk.archive.ledger.quarter_figures import FIGURES, ledger_figures, sums_of
 from tradetui.storage.sqlite_file import transaction
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import ResultSums
 from tradetui.wire.product_types import USDT_COINS, ProductType, margin_coin

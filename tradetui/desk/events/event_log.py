@@ -15,11 +15,11 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.event import AccountEvent, EventId, EventKind, OrderState
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.desk.events.order_changes import SEEN_EVERY_MS, OrderChange, changes_of
-from tradetui.trading.money import ZERO, exact_digits
-from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.trading.contract_math import ZERO, exact_digits
+from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.events.event import OrderState
+from tradetui.desk.events.account_event import OrderState
 from tradetui.wire.models.futures import PendingOrder
 
 SEEN_EVERY_MS: Final = 10_000

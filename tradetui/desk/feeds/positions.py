@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.feeds.fills.history import FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.polling.snapshot import StillReading

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from tradetui.desk.intents.account_lock import AccountLock
-from tradetui.desk.intents.journal.fault import JournalFault, fault_sentence
 from tradetui.desk.intents.journal.journal import (
     AlreadyOpen,
     Event,
@@ -21,7 +20,8 @@ from tradetui.desk.intents.journal.journal import (
     State,
     WrongStep,
 )
-from tradetui.desk.intents.journal.opening import accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.journal.journal_fault import JournalFault, fault_sentence
+from tradetui.desk.intents.journal.open_journal import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
 from tradetui.desk.intents.step_writers import StepWriters

@@ -9,9 +9,9 @@ from decimal import Decimal
 
 from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.equity import EquitySample
-from tradetui.desk.archive.results import READ_LATELY_MS, ResultQuery, results, were_read
+from tradetui.desk.archive.ledger_queries import READ_LATELY_MS, ResultQuery, results, were_read
 from tradetui.desk.results.conversion import Rates
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import Grouping
 from tradetui.trading.results.returns import CashFlow
 from tradetui.wire.product_types import ProductType

@@ -10,15 +10,22 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.equity import EquitySeries, first_sample, last_sample
-from tradetui.desk.archive.results import BillsRead, MissingSpan, ResultQuery, legs_wait, missing_spans, were_read
+from tradetui.desk.archive.ledger_queries import (
+    BillsRead,
+    MissingSpan,
+    ResultQuery,
+    legs_wait,
+    missing_spans,
+    were_read,
+)
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.conversion import PEGGED, Rates
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
-from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.results.wallet import wallet_moves
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
 

@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from tradetui.desk.archive.results import BillsRead, MissingSpan
+from tradetui.desk.archive.ledger_queries import BillsRead, MissingSpan
 from tradetui.desk.archive.span_sums import USDT, GroupSums, QuarterSpan, span_sums
 from tradetui.desk.results.conversion import Rates
-from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import PeriodQuery
-from tradetui.trading.money import ZERO
+from tradetui.desk.results.result_figures import ResultFigures
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,

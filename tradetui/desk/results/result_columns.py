@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.results import TripRow
+from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigin
-from tradetui.desk.results.figures import ResultFigures, ResultLine
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells import (
     UNREADABLE_MARK,
     CellFormat,
@@ -25,7 +25,7 @@ from tradetui.desk.tables.cells import (
 )
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import Grouping
 
 _MINUTE_MS: Final = 60_000

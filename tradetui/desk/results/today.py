@@ -13,13 +13,13 @@ from typing import Final
 
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, first_sample, last_sample, samples
-from tradetui.desk.archive.results import missing_spans
+from tradetui.desk.archive.ledger_queries import missing_spans
 from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
 from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import sample_near
 from tradetui.desk.results.period_sums import keep_sums
 from tradetui.storage.disk_thread import Disk
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import day_at, day_start_ms
 from tradetui.trading.results.returns import CashFlow, EquityPoint, equity_curve
 from tradetui.wire.product_types import ProductType

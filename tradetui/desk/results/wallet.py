@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
-from tradetui.desk.archive.ledger.kept_fills import SETTLED_MS
-from tradetui.desk.archive.results import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
-from tradetui.trading.money import ZERO
+from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
+from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
+from tradetui.trading.contract_math import ZERO
 from tradetui.wire.product_types import ProductType
 
 

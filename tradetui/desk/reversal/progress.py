@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from tradetui.desk.intents.journal.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import OrderImpact

@@ -12,7 +12,7 @@ from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import AlreadyOpen, Overtaken, State, WrongStep
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.reversal.tracking.observation import OrderAnswer
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled

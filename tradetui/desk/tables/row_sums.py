@@ -20,7 +20,7 @@ from tradetui.desk.tables.position_figures import in_dollars
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
-from tradetui.trading.trigger_words import TriggerState, failure_reason, trigger_state
+from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_state
 from tradetui.wire.product_types import USDT_COINS, margin_coin
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Perm
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, passes
-from tradetui.exchange.rate_limit.waiting import WaitingCalls
+from tradetui.exchange.rate_limit.waiting_calls import WaitingCalls
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.money import ZERO, exact_digits, mean_entry, profit
+from tradetui.trading.contract_math import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same

@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Final
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 
 MEETS_WITHIN: Final = Decimal("0.01")
 """A formula whose price for what is held now is further from the reported one is not used for afterwards."""

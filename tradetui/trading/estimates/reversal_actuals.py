@@ -8,11 +8,11 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Final
 
+from tradetui.trading.contract_math import ZERO, profit
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Legs
-from tradetui.trading.money import ZERO, profit
 from tradetui.trading.positions import LONG, SHORT, Position
 from tradetui.trading.resting.order_impact import nearest_stop_loss
 from tradetui.trading.reversal import ReversalPlan

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tradetui.trading.contract_math import grouped_digits
 from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
 from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
 from tradetui.trading.estimates.stop_result import StopResult, result_if_stopped
-from tradetui.trading.money import grouped_digits
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import margin_coin

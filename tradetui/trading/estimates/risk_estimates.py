@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
 from tradetui.trading.estimates.margin import (
     Leg,
@@ -17,7 +18,6 @@ from tradetui.trading.estimates.margin import (
     nearest_to,
     sensible_liquidation,
 )
-from tradetui.trading.money import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesAccount

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from tradetui.trading.contract_math import ZERO, profit
 from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
 from tradetui.trading.holdings import Legs
-from tradetui.trading.money import ZERO, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.resting.order_impact import StopLoss, nearest_stop_loss, trailing_sizes
 from tradetui.trading.reversal import ReversalPlan

@@ -8,8 +8,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
+from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs
-from tradetui.trading.money import ZERO, grouped_digits
 from tradetui.trading.resting.fill_path import PathOrder, held_at_turn
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import (

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.futures import FuturesFill

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 
 

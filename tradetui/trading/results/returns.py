@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 
 _ONE: Final = Decimal(1)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from tradetui.trading.money import ZERO
-from tradetui.trading.money import profit as price_profit
+from tradetui.trading.contract_math import ZERO
+from tradetui.trading.contract_math import profit as price_profit
 from tradetui.trading.results.booking import BookedFill, LegKey
 from tradetui.wire.enums import PositionSide
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.screen import ModalScreen
 
-from tradetui.desk.alerts.event import Alert
+from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.ui.alerts.desktop_notification import notification
 from tradetui.ui.app_protocols.screens import ShowsAlerts

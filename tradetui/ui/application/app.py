@@ -49,7 +49,7 @@ from tradetui.ui.tty.textual_log import silence_textual_log
 if TYPE_CHECKING:
     from textual.filter import LineFilter
 
-    from tradetui.desk.alerts.event import Alert
+    from tradetui.desk.alerts.alert_event import Alert
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow

@@ -13,9 +13,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tradetui.desk.results.figures import ResultLine
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
+from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table_view import TotalTexts

@@ -13,8 +13,8 @@ from textual.geometry import Size
 from textual.widgets import Static
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period import Period
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping

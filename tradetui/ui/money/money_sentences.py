@@ -7,12 +7,12 @@ from decimal import Decimal
 
 from textual.content import Content
 
-from tradetui.desk.archive.results import MissingSpan
+from tradetui.desk.archive.ledger_queries import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.figures import ResultFigures
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text
+from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money

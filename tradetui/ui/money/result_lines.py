@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.figures import ResultFigures, ResultLine
 from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells import (
     UNKNOWN,
     UNREADABLE_MARK,
@@ -23,7 +23,7 @@ from tradetui.desk.tables.cells import (
 )
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 
 _FACTOR_PLACES: Final = 2
 

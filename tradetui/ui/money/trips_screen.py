@@ -28,7 +28,7 @@ from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
-    from tradetui.desk.archive.results import TripRow
+    from tradetui.desk.archive.ledger_queries import TripRow
     from tradetui.desk.results.period import Period
     from tradetui.ui.settings.ui_settings import UiSettings
 

@@ -8,7 +8,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tradetui.desk.archive.rows import ArchiveRows
+from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource

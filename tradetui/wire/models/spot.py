@@ -2,8 +2,8 @@
 
 from typing import Annotated, ClassVar
 
-from tradetui.wire.authorities import AUTHORITIES
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
+from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.modes import Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of

@@ -20,7 +20,7 @@ from tradetui.commands.show.results.result_cells import readable_time, ungrouped
 from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
-from tradetui.desk.archive.results import (
+from tradetui.desk.archive.ledger_queries import (
     ResultQuery,
     ResultRow,
     TripRow,
@@ -33,7 +33,7 @@ from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest

@@ -9,11 +9,11 @@ from typing import Final
 
 from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_times
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.archive.results import TripRow
+from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.tables.cells.number_format import decimals, number
 from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.models.futures import FuturesFill
 
 TRIP_FIELDS: Final = (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.desk.archive.ledger.kept_fills import Instant, PlacedFill
-from tradetui.trading.money import ZERO
+from tradetui.desk.archive.ledger.placed_fill import Instant, PlacedFill
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of
 from tradetui.trading.results.trips import Closing

@@ -6,7 +6,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from tradetui.desk.archive.ledger.kept_fills import Instant, PlacedFill
+from tradetui.desk.archive.ledger.placed_fill import Instant, PlacedFill
 from tradetui.wire.product_types import ProductType
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from tradetui.desk.archive.ledger.kept_fills import Instant, read_booked_fill
-from tradetui.desk.archive.results import TripRow
-from tradetui.trading.money import ZERO
+from tradetui.desk.archive.ledger.placed_fill import Instant, read_booked_fill
+from tradetui.desk.archive.ledger_queries import TripRow
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import Trip, trip_from_json
 from tradetui.wire.text.json_text import load_json

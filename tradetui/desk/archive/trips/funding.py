@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bill_reading import BillCoverage
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterable
 from decimal import Decimal
 
-from tradetui.desk.archive.results import ResultQuery, TripRow
+from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow
 from tradetui.desk.archive.trips.closed_positions import APART_MS
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import Trip, leg_from_json

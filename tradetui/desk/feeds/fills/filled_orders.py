@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tradetui.desk.feeds.fills.history import KEPT
+from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.rows.filled_order import FilledOrder, order_key
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.journal.chain import (
+from tradetui.desk.intents.journal.hash_chain import (
     LOCK_EVENT,
     UNLOCK_EVENT,
     BrokenChain,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.intents.journal.chain import ChainPoint, genesis
+from tradetui.desk.intents.journal.hash_chain import ChainPoint, genesis
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.registry import RegisteredHead, Registry, Reservation, ScopeTaken
+from tradetui.desk.intents.journal.journal_registry import RegisteredHead, Registry, Reservation, ScopeTaken
 from tradetui.desk.intents.states import ENDED, AlreadyOpen, Event, Intent, Overtaken, State, elapsed_s
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives

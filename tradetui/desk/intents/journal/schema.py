@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final
 
-from tradetui.desk.intents.journal.chain import LOCK_EVENT, UNLOCK_EVENT, EventRow, chained, genesis
+from tradetui.desk.intents.journal.hash_chain import LOCK_EVENT, UNLOCK_EVENT, EventRow, chained, genesis
 from tradetui.desk.intents.states import State
 from tradetui.storage.sqlite_file import Migration
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock

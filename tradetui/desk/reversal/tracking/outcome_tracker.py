@@ -15,7 +15,7 @@ from tradetui.desk.intents.journal.journal import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     OPENING_FILLS,
@@ -30,8 +30,8 @@ from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
+from tradetui.trading.contract_math import grouped_digits
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
-from tradetui.trading.money import grouped_digits
 
 _log = logging.getLogger(__name__)
 

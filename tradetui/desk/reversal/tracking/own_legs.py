@@ -8,7 +8,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from tradetui.desk.reversal.tracking.observation import Observation
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.positions import LONG, SHORT, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode

@@ -11,7 +11,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.cells.number_format import CONVERTED, is_dollar
-from tradetui.desk.tables.columns.shared import PRODUCT
+from tradetui.desk.tables.columns.trade_columns import PRODUCT
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow

@@ -11,7 +11,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN, time_or_day
-from tradetui.desk.tables.columns.shared import PRODUCT, effect_column, fee_coin_column, fee_column
+from tradetui.desk.tables.columns.trade_columns import PRODUCT, effect_column, fee_coin_column, fee_column
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
 from tradetui.wire.product_types import margin_coin

@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
-from tradetui.desk.tables.columns.shared import PRODUCT, away_column, effect_column, worded_column
+from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, worded_column
 from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:

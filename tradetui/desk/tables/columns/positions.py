@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells.figure_columns import (
     size_column,
 )
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number
-from tradetui.desk.tables.columns.shared import PRODUCT
+from tradetui.desk.tables.columns.trade_columns import PRODUCT
 from tradetui.desk.tables.position_figures import (
     exposure_of,
     in_dollars,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.column import Column, id_column, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
-from tradetui.desk.tables.columns.shared import fee_coin_column, fee_column, side_column
+from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
 
 if TYPE_CHECKING:
     from tradetui.wire.models.spot import SpotBill, SpotFill

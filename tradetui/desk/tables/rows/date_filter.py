@@ -10,7 +10,7 @@ from typing import Final
 
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import record_of, time_of
-from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.time_points import milliseconds

@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tradetui.desk.intents.journal.columns import JOURNAL, end_of_intent
+from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog

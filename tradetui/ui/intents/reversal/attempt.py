@@ -12,8 +12,8 @@ from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.reversal.sending import Departure
-from tradetui.desk.reversal.stage import Stage
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.intents.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room

@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
-from tradetui.trading.money import grouped_digits
+from tradetui.trading.contract_math import grouped_digits
 from tradetui.ui.safe_text import sanitized
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, is_dollar, number
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4

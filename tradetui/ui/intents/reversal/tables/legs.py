@@ -11,8 +11,8 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact, Preview
 from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of
 from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table

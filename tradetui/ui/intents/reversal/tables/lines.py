@@ -12,7 +12,7 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells import UNKNOWN, number
-from tradetui.trading.money import grouped_digits
+from tradetui.trading.contract_math import grouped_digits
 from tradetui.trading.positions import Reported
 from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan

@@ -10,12 +10,12 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact, Preview
 from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import ReversalCosts
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.money import ZERO
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
 from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table

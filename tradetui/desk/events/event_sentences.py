@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.desk.alerts.event import one_sentence
-from tradetui.desk.alerts.watch.order_fills import OrderFills
-from tradetui.desk.alerts.watch.sentences import filled_words, fills_sentence, order_words, trigger_sentence
-from tradetui.desk.events.event import AccountEvent, EventKind, OrderState
+from tradetui.desk.alerts.alert_event import one_sentence
+from tradetui.desk.alerts.detection.alert_sentences import filled_words, fills_sentence, order_words, trigger_sentence
+from tradetui.desk.alerts.detection.order_fills import OrderFills
+from tradetui.desk.events.account_event import AccountEvent, EventKind, OrderState
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
+from tradetui.desk.alerts.detection.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
-from tradetui.desk.alerts.watch.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.cells.number_format import decimals, is_dollar, number
 from tradetui.trading.positions import LONG, SHORT, Position
@@ -18,7 +18,7 @@ from tradetui.trading.trade_effect import (
     effect_of_order,
     effect_of_trigger,
 )
-from tradetui.trading.trigger_words import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
+from tradetui.trading.trigger_terms import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import margin_coin

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.alerts.event import AlertEvent, one_sentence
-from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
-from tradetui.desk.alerts.watch.sentences import (
+from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
+from tradetui.desk.alerts.detection.alert_sentences import (
     liquidation_sentence,
     margin_sentence,
     price_sentence,
     result_sentence,
     today_sentence,
 )
-from tradetui.desk.alerts.watch.thresholds import ThresholdState, crossed, look
-from tradetui.trading.money import exact_digits
+from tradetui.desk.alerts.detection.thresholds import ThresholdState, crossed, look
+from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
+from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.positions import Position
 
 FORGOTTEN_S: Final = 60.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
-from tradetui.desk.feeds.bills.history import BillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
-from tradetui.sandbox.endpoints.paging import page_before, page_size
-from tradetui.sandbox.endpoints.rules import RULES, Rules, checked
-from tradetui.sandbox.endpoints.time_ranges import span_of
 from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.handlers.paging import page_before, page_size
+from tradetui.sandbox.handlers.rules import RULES, Rules, checked
+from tradetui.sandbox.handlers.time_ranges import span_of
 from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
 
 RowFilter = Callable[[Row], bool]

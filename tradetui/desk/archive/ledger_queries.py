@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bill_reading import HOUR_MS, BillCoverage
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
-from tradetui.desk.archive.ledger.kept_fills import read_booked_fill
+from tradetui.desk.archive.ledger.placed_fill import read_booked_fill
 from tradetui.desk.archive.ledger.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.desk.archive.trips.closed_positions import ReportedTrip, reported_trip
 from tradetui.desk.archive.trips.funding import TripFunding
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,

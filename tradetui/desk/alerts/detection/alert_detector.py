@@ -8,25 +8,25 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from tradetui.desk.alerts.event import AlertEvent, one_sentence
-from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.alerts.watch.news import News
-from tradetui.desk.alerts.watch.order_fills import FillGroups, OrderFills, order_fills
-from tradetui.desk.alerts.watch.sentences import (
+from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
+from tradetui.desk.alerts.detection.alert_sentences import (
     fills_sentence,
     is_stop,
     order_gone_sentence,
     stop_leg,
     trigger_sentence,
 )
+from tradetui.desk.alerts.detection.new_rows import News
+from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
+from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.reversal.stage import Stage
+from tradetui.desk.reversal.search_stage import Stage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.money import ZERO, exact_digits
+from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
-from tradetui.trading.trigger_words import TriggerState, trigger_state
+from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 
 if TYPE_CHECKING:

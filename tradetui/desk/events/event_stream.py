@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from tradetui.desk.desk import Desk, journal_location
-from tradetui.desk.events.event import AccountEvent, EventId, EventKind, OrderState
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.feeds.polling.feed import Feed

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 

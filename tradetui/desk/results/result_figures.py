@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from tradetui.trading.money import ZERO
+from tradetui.trading.contract_math import ZERO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

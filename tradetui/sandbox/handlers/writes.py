@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
 from tradetui.sandbox.books.execution.reversal import RequestedReversal
-from tradetui.sandbox.endpoints.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
-from tradetui.sandbox.endpoints.request_body import parameters, parsed, required, word
-from tradetui.sandbox.endpoints.rules import PRODUCT_TYPES
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.gateway.faults import Faults
 from tradetui.sandbox.gateway.number_parsing import positive_amount
+from tradetui.sandbox.handlers.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
+from tradetui.sandbox.handlers.request_body import parameters, parsed, required, word
+from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
 
 __all__ = ["COPY_KEY_EXISTS", "OLD_COPY_MODEL", "write"]
 

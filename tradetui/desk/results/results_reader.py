@@ -8,7 +8,7 @@ from itertools import islice
 from tradetui.desk.archive.bills import bill_coverage
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySeries
-from tradetui.desk.archive.results import ResultQuery, TripRow, ended_trips
+from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow, ended_trips
 from tradetui.desk.archive.trips.fills import trip_fill_ids
 from tradetui.desk.archive.trips.open_trips import open_trips
 from tradetui.desk.archive.trips.origins import TripOrigins

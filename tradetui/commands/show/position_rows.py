@@ -9,7 +9,7 @@ from typing import Any
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
-from tradetui.trading.money import exact_digits
+from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.endpoints.paging import Paging
-from tradetui.sandbox.endpoints.time_ranges import Span
+from tradetui.sandbox.handlers.paging import Paging
+from tradetui.sandbox.handlers.time_ranges import Span
 
 PRODUCT_TYPES: Final = frozenset(
     {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SUSDT-FUTURES", "SCOIN-FUTURES", "SUSDC-FUTURES"}

@@ -49,7 +49,7 @@ def keys_of_profile(
     loaded: LoadedProfile, flags: Flags, made: Callable[[str], None]
 ) -> tuple[SecretBackend | None, MakeProfile | None]:
     """Where the keys issued to a profile's account go; `made` is called with the name of each profile made of one."""
-    from tradetui.commands.session.issued_keys import KeyringBox, ProfileMaker
+    from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 
     source = loaded.profile.credentials
     box = KeyringBox(source.service) if source.source == "keyring" else None

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.journal_registry import RegisteredHead, Registry
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal, located
-from tradetui.desk.intents.journal.registry import RegisteredHead, Registry
 from tradetui.desk.intents.states import Intent
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tradetui.exchange.endpoints.methods import (
+from tradetui.exchange.endpoint_methods.methods import (
     ReadingClient,
     WholeClient,
     WritingClient,

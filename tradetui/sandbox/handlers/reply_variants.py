@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, TRAILING
-from tradetui.sandbox.endpoints.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
+from tradetui.sandbox.handlers.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
 
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
 """Endpoints whose documented envelope says `message` where all others say `msg`."""
