@@ -67,7 +67,7 @@ _HOMES = {
     "LocalBudget": "rate_limit.local_budget",
     "NoBudget": "rate_limit.budget",
     "Priority": "rate_limit.budget",
-    "SharedBudget": "rate_limit.shared",
+    "SharedBudget": "rate_limit.shared_budget",
     "Timeouts": "transport.transport",
     "InvalidProxy": "transport.proxy",
     "LoopClock": "clock",

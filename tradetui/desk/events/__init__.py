@@ -2,5 +2,5 @@
 
 `event_log` keeps them in the archive, in the order in which they were noticed, each once; `order_changes` compares the
 pending orders with what they were; `journal_steps` reads outcomes from the journal, which it never writes. The door is
-`account_events`, which follows a desk.
+`event_stream`, which follows a desk.
 """

@@ -1,5 +1,5 @@
 """How accounts change: orders and triggers that meet the market, and the reversal with its faults.
 
 Every step goes through `FuturesAccount.execute`, so that the books balance. The exchange's state looks in, and
-`rows` for the moment it shows; nothing here knows a request.
+`reply_rows` for the moment it shows; nothing here knows a request.
 """
