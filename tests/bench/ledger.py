@@ -26,7 +26,7 @@ from tests.bench.anchors import TABLES_KEY, command_seconds, key_seconds, moves,
 from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
-from tradetui.desk.account.identity import stand_in, untold
+from tradetui.desk.account.identity import AccountKey, stand_in, untold
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
@@ -202,7 +202,7 @@ def main() -> int:
     random.seed(7)
     with tempfile.TemporaryDirectory() as home:
         data = Path(home) / "data"
-        account = untold(ADDRESS, "live", None, stand_in(API_KEY), None)
+        account = untold(AccountKey(ADDRESS, "live", stand_in(API_KEY)), None, None)
         large = filled(account_dir(data, account, stand_in(API_KEY)) / "archive.sqlite", many)
         small = filled(Path(home) / "small.sqlite", FEW)
         environment = {

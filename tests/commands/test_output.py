@@ -12,7 +12,7 @@ import pytest
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import USAGE
-from tradetui.commands.process.output import CsvWriter, JsonWriter
+from tradetui.commands.process.output import JsonWriter, csv_writer
 from tradetui.desk.tables.export import csv_cell
 
 
@@ -55,7 +55,7 @@ def test_csv_cells(value: object, cell: str) -> None:
 
 def test_csv_reads_back() -> None:
     stream = io.StringIO()
-    writer = CsvWriter(Output(stream), ["a", "b"])
+    writer = csv_writer(Output(stream), ["a", "b"])
     writer.write({"b": 'quote " and, comma\nline', "a": None, "c": "not a column"})
     writer.close()
     assert list(csv.reader(io.StringIO(stream.getvalue()))) == [["a", "b"], ["", 'quote " and, comma\nline']]

@@ -9,7 +9,7 @@ import pytest
 
 from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
 from tradetui.commands.session.screen_state import read_screen_state
-from tradetui.desk.account.identity import stand_in
+from tradetui.desk.account.identity import AccountKey, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
@@ -47,7 +47,7 @@ def test_profiles_keep_the_order_of_the_configuration_whichever_is_open(flags: F
 
 
 def test_each_line_says_host_uid_and_mode_without_running_any_program(flags: Flags, tmp_path: Path) -> None:
-    KnownAccounts(tmp_path / "data").remember("http://127.0.0.1:9", "live", stand_in("k"), "4100")
+    KnownAccounts(tmp_path / "data").remember(AccountKey("http://127.0.0.1:9", "live", stand_in("k")), "4100")
     lines = [choice.summary() for choice in sessions_of(flags).choices]
     assert [(line.host, line.uid, line.mode) for line in lines] == [
         ("a.example", "11", "monitor"),

@@ -22,7 +22,7 @@ from tests.commands.hostile_commands import BROKER, MARK
 from tests.ui.hostile import HOSTILE
 from tradetui.cli import build_parser
 from tradetui.commands.process.console import Output
-from tradetui.commands.process.output import CsvWriter, JsonWriter
+from tradetui.commands.process.output import JsonWriter, csv_writer
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.table import TABLES
 from tradetui.wire.text.sanitize import scrub
@@ -211,9 +211,9 @@ def test_any_text_is_safe_on_a_terminal_and_exact_elsewhere(values: list[str]) -
         assert json.loads(stream.getvalue()) == [row]
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
-        csv_writer = CsvWriter(Output(stream), columns)
-        csv_writer.write(row)
-        csv_writer.close()
+        writer = csv_writer(Output(stream), columns)
+        writer.write(row)
+        writer.close()
     assert not obeyed(terminal.getvalue())
     _, cells = csv.reader(io.StringIO(file.getvalue(), newline=""))
     assert cells == [csv_cell(value) for value in values]

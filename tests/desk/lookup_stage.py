@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.sandbox.born_once import born_once
-from tradetui.desk.account.identity import AccountIdentity, identify
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import check_query
 from tradetui.desk.lookup.session_lookups import Lookups
@@ -65,9 +65,7 @@ class LookupStage:
 
     async def identify(self) -> None:
         """Ask the exchange whose key this is, as a desk does when it opens."""
-        self.account = await identify(
-            self.client, base_url="http://in-process", environment="live", uid=None, key_stand_in="k"
-        )
+        self.account = await identify(self.client, AccountKey("http://in-process", "live", "k"), None)
 
     def book(self, table: str) -> list[dict[str, Any]]:
         """The rows behind a kind, newest first; changing them changes the exchange."""

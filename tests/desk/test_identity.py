@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.desk.scripted import ScriptedClient
-from tradetui.desk.account.identity import AccountIdentity, identify, stand_in
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, stand_in
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable
 from tradetui.wire.models.spot import AccountInfo
 from tradetui.wire.product_types import ProductType
@@ -14,13 +14,8 @@ INFO = "spot.account_info"
 
 
 async def identified(client: ScriptedClient, uid: str | None) -> AccountIdentity:
-    return await identify(
-        client,  # type: ignore[arg-type]
-        base_url="https://api.example.com",
-        environment="live",
-        uid=uid,
-        key_stand_in=stand_in("bg_key"),
-    )
+    key = AccountKey("https://api.example.com", "live", stand_in("bg_key"))
+    return await identify(client, key, uid)  # type: ignore[arg-type]
 
 
 def telling() -> ScriptedClient:

@@ -12,7 +12,7 @@ import pytest
 from tests.desk.scripted import ScriptedClient
 from tests.desk.test_identity import INFO, telling
 from tradetui.desk.account.account_storage import AccountStorage, account_dir
-from tradetui.desk.account.identity import AccountIdentity, identify, untold
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
@@ -21,47 +21,46 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
-KEY = ("https://api.example.com", "live", "key-0e61")
+KEY = AccountKey("https://api.example.com", "live", "key-0e61")
 
 
 def test_what_was_told_is_remembered_by_key_address_and_environment(tmp_path: Path) -> None:
     known = KnownAccounts(tmp_path)
-    assert known.uid_of(*KEY) is None
-    known.remember(*KEY, "4100000002")
-    assert KnownAccounts(tmp_path).uid_of(*KEY) == "4100000002"
-    assert known.uid_of(KEY[0], "demo", KEY[2]) is None
-    assert known.uid_of(KEY[0], KEY[1], "key-other") is None
+    assert known.uid_of(KEY) is None
+    known.remember(KEY, "4100000002")
+    assert KnownAccounts(tmp_path).uid_of(KEY) == "4100000002"
+    assert known.uid_of(KEY._replace(environment="demo")) is None
+    assert known.uid_of(KEY._replace(key_stand_in="key-other")) is None
     (file,) = (tmp_path / "accounts").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_without_a_directory_nothing_is_kept() -> None:
     known = KnownAccounts(None)
-    known.remember(*KEY, "1")
-    assert known.uid_of(*KEY) is None
+    known.remember(KEY, "1")
+    assert known.uid_of(KEY) is None
 
 
 def test_a_file_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
     known = KnownAccounts(tmp_path)
-    known.remember(*KEY, "1")
+    known.remember(KEY, "1")
     (tmp_path / "accounts" / "known.json").write_text("{")
     with pytest.raises(FileUnusable, match="Set uid in the profile"):
-        known.uid_of(*KEY)
+        known.uid_of(KEY)
     with pytest.raises(FileUnusable):
-        known.remember(*KEY, "1")
+        known.remember(KEY, "1")
 
 
 async def test_the_exchange_now_then_then_the_profile_then_the_key() -> None:
     client = ScriptedClient()
     client.failing[INFO] = EndpointMissing("no", code="40404")
-    arguments = {"base_url": KEY[0], "environment": KEY[1], "key_stand_in": KEY[2]}
-    identity = await identify(client, **arguments, uid="7", remembered="42")  # type: ignore[arg-type]
+    identity = await identify(client, KEY, "7", remembered="42")  # type: ignore[arg-type]
     assert (identity.uid, identity.origin, identity.known) == ("42", "remembered", True)
-    known = await identify(telling(), **arguments, uid="7", remembered="41")  # type: ignore[arg-type]
+    known = await identify(telling(), KEY, "7", remembered="41")  # type: ignore[arg-type]
     assert (known.uid, known.origin) == ("42", "exchange")
-    assert untold(*KEY[:2], None, KEY[2], "42").name == known.name
-    assert untold(*KEY[:2], "42", KEY[2], None).origin == "profile"
-    assert not untold(*KEY[:2], None, KEY[2], None).known
+    assert untold(KEY, None, "42").name == known.name
+    assert untold(KEY, "42", None).origin == "profile"
+    assert not untold(KEY, None, None).known
 
 
 def settings_in(data_dir: Path) -> DeskSettings:
@@ -69,8 +68,8 @@ def settings_in(data_dir: Path) -> DeskSettings:
         name="main",
         environment=Environment.LIVE,
         product_types=(ProductType.USDT_FUTURES,),
-        base_url=KEY[0],
-        key_stand_in=KEY[2],
+        base_url=KEY.base_url,
+        key_stand_in=KEY.key_stand_in,
         data_dir=data_dir,
     )
 

@@ -23,8 +23,7 @@ account_kind = "ordinary"
 
 DIES_AFTER_SENT = """
 import asyncio, os, signal
-from tradetui.commands.session.bootstrap import credentials_of, identity_of, journal_of
-from tradetui.desk.account.identity import stand_in
+from tradetui.commands.session.bootstrap import account_key, credentials_of, identity_of, journal_of
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.intents.journal.journal import Moment, State
 from tradetui.desk.intents.journal.open_journal import open_journal
@@ -38,8 +37,7 @@ from tradetui.wire.endpoints.catalogue import CATALOGUE
 loaded = load(os.environ, Flags())
 account = identity_of(loaded)
 location = journal_of(loaded, account)
-key = stand_in(credentials_of(loaded).api_key)
-KnownAccounts(loaded.data_dir).remember(loaded.profile.base_url, loaded.profile.environment, key, account.uid)
+KnownAccounts(loaded.data_dir).remember(account_key(loaded, credentials_of(loaded)), account.uid)
 lives = ProcessLives(location.alive_dir, "dies")
 journal = open_journal(location, lives)
 journal.check()

@@ -22,7 +22,7 @@ from tradetui.commands.session.alert_checks import (
     listed_symbols,
     rules_finding,
 )
-from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of, open_reader
+from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.intents.journal.journal import ENDED
@@ -32,14 +32,13 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError, Hop, Unreachable
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
-from tradetui.profiles.load import LoadedProfile, load
+from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.key_bindings.profile_bindings import own_keys
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
 from tradetui.wire.key_permissions import may_withdraw, permission_texts
-from tradetui.wire.text.json_text import dump_json
 
 _NOT_ASKED = "not checked, the exchange cannot be reached"
 _HOPS = {
@@ -78,7 +77,7 @@ def _check(name: str, ok: bool, finding: str, remedy: str = "") -> Check:
 
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
-    loaded = load(os.environ, flags_of(args))
+    loaded = load(os.environ, Flags.of(args))
     route = route_of(loaded)
     private = _data_directory(loaded)
     account = identity_of(loaded)
@@ -104,8 +103,7 @@ def run(args: argparse.Namespace) -> int:
             {"check": c.name, "ok": _JSON_OK[c.status], "status": str(c.status), "found": c.finding, "remedy": c.remedy}
             for c in checks
         ]
-        output.json(dump_json(rows))
-        output.layout("\n")
+        output.json_line(rows)
     else:
         for check in checks:
             remedy = f"  ->  {check.remedy}" if check.remedy and check.status is CheckStatus.FAILED else ""

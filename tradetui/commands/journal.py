@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import flags_of, identity_of, journal_of
+from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.journal.journal import ENDED, Intent, State
 from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
+from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
-from tradetui.wire.text.json_text import dump_json
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
 _NOT_KNOWN = (
@@ -36,7 +36,7 @@ ACCEPTED = "Trading is locked now for every session of the account; L unlocks it
 
 def run(args: argparse.Namespace) -> int:
     """Print the intents, newest first; exit code 3 while one is not settled, in whichever journal of the account."""
-    loaded = load_privately(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, Flags.of(args))
     account = identity_of(loaded)
     location = journal_of(loaded, account)
     if args.accept_loss:
@@ -44,8 +44,7 @@ def run(args: argparse.Namespace) -> int:
     intents, locked_elsewhere = _newest(location)
     output = stdout()
     if args.json:
-        output.json(dump_json([_as_json(intent) for intent in intents]))
-        output.layout("\n")
+        output.json_line([_as_json(intent) for intent in intents])
     else:
         for intent in intents:
             for line in _lines(intent):

@@ -6,20 +6,18 @@ import argparse
 import os
 from collections.abc import Mapping
 
-from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import DONE
-from tradetui.commands.process.output import JsonWriter, TableWriter
-from tradetui.commands.session.bootstrap import flags_of
+from tradetui.commands.process.output import row_writer
 from tradetui.profiles.errors import NoProfile
-from tradetui.profiles.load import load
+from tradetui.profiles.load import Flags, load
 from tradetui.ui.key_bindings.binding_registry import key_table
 
 
 def run(args: argparse.Namespace) -> int:
     """Print id, keys and description of every binding, with the chosen profile's own keys where one is configured."""
-    columns = ("id", "keys", "description")
     own = _own_keys(args)
-    writer = JsonWriter(stdout()) if args.json else TableWriter(stdout(), columns)
+    writer = row_writer(args, ("id", "keys", "description"))
     for row in key_table(own):
         writer.write({"id": row.id, "keys": row.keys, "description": row.description})
     writer.close()
@@ -29,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
     """The profile's own keys that are in force; says why others are not."""
     try:
-        changed = load(os.environ, flags_of(args)).profile.keys
+        changed = load(os.environ, Flags.of(args)).profile.keys
     except NoProfile:
         return {}
     if not changed:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import DONE, USAGE
-from tradetui.commands.session.bootstrap import flags_of
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.profiles.load import keys_dir, load, profiles_dir
-from tradetui.wire.text.json_text import dump_json
+from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     data_dir = places.data_dir(os.environ, args.data_dir)
     problem: ConfigurationError | None = None
     try:
-        data_dir = load(os.environ, flags_of(args)).data_dir
+        data_dir = load(os.environ, Flags.of(args)).data_dir
     except NoProfile:
         pass
     except ConfigurationError as not_loaded:
@@ -44,8 +42,7 @@ def run(args: argparse.Namespace) -> int:
 def _print(paths: dict[str, Path], *, as_json: bool) -> None:
     output = stdout()
     if as_json:
-        output.json(dump_json([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()]))
-        output.layout("\n")
+        output.json_line([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()])
     else:
         for name, path in paths.items():
             output.line(f"{name:<14} {path}{'' if path.exists() else '  (none yet)'}")

@@ -10,14 +10,14 @@ from decimal import Decimal, InvalidOperation
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import desk_settings, flags_of, open_reader
+from tradetui.commands.session.bootstrap import desk_settings, open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.tables.cells import number
 from tradetui.exchange.clock import SystemClock
-from tradetui.profiles.load import LoadedProfile
+from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.json_text import dump_json
@@ -25,7 +25,7 @@ from tradetui.wire.text.json_text import dump_json
 
 def run(args: argparse.Namespace) -> int:
     """Read, plan, and print what would be sent and held afterwards."""
-    loaded = load_privately(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, Flags.of(args))
     named = Target.named(args.symbol)
     side = named.side if args.side is None else Side(args.side)
     if named.side not in (None, side):
@@ -40,8 +40,7 @@ def run(args: argparse.Namespace) -> int:
     preview, blocked, monitor = asyncio.run(_preview(loaded, target))
     output = stdout()
     if args.json:
-        output.json(dump_json(preview.as_json(desk_settings(loaded), monitor + blocked)))
-        output.layout("\n")
+        output.json_line(preview.as_json(desk_settings(loaded), monitor + blocked))
     else:
         for line in _lines(preview, monitor + blocked):
             output.line(line)

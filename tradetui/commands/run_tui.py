@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 
 from tradetui.commands.process.console import needs_terminal
 from tradetui.commands.process.exit_codes import USAGE
@@ -14,15 +15,9 @@ from tradetui.profiles.route import route_of
 
 def run(args: argparse.Namespace) -> int:
     """Open the screen; the desk is built behind it."""
-    flags = Flags(
-        config=args.config,
-        profile=args.profile,
-        base_url=args.base_url,
-        product_type=args.product_type,
-        proxy=args.proxy,
-        data_dir=args.data_dir,
-        read_only=args.read_only or args.command == "monitor",
-    )
+    flags = Flags.of(args)
+    if args.command == "monitor":
+        flags = replace(flags, read_only=True)
     loaded = load_privately(os.environ, flags)
     route_of(loaded)  # what is wrong with it is said here and not behind the screen
     if not needs_terminal(os.environ):

@@ -14,7 +14,7 @@ from typing import Any
 from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import DONE, REFUSED
 from tradetui.commands.process.line_stream import LineStream
-from tradetui.commands.session.bootstrap import flags_of, open_desk
+from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind
@@ -22,10 +22,9 @@ from tradetui.desk.events.event_sentences import event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import LoadedProfile
+from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.time_points import milliseconds
 
 _KIND_WIDTH = max(map(len, EventKind))
@@ -36,7 +35,7 @@ _OF_OUTCOME = ("intent", "state")
 
 def run(args: argparse.Namespace) -> int:
     """Print events until SIGINT, SIGTERM or the end of whoever reads them; none of these is an error."""
-    loaded = load_privately(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, Flags.of(args))
     since = None if args.since is None else _resume_point(args.since, loaded)
     kinds = frozenset(map(EventKind, args.kinds)) or frozenset(EventKind)
     return asyncio.run(_watch(replace(loaded, read_only=True), kinds, since, as_json=args.json))
@@ -99,8 +98,7 @@ async def _print_events(
     async for event in events.follow():
         sentence = event_sentence(event, desk.market.precision_of)
         if as_json:
-            stream.output.json(dump_json(event_as_json(event, sentence)))
-            stream.output.layout("\n")
+            stream.output.json_line(event_as_json(event, sentence))
         else:
             stream.output.line(event_line(event, sentence, zone))
         await stream.flush()

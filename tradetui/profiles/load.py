@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,11 @@ class Flags:
     proxy: str | None = field(default=None, repr=False)
     data_dir: Path | None = None
     read_only: bool = False
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Flags:
+        """The global flags of a parsed command line."""
+        return cls(**{flag.name: getattr(args, flag.name) for flag in fields(cls)})
 
 
 @dataclass(frozen=True)

@@ -7,31 +7,22 @@ import stat
 import subprocess
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-
-from pydantic import SecretStr
+from typing import TYPE_CHECKING
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring
 from tradetui.profiles.load import LoadedProfile
 
+if TYPE_CHECKING:
+    from tradetui.exchange.credentials import Credentials
+
 FIELDS = ("api_key", "secret", "passphrase")
 COMMAND_SECONDS = 30
 
 
-@dataclass(frozen=True)
-class KeyMaterial:
-    """What signs requests; the secrets never show in a repr."""
-
-    api_key: SecretStr
-    secret: SecretStr
-    passphrase: SecretStr
-    rsa: bool = False
-
-
-def fetch(loaded: LoadedProfile) -> KeyMaterial:
-    """Return the profile's key material.
+def fetch(loaded: LoadedProfile) -> Credentials:
+    """Return the profile's key.
 
     Raises:
         ConfigurationError: the place does not exist, is readable by others, or lacks one of the three.
@@ -66,12 +57,9 @@ def fetch(loaded: LoadedProfile) -> KeyMaterial:
                 key="credentials",
                 remedy="Copy it again, without any characters around it.",
             )
-    return KeyMaterial(
-        api_key=SecretStr(values["api_key"]),
-        secret=SecretStr(values["secret"]),
-        passphrase=SecretStr(values["passphrase"]),
-        rsa=source.rsa,
-    )
+    from tradetui.exchange.credentials import Credentials  # what signs is not needed before there is a key
+
+    return Credentials(values["api_key"], values["secret"], values["passphrase"], source.rsa)
 
 
 def refuse_wider_than_owner(file: Path) -> None:

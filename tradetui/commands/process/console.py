@@ -38,6 +38,13 @@ class Output:
         text = escaped(json_text)
         self._write(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
+    def json_line(self, value: object) -> None:
+        """Write a value as JSON on a line of its own."""
+        from tradetui.wire.text.json_text import dump_json
+
+        self.json(dump_json(value))
+        self.layout("\n")
+
     def csv(self, cells: Iterable[str]) -> None:
         """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal.
 
@@ -84,6 +91,29 @@ def show_progress(text: str, *, last: bool = False) -> None:
     stream = _unguarded(sys.stderr)
     stream.write(f"\r{scrub(text)}" + ("\n" if last else " "))
     stream.flush()
+
+
+class PageProgress:
+    """Counts pages that were read, and shows the count on standard error where that is a terminal."""
+
+    def __init__(self, subject: str) -> None:
+        self._subject = subject
+        self._shows = stderr_is_terminal()
+        self._pages = 0
+
+    def page(self, detail: str = "") -> None:
+        """One more was read."""
+        self._pages += 1
+        self._show(detail)
+
+    def end(self, detail: str = "") -> None:
+        """Leave the last count on the screen, if there was any."""
+        if self._pages:
+            self._show(detail, last=True)
+
+    def _show(self, detail: str, *, last: bool = False) -> None:
+        if self._shows:
+            show_progress(f"{self._subject}: {detail}{self._pages} pages", last=last)
 
 
 def argparse_message(text: str, stream: TextIO | None) -> None:

@@ -5,11 +5,13 @@ A terminal gets the same values with escapes for what it would obey.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Generic, Protocol
 
-from tradetui.commands.process.console import Output
-from tradetui.desk.tables.export import CsvTable, csv_cell
+from tradetui.commands.process.console import Output, stdout
+from tradetui.desk.tables.export import csv_cell
+from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import scrub
 
@@ -39,40 +41,32 @@ class JsonWriter:
         self._output.flush()
 
 
-class CsvWriter:
-    """CSV with the given names of columns; nested values as JSON, formulas made safe."""
+class CsvWriter(Generic[RowT]):
+    """CSV, headings first; `cells` makes the cells of a row."""
 
-    def __init__(self, output: Output, columns: Iterable[str]) -> None:
+    def __init__(self, output: Output, headings: Sequence[str], cells: Callable[[RowT], Sequence[str]]) -> None:
         self._output = output
-        self._columns = tuple(columns)
+        self._headings = headings
+        self._cells = cells
         self._begun = False
 
-    def write(self, row: Mapping[str, object]) -> None:
-        self._write_cells([csv_cell(row.get(name)) for name in self._columns])
+    def write(self, row: RowT) -> None:
+        self._begin()
+        self._output.csv(self._cells(row))
 
     def close(self) -> None:
         self._begin()
         self._output.flush()
 
-    def _write_cells(self, cells: Sequence[str]) -> None:
-        self._begin()
-        self._output.csv(cells)
-
     def _begin(self) -> None:
         if not self._begun:
             self._begun = True
-            self._output.csv(self._columns)
+            self._output.csv(self._headings)
 
 
-class TableCsvWriter(CsvWriter):
-    """CSV of the desk's rows of a table, as the screen exports it."""
-
-    def __init__(self, output: Output, table: CsvTable[object]) -> None:
-        super().__init__(output, table.heading())
-        self._table = table
-
-    def write(self, row: object) -> None:
-        self._write_cells(self._table.cells(row))
+def csv_writer(output: Output, columns: Sequence[str]) -> CsvWriter[Mapping[str, object]]:
+    """CSV with the given names of columns; nested values as JSON, formulas made safe."""
+    return CsvWriter(output, columns, lambda row: [csv_cell(row.get(name)) for name in columns])
 
 
 class TableWriter:
@@ -93,6 +87,13 @@ class TableWriter:
             text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
             self._output.line(text.rstrip())
         self._output.flush()
+
+
+def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter:
+    """What prints rows as the options ask for: JSON, CSV, or aligned text."""
+    if options.json:
+        return JsonWriter(stdout())
+    return csv_writer(stdout(), columns) if getattr(options, "csv", False) else TableWriter(stdout(), columns)
 
 
 def plain_cell(value: object) -> str:

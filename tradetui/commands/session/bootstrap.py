@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,9 +12,8 @@ from urllib.parse import quote
 
 from tradetui.commands.process.redaction import hide_in_log
 from tradetui.commands.session.alert_settings import alert_settings
-from tradetui.commands.session.intent_ids import new_ids
 from tradetui.desk.account.address import normalised_address
-from tradetui.desk.account.identity import AccountIdentity, identify, stand_in, untold
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.desk import Desk, journal_location
 from tradetui.desk.intents.intents import Intents
@@ -36,55 +34,40 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.product_types import ProductType
 
 
-def flags_of(args: argparse.Namespace) -> Flags:
-    """The global flags of a parsed command line."""
-    return Flags(
-        config=args.config,
-        profile=args.profile,
-        base_url=args.base_url,
-        product_type=args.product_type,
-        proxy=args.proxy,
-        data_dir=args.data_dir,
-        read_only=args.read_only,
-    )
-
-
 def credentials_of(loaded: LoadedProfile) -> Credentials:
     """The profile's key, fetched from the one place it names; raises ConfigurationError."""
-    material = fetch(loaded)
-    api_key = material.api_key.get_secret_value()
-    hide_in_log(api_key, material.secret.get_secret_value(), material.passphrase.get_secret_value())
-    return Credentials(api_key, material.secret, material.passphrase, material.rsa)
+    credentials = fetch(loaded)
+    secrets = (credentials.secret, credentials.passphrase)
+    hide_in_log(credentials.api_key, *(secret.get_secret_value() for secret in secrets))
+    return credentials
 
 
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:
     """The account: by the exchange where it answers, else as it told before, else by the profile's uid or the key."""
     credentials = credentials_of(loaded)
-    identity = asyncio.run(_reported_identity(loaded, stand_in(credentials.api_key)))
+    identity = asyncio.run(_reported_identity(loaded, account_key(loaded, credentials)))
     return identity or presumed_identity(loaded, credentials)
+
+
+def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
+    """By what the profile's account is known before the exchange tells."""
+    return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
 
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
     """The account as far as it is known before the exchange was asked."""
-    profile, key = loaded.profile, stand_in(credentials.api_key)
+    key = account_key(loaded, credentials)
     try:
-        remembered = KnownAccounts(loaded.data_dir).uid_of(profile.base_url, profile.environment, key)
+        remembered = KnownAccounts(loaded.data_dir).uid_of(key)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
-    return untold(profile.base_url, profile.environment, profile.uid, key, remembered)
+    return untold(key, loaded.profile.uid, remembered)
 
 
-async def _reported_identity(loaded: LoadedProfile, key: str) -> AccountIdentity | None:
-    profile = loaded.profile
+async def _reported_identity(loaded: LoadedProfile, key: AccountKey) -> AccountIdentity | None:
     async with open_reader(loaded) as client:
         try:
-            identity = await identify(
-                client,
-                base_url=profile.base_url,
-                environment=profile.environment,
-                uid=profile.uid,
-                key_stand_in=key,
-            )
+            identity = await identify(client, key, loaded.profile.uid)
         except ExchangeError:
             return None
     return identity if identity.origin == "exchange" else None
@@ -193,7 +176,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.build_trading_session import keys_of_profile, trading_session
+        from tradetui.commands.session.build_trading_session import keys_of_profile, new_ids, trading_session
 
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.

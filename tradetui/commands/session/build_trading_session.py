@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import TYPE_CHECKING
 
 from tradetui.desk.intents.intents import Intents
@@ -43,6 +44,11 @@ def trading_session(
         return Creation(admin_client, settings, clock, intents, disk, *issued_keys_go())
 
     return TradingSession(intents, make_execution, make_creation)
+
+
+def new_ids(random: Random) -> Callable[[], str]:
+    """Ids of intents, the clientOid of a reversal: 28 characters that no other program's orders begin with."""
+    return lambda: f"tt-{random.getrandbits(100):025x}"
 
 
 def keys_of_profile(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from tradetui.commands.session.build_trading_session import trading_session
-from tradetui.commands.session.intent_ids import new_ids
+from tradetui.commands.session.build_trading_session import new_ids, trading_session
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.settings import DeskSettings, Environment

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tradetui.desk.creation import CreationKind, KeyStoreUnusable, NotWritten, Secrets, StoredKey
@@ -24,29 +25,32 @@ class KeyringBox:
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
         """Keep; raises KeyStoreUnusable."""
-        try:
+        with _as_key_store():
             into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
-        except ConfigurationError as problem:
-            raise KeyStoreUnusable(str(problem)) from None
 
     def get(self, name: str) -> Mapping[str, str]:
         """What was kept; raises KeyStoreUnusable."""
-        try:
+        with _as_key_store():
             text = from_keyring(self._service, self._user(name))
-        except ConfigurationError as problem:
-            raise KeyStoreUnusable(str(problem)) from None
         values = json.loads(text) if text else {}
         return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
 
     def drop(self, name: str) -> None:
         """Forget; raises KeyStoreUnusable."""
-        try:
+        with _as_key_store():
             out_of_keyring(self._service, self._user(name))
-        except ConfigurationError as problem:
-            raise KeyStoreUnusable(str(problem)) from None
 
     def _user(self, name: str) -> str:
         return f"vault {name}"
+
+
+@contextmanager
+def _as_key_store() -> Iterator[None]:
+    """What the keyring refuses, as the key store says it."""
+    try:
+        yield
+    except ConfigurationError as problem:
+        raise KeyStoreUnusable(str(problem)) from None
 
 
 class ProfileMaker:

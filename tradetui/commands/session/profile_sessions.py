@@ -133,13 +133,11 @@ def _known_uid(loaded: LoadedProfile) -> str | None:
     """
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
-    from tradetui.commands.session.bootstrap import credentials_of
-    from tradetui.desk.account.identity import stand_in
+    from tradetui.commands.session.bootstrap import account_key, credentials_of
     from tradetui.desk.account.known_accounts import KnownAccounts
     from tradetui.storage.sqlite_file import FileUnusable
 
     try:
-        key = stand_in(credentials_of(loaded).api_key)
-        return KnownAccounts(loaded.data_dir).uid_of(loaded.profile.base_url, loaded.profile.environment, key)
+        return KnownAccounts(loaded.data_dir).uid_of(account_key(loaded, credentials_of(loaded)))
     except (ConfigurationError, FileUnusable):
         return None  # What is wrong is said when the profile is opened.

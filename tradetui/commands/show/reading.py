@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tradetui.commands.process.console import show_progress, stderr_is_terminal
+from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.merge_streams import merged
 from tradetui.commands.show.requests import ReadSpan
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -21,22 +21,18 @@ from tradetui.wire.replies.record import Record
 
 
 class ReadingProgress:
-    """Counts rows and pages; tells them on stderr when that is a terminal."""
+    """Counts rows, those that could not be read, and pages."""
 
     def __init__(self, what: str) -> None:
-        self._what = what
-        self._shows = stderr_is_terminal()
+        self._pages = PageProgress(what)
         self.rows = 0
         self.cut = False
         self.may_be_cut = False
-        self._pages = 0
         self.undecodable_rows = 0
 
     def page(self, reply: Reply[Any]) -> None:
-        self._pages += 1
         self.undecodable_rows += len(reply.undecodable_rows)
-        if self._shows:
-            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages")
+        self._pages.page(f"{self.rows} rows, ")
 
     def row(self) -> None:
         self.rows += 1
@@ -45,8 +41,7 @@ class ReadingProgress:
         self.undecodable_rows += rows
 
     def end(self) -> None:
-        if self._shows and self._pages:
-            show_progress(f"{self._what}: {self.rows} rows, {self._pages} pages", last=True)
+        self._pages.end(f"{self.rows} rows, ")
 
 
 async def rows_to_show(

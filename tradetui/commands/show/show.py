@@ -6,13 +6,14 @@ import argparse
 import asyncio
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
-from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableCsvWriter, TableWriter
-from tradetui.commands.session.bootstrap import flags_of, open_reader
+from tradetui.commands.process.output import CsvWriter, row_writer
+from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
 from tradetui.commands.show.options import BITTYTAX, show_parser
@@ -22,7 +23,7 @@ from tradetui.commands.show.results.flags import RESULTS
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
-from tradetui.profiles.load import LoadedProfile
+from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
@@ -43,19 +44,19 @@ def run(args: argparse.Namespace) -> int:
     if unknown:
         parser.refuse_rest(options.what, unknown)
     if options.what == "endpoints":
-        writer = _writer(options, endpoints_table.COLUMNS)
+        writer = row_writer(options, endpoints_table.COLUMNS)
         for row in endpoints_table.rows():
             writer.write(row)
         writer.close()
         return DONE
-    for name in ("config", "profile", "base_url", "product_type", "proxy", "data_dir", "read_only"):
-        if getattr(options, name, None) is not None:
-            setattr(args, name, getattr(options, name))
+    # A global flag may stand before `show` or behind it.
+    given = {name: value for name, value in vars(options).items() if name in Flags.__dataclass_fields__}
+    flags = replace(Flags.of(args), **given)
     if getattr(options, "log", None) is not None:
         from tradetui.commands.process.log_file import start_log
 
         start_log(options.log)
-    loaded = load_privately(os.environ, flags_of(args))
+    loaded = load_privately(os.environ, flags)
     if options.what in RESULTS:
         from tradetui.commands.show.results.show_results import show_results
 
@@ -70,7 +71,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             requests, span = requests_of(options, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
             return report(in_options(problem, endpoint))
-        writer: Any = _writer_of_rows(options) or _writer(options, _columns(options.what, endpoint))
+        writer: Any = _writer_of_rows(options) or row_writer(options, _columns(options.what, endpoint))
         progress = ReadingProgress(options.what)
         failure: Exception | None = None
         try:
@@ -126,7 +127,7 @@ def _period_of_funding(
     return since_ms, until_ms or now_ms
 
 
-def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWriter | None:
+def _writer_of_rows(options: argparse.Namespace) -> CsvWriter[object] | BittyTaxWriter | None:
     """What writes the desk's rows; None where they are written as received."""
     if options.format == BITTYTAX:
         from tradetui.commands.show.bittytax import BittyTaxWriter
@@ -136,7 +137,8 @@ def _writer_of_rows(options: argparse.Namespace) -> TableCsvWriter | BittyTaxWri
         return None
     from tradetui.desk.tables.every_field import every_column
 
-    return TableCsvWriter(stdout(), CsvTable(every_column(TABLES[options.what])))
+    table = CsvTable(every_column(TABLES[options.what]))
+    return CsvWriter(stdout(), table.heading(), table.cells)
 
 
 def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, object]:
@@ -148,11 +150,3 @@ def _as_received(row: Record | ProductRow[Record] | Position) -> Mapping[str, ob
 def _columns(what: str, endpoint: Endpoint) -> tuple[str, ...]:
     names = endpoint.row.names()
     return (*names, "source", "since", "provenFlat") if what == TableName.POSITIONS else names
-
-
-def _writer(options: argparse.Namespace, columns: tuple[str, ...]) -> RowWriter:
-    if options.json:
-        return JsonWriter(stdout())
-    if options.csv:
-        return CsvWriter(stdout(), columns)
-    return TableWriter(stdout(), columns)

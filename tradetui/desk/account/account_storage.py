@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.account.identity import AccountIdentity, identify, untold
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
@@ -138,23 +138,16 @@ class AccountStorage:
         """Ask until it is known; what the exchange told once counts on a day when it does not tell."""
         wait, longest = AGAIN_S
         settings = self._settings
-        key = (settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
+        key = AccountKey(settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
         while True:
             try:
-                remembered = await self._disk.run(self._accounts.uid_of, *key)
+                remembered = await self._disk.run(self._accounts.uid_of, key)
                 if self._expected is not None:
                     expected, self._expected = self._expected, None
-                    await expected(untold(key[0], key[1], settings.uid, key[2], remembered))
-                identity = await identify(
-                    self._client,
-                    base_url=key[0],
-                    environment=key[1],
-                    uid=settings.uid,
-                    key_stand_in=key[2],
-                    remembered=remembered,
-                )
+                    await expected(untold(key, settings.uid, remembered))
+                identity = await identify(self._client, key, settings.uid, remembered)
                 if identity.origin == "exchange":
-                    await self._disk.run(self._accounts.remember, *key, identity.uid)
+                    await self._disk.run(self._accounts.remember, key, identity.uid)
             except FileUnusable as problem:
                 # Were the account taken for another, what it has not settled would lock nothing.
                 self._not_kept(str(problem))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tradetui.desk.account.address import former_spellings, normalised_address
 from tradetui.exchange.client import ExchangeReader
@@ -54,19 +54,21 @@ def _name(address: str, environment: str, uid: str) -> str:
     return hashlib.sha256(f"{address}|{environment}|{uid}".encode()).hexdigest()[:16]
 
 
+class AccountKey(NamedTuple):
+    """What an account is known by before the exchange tells its UID: address, environment, and a hash of the key."""
+
+    base_url: str
+    environment: str
+    key_stand_in: str
+
+
 def stand_in(api_key: str) -> str:
     """What stands in for a UID that nobody told."""
     return f"key-{hashlib.sha256(api_key.encode()).hexdigest()[:16]}"
 
 
 async def identify(
-    client: ExchangeReader,
-    *,
-    base_url: str,
-    environment: str,
-    uid: str | None,
-    key_stand_in: str,
-    remembered: str | None = None,
+    client: ExchangeReader, key: AccountKey, uid: str | None, remembered: str | None = None
 ) -> AccountIdentity:
     """The account by the exchange where it tells, else as it told before, else by the profile, else by the key.
 
@@ -80,16 +82,14 @@ async def identify(
     else:
         info = next((row for row in reply.rows if isinstance(row, AccountInfo)), None)
     if info is not None:
-        return AccountIdentity(base_url, environment, info.user_id, "exchange", info)
-    return untold(base_url, environment, uid, key_stand_in, remembered)
+        return AccountIdentity(key.base_url, key.environment, info.user_id, "exchange", info)
+    return untold(key, uid, remembered)
 
 
-def untold(
-    base_url: str, environment: str, uid: str | None, key_stand_in: str, remembered: str | None
-) -> AccountIdentity:
-    """The account as far as it is known without the exchange."""
+def untold(key: AccountKey, uid: str | None, remembered: str | None) -> AccountIdentity:
+    """The account as far as it is known without the exchange; `uid` is the profile's."""
     if remembered:
-        return AccountIdentity(base_url, environment, remembered, "remembered")
+        return AccountIdentity(key.base_url, key.environment, remembered, "remembered")
     if uid:
-        return AccountIdentity(base_url, environment, uid, "profile")
-    return AccountIdentity(base_url, environment, key_stand_in, "key")
+        return AccountIdentity(key.base_url, key.environment, uid, "profile")
+    return AccountIdentity(*key, "key")

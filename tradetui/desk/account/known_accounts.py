@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from tradetui.desk.account.address import former_spellings, normalised_address
+from tradetui.desk.account.identity import AccountKey
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
@@ -26,19 +27,19 @@ class KnownAccounts:
     def __init__(self, data_dir: Path | None) -> None:
         self._file = None if data_dir is None else data_dir / "accounts" / _FILE
 
-    def uid_of(self, base_url: str, environment: str, key_stand_in: str) -> str | None:
+    def uid_of(self, key: AccountKey) -> str | None:
         """The UID the exchange told for this key; raises FileUnusable where the file is there and cannot be read."""
         known = self._read()
-        for spelling in (normalised_address(base_url), *former_spellings(base_url)):
-            if uid := known.get(f"{spelling}|{environment}|{key_stand_in}"):
+        for spelling in (normalised_address(key.base_url), *former_spellings(key.base_url)):
+            if uid := known.get("|".join(key._replace(base_url=spelling))):
                 return uid
         return None
 
-    def remember(self, base_url: str, environment: str, key_stand_in: str, uid: str) -> None:
+    def remember(self, key: AccountKey, uid: str) -> None:
         """Keep what the exchange told, synced; raises FileUnusable or OSError."""
         if self._file is None:
             return
-        known, name = self._read(), _name(base_url, environment, key_stand_in)
+        known, name = self._read(), "|".join(key._replace(base_url=normalised_address(key.base_url)))
         if known.get(name) == uid:
             return
         make_private_directory(self._file.parent)
@@ -66,7 +67,3 @@ class KnownAccounts:
             if isinstance(stored_uids, dict)
             else {}
         )
-
-
-def _name(base_url: str, environment: str, key_stand_in: str) -> str:
-    return f"{normalised_address(base_url)}|{environment}|{key_stand_in}"

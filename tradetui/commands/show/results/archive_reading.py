@@ -10,8 +10,14 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from tradetui.commands.process.console import show_progress, stderr_is_terminal
-from tradetui.commands.session.bootstrap import credentials_of, desk_settings, open_reader, presumed_identity
+from tradetui.commands.process.console import PageProgress, show_progress, stderr_is_terminal
+from tradetui.commands.session.bootstrap import (
+    account_key,
+    credentials_of,
+    desk_settings,
+    open_reader,
+    presumed_identity,
+)
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
@@ -34,7 +40,6 @@ from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
-_READING: Final = "reading fills and bills"
 _BOOKING: Final = "working out results"
 
 
@@ -92,21 +97,13 @@ def _bring_forward(archive: Archive) -> None:
 
 
 async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int) -> Archive:
-    key_stand_in = stand_in(credentials_of(loaded).api_key)
-    settings = replace(desk_settings(loaded), key_stand_in=key_stand_in)
+    key = account_key(loaded, credentials_of(loaded))
+    settings = replace(desk_settings(loaded), key_stand_in=key.key_stand_in)
     async with open_reader(loaded) as client:
         accounts = KnownAccounts(settings.data_dir)
-        key = (settings.base_url, settings.exchange_environment, key_stand_in)
-        identity = await identify(
-            client,
-            base_url=key[0],
-            environment=key[1],
-            uid=settings.uid,
-            key_stand_in=key_stand_in,
-            remembered=accounts.uid_of(*key),
-        )
+        identity = await identify(client, key, settings.uid, accounts.uid_of(key))
         if identity.origin == "exchange":
-            accounts.remember(*key, identity.uid)
+            accounts.remember(key, identity.uid)
         archive = Archive(archive_file(settings, identity))
         if needed is Needed.EQUITY:
             sampler = EquitySampler(settings.product_types, InlineDisk())
@@ -115,7 +112,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
             if reading.error is not None:
                 raise reading.error
             return archive
-        progress = _Progress()
+        progress = PageProgress("reading fills and bills")
         for product_type in settings.product_types:
             await _read_fills(client, archive, product_type, since, until, progress)
             await _read_bills(client, archive, product_type, since, until, progress)
@@ -125,7 +122,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
 
 
 async def _read_fills(
-    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: _Progress
+    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: PageProgress
 ) -> None:
     """Read the newest fills, then older ones page by page until nothing of the period is missing."""
     history = FillHistory(client, product_type, InlineDisk())
@@ -150,7 +147,7 @@ async def _read_fills(
 
 
 async def _read_bills(
-    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: _Progress
+    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: PageProgress
 ) -> None:
     """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
     history, now = BillHistory(client, product_type, InlineDisk()), client.clock.monotonic()
@@ -178,20 +175,3 @@ async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_ty
             await history.attach(archive)
             with suppress(ExchangeError):
                 await history.read_newest(client.clock.monotonic())
-
-
-class _Progress:
-    """Counts pages; tells them on standard error where that is a terminal."""
-
-    def __init__(self) -> None:
-        self._pages = 0
-        self._shows = stderr_is_terminal()
-
-    def page(self) -> None:
-        self._pages += 1
-        if self._shows:
-            show_progress(f"{_READING}: {self._pages} pages")
-
-    def end(self) -> None:
-        if self._shows:
-            show_progress(f"{_READING}: {self._pages} pages", last=True)

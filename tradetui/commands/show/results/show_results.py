@@ -10,10 +10,10 @@ from datetime import tzinfo
 from decimal import Decimal
 from typing import Final
 
-from tradetui.commands.process.console import say, stdout
+from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
-from tradetui.commands.process.output import CsvWriter, JsonWriter, RowWriter, TableWriter
+from tradetui.commands.process.output import RowWriter, row_writer
 from tradetui.commands.show.results.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.results.flags import EQUITY, PNL, TRIPS
 from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
@@ -172,9 +172,7 @@ def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
         columns = with_utc_names(columns, times)
     if options.what == PNL:
         columns = _FIGURES if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping), *_FIGURES)
-    if options.json:
-        return JsonWriter(stdout())
-    return CsvWriter(stdout(), columns) if options.csv else TableWriter(stdout(), columns)
+    return row_writer(options, columns)
 
 
 def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
