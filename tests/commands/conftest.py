@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +31,24 @@ def server() -> Iterator[dict[str, Any]]:
 @pytest.fixture
 def point(server: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Point:
     """Point the environment at an account of the sandbox."""
+    return partial(point_at, server, monkeypatch, tmp_path)
 
-    def at(account: str = "hedge", **changed: str) -> None:
-        key = next(profile for profile in server["profiles"] if profile["name"] == account)
-        values = {
-            "TRADETUI_BASE_URL": server["base_url"],
-            "TRADETUI_API_KEY": key["api_key"],
-            "TRADETUI_API_SECRET": key["secret"],
-            "TRADETUI_PASSPHRASE": key["passphrase"],
-            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
-            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
-            "XDG_CONFIG_HOME": str(tmp_path / "config"),
-            "HOME": str(tmp_path),
-            **changed,
-        }
-        for name, value in values.items():
-            monkeypatch.setenv(name, value)
 
-    return at
+def point_at(
+    server: dict[str, Any], patch: pytest.MonkeyPatch, folder: Path, account: str = "hedge", **changed: str
+) -> None:
+    """Point the environment at an account of the sandbox, and at directories in `folder`."""
+    key = next(profile for profile in server["profiles"] if profile["name"] == account)
+    values = {
+        "TRADETUI_BASE_URL": server["base_url"],
+        "TRADETUI_API_KEY": key["api_key"],
+        "TRADETUI_API_SECRET": key["secret"],
+        "TRADETUI_PASSPHRASE": key["passphrase"],
+        "TRADETUI_DATA_DIR": str(folder / "data"),
+        "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        "HOME": str(folder),
+        **changed,
+    }
+    for name, value in values.items():
+        patch.setenv(name, value)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import socket
 from collections import defaultdict
 from contextlib import closing
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.conftest import Point
+from tests.commands.conftest import Point, point_at
 from tests.desk.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
@@ -33,9 +34,20 @@ UNTIL = ("--until", "1h")
 
 
 @pytest.fixture(scope="module")
-def shared_archive(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A data directory for tests that only read: the first one reads the account into it."""
-    return str(tmp_path_factory.mktemp("archive"))
+def data_read_once(server: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of the account in hedge mode after all of it was read, which the rate limits make slow."""
+    folder = tmp_path_factory.mktemp("read-once")
+    with pytest.MonkeyPatch.context() as patch:
+        point_at(server, patch, folder)
+        assert main(["show", "pnl"]) == DONE
+    return folder / "data"
+
+
+@pytest.fixture
+def point_at_archive(point: Point, data_read_once: Path, tmp_path: Path) -> Point:
+    """Point the environment at the account in hedge mode, with an archive that is already read and the test's own."""
+    shutil.copytree(data_read_once, tmp_path / "data")
+    return point
 
 
 def shown(capsys: Capture, *arguments: str, code: int = DONE) -> Any:
@@ -44,8 +56,10 @@ def shown(capsys: Capture, *arguments: str, code: int = DONE) -> Any:
 
 
 @pytest.mark.parametrize("account", ["hedge", "one-way"])
-def test_every_day_is_what_the_fills_of_that_day_add_up_to(point: Point, capsys: Capture, account: str) -> None:
-    point(account)
+def test_every_day_is_what_the_fills_of_that_day_add_up_to(
+    point_at_archive: Point, capsys: Capture, account: str
+) -> None:
+    point_at_archive(account)
     since, until = "2026-01-01", shown(capsys, "fills", "--limit", "200")[-1]["cTime"]
     beyond = str(int(until) + 1)  # results end before what `--until` names, fills with it
     days = shown(capsys, "pnl", "--by", "day", "--until", beyond)
@@ -76,10 +90,8 @@ def utc_day(at_ms: int) -> str:
     return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
 
 
-def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(
-    point: Point, capsys: Capture, shared_archive: str
-) -> None:
-    point(TRADETUI_DATA_DIR=shared_archive)
+def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point_at_archive: Point, capsys: Capture) -> None:
+    point_at_archive()
     rows = shown(capsys, "trips", *UNTIL)
     assert len(rows) > 20
     for row in rows:
@@ -109,9 +121,9 @@ def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(
 
 
 def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
-    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    point()
+    point_at_archive()
     until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
     before = shown(capsys, "pnl", "--by", "symbol", "--until", until)
 
@@ -125,9 +137,9 @@ def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(
 
 
 def test_bills_that_are_behind_the_fills_are_read_first(
-    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, shared_archive: str
+    point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    point(TRADETUI_DATA_DIR=shared_archive)
+    point_at_archive()
     an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
     period = ("--until", an_hour_ago.isoformat())
     before = shown(capsys, "pnl", "--by", "symbol", *period)
@@ -156,8 +168,8 @@ def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> Non
     assert capsys.readouterr().out == ""
 
 
-def test_one_symbol_and_one_product_type_alone(point: Point, capsys: Capture, tmp_path: Path) -> None:
-    point()
+def test_one_symbol_and_one_product_type_alone(point_at_archive: Point, capsys: Capture, tmp_path: Path) -> None:
+    point_at_archive()
     rows = shown(capsys, "pnl", "--by", "symbol", "--symbol", "btcusdt,ETHUSD")
     assert [row["symbol"] for row in rows] == ["BTCUSDT", "ETHUSD"]
     (row,) = shown(capsys, "pnl", "--product-type", "USDC-FUTURES")
@@ -184,8 +196,8 @@ def test_a_wrong_time_names_option_rule_and_remedy(
     assert parameter in capsys.readouterr().err
 
 
-def test_periods_that_follow_each_other_count_nothing_twice(point: Point, capsys: Capture, shared_archive: str) -> None:
-    point(TRADETUI_DATA_DIR=shared_archive)
+def test_periods_that_follow_each_other_count_nothing_twice(point_at_archive: Point, capsys: Capture) -> None:
+    point_at_archive()
     yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
     for moment in (yesterday, f"{yesterday}T08:00"):
         whole = shown(capsys, "pnl", *UNTIL)
@@ -204,9 +216,9 @@ def test_periods_that_follow_each_other_count_nothing_twice(point: Point, capsys
 
 
 def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
-    point: Point, capsys: Capture, shared_archive: str
+    point_at_archive: Point, capsys: Capture
 ) -> None:
-    point(TRADETUI_DATA_DIR=shared_archive)
+    point_at_archive()
     assert all(row["complete"] for row in shown(capsys, "pnl", "--since", "90d"))
     assert main(["show", "pnl", "--since", "365d", "--json"]) == DONE
     printed = capsys.readouterr()
@@ -215,8 +227,8 @@ def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
     assert "--fresh" not in printed.err
 
 
-def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point: Point, capsys: Capture) -> None:
-    point()
+def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point_at_archive: Point, capsys: Capture) -> None:
+    point_at_archive()
     assert main(["show", "pnl", "--symbol", "BTCUSDT,NOSUCH,", "--json"]) == ATTENTION
     printed = capsys.readouterr()
     assert json.loads(printed.out), "one of them is there"
@@ -243,23 +255,23 @@ def test_equity_is_sampled_at_most_once_a_minute(point: Point, capsys: Capture) 
     assert shown(capsys, "pnl"), "an archive without fills is filled first"
 
 
-def test_the_profile_says_when_a_day_begins(point: Point, capsys: Capture, tmp_path: Path) -> None:
+def test_the_profile_says_when_a_day_begins(point_at_archive: Point, capsys: Capture, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text(
         'default_profile = "east"\n[profiles.east]\ntimezone = "Asia/Kathmandu"\nbase_url = "https://api.bitget.com"\n',
         encoding="utf-8",
     )
-    point()
+    point_at_archive()
     until = shown(capsys, "fills", "--limit", "1")[0]["cTime"]
     utc = shown(capsys, "pnl", "--by", "day", "--until", until)
-    point(TRADETUI_CONFIG=str(config))
+    point_at_archive(TRADETUI_CONFIG=str(config))
     east = shown(capsys, "pnl", "--by", "day", "--until", until)
     assert utc != east
     assert sum(Fraction(row["net"]) for row in utc) == sum(Fraction(row["net"]) for row in east)
 
 
-def test_an_archive_that_is_damaged_inside_is_said(point: Point, capsys: Capture, tmp_path: Path) -> None:
-    point()
+def test_an_archive_that_is_damaged_inside_is_said(point_at_archive: Point, capsys: Capture, tmp_path: Path) -> None:
+    point_at_archive()
     assert shown(capsys, "pnl")
     (file,) = (tmp_path / "data").rglob("archive.sqlite")
     damage_table(file, "ledger_quarter")
