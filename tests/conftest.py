@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.virtual_loop import VirtualLoop
+from tests.bench.virtual_loop import SetAheadLoop, VirtualLoop
 
 
 def pytest_configure() -> None:
@@ -32,10 +32,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """Run a test marked `looptime` in virtual time, any other in the machine's."""
+    """Run a test marked `looptime` in virtual time, any other in the machine's, which `pass_seconds` sets ahead."""
     if item.get_closest_marker("looptime"):
         return {"virtual": VirtualLoop}
-    return {"real": asyncio.SelectorEventLoop}
+    return {"real": SetAheadLoop}
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Virtual time: an event loop of it, and a coroutine run in one."""
+"""Event loops whose time a test rules: virtual time, a coroutine run in it, and a clock that can be set ahead."""
 
 from __future__ import annotations
 
@@ -62,6 +62,23 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             return ready
         self._microseconds += max(1, round(timeout * PER_SECOND))
         return ready
+
+
+class SetAheadLoop(asyncio.SelectorEventLoop):
+    """An event loop in the machine's time that `pass_seconds` sets ahead."""
+
+    ahead_s = 0.0
+
+    def time(self) -> float:
+        """Seconds of the machine's monotonic clock and those that were passed."""
+        return super().time() + self.ahead_s
+
+
+def pass_seconds(seconds: float) -> None:
+    """Set the running `SetAheadLoop` ahead: whatever waits until then goes on at once, however slow the machine is."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SetAheadLoop)
+    loop.ahead_s += seconds
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

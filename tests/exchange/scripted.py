@@ -7,16 +7,37 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from tests.bench.virtual_loop import pass_seconds
 from tradetui.exchange import Credentials
+from tradetui.exchange.transport.transport import Timeouts
 
 KEY, SECRET, PASSPHRASE = "bg_canary_key_0001", "canary-secret-0002", "CanaryPass0003"
 CREDENTIALS = Credentials(KEY, SECRET, PASSPHRASE)
 START_MS = 1_790_000_000_000
 
 Message = MutableMapping[str, Any]
+PATIENT = Timeouts(connect=60, read=60, write=60, order_read=60)
+"""For calls whose answer is on its way: longer than any machine stands still."""
+T = TypeVar("T")
+STEP_S = 1.0
+"""Less than any limit of a call, so that of two limits the shorter one ends it."""
+
+
+class StillClock:
+    """A clock that stands at `START_MS`, so that a call which takes long on a busy machine finds no clock drifted."""
+
+    boot = ""
+
+    def monotonic(self) -> float:
+        """No second passes."""
+        return 0.0
+
+    def wall_ms(self) -> int:
+        """Unix milliseconds: what `envelope` says as well."""
+        return START_MS
 
 
 @dataclass
@@ -143,6 +164,18 @@ async def raw_server(
         server.close()
         for writer in writers:
             writer.close()
+
+
+async def out_of_time(call: Awaitable[T], silent: asyncio.Event) -> T:
+    """Await a call; once its peer is silent for good, time passes at once until one of the call's limits ends it."""
+    waiting = asyncio.ensure_future(call)
+    silence = asyncio.ensure_future(silent.wait())
+    await asyncio.wait({waiting, silence}, return_when=asyncio.FIRST_COMPLETED)
+    silence.cancel()
+    while not waiting.done():
+        pass_seconds(STEP_S)
+        await asyncio.sleep(0)
+    return await waiting
 
 
 def http(body: bytes, *, status: str = "200 OK", kind: str = "application/json", length: int | None = None) -> bytes:

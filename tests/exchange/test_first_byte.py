@@ -14,9 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.bench.virtual_loop import pass_seconds
 from tests.exchange.certificates import certificate
-from tests.exchange.scripted import CREDENTIALS, START_MS, Scripted, envelope, http, raw_server
-from tradetui.exchange import ExchangeClient, LoopClock, NotSent, OutcomeUnknown
+from tests.exchange.scripted import CREDENTIALS, PATIENT, Scripted, StillClock, envelope, http, out_of_time, raw_server
+from tradetui.exchange import ExchangeClient, NotSent, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
@@ -26,7 +27,6 @@ from tradetui.exchange.transport.proxy import parse_proxy
 from tradetui.exchange.transport.transport import (
     HttpRequest,
     HttpResponse,
-    Timeouts,
     Transport,
     TransportError,
     TransportErrorKind,
@@ -43,7 +43,6 @@ REVERSAL = ReversalRequest(
     side="buy",
     trade_side="Open",
 )
-TIMES = Timeouts(connect=0.4, read=0.4, write=0.4, order_read=0.4)
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -55,6 +54,7 @@ class Listener:
     events: list[str] = field(default_factory=list)
     connected: asyncio.Event = field(default_factory=asyncio.Event)
     received: bytearray = field(default_factory=bytearray)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -76,6 +76,7 @@ async def listening(answer: bytes = GOOD, *, tls: ssl.SSLContext | None = None) 
                 listener.received += part
                 if listener.received.endswith(POST.body):
                     writer.write(answer)
+                    listener.answered.set()
         listener.ended.set()
         writer.close()
 
@@ -105,7 +106,7 @@ async def test_it_comes_after_connecting_and_before_every_byte() -> None:
             await listener.connected.wait()
             listener.events.append("before")
 
-        await post(HttpTransport(parse_base_url(listener.base_url)), before)
+        await post(HttpTransport(parse_base_url(listener.base_url), timeouts=PATIENT), before)
         assert listener.events == ["connected", "before", "bytes"]
 
 
@@ -118,10 +119,12 @@ async def test_it_comes_after_the_certificate_was_verified(tmp_path: Path) -> No
 
     async with listening(tls=server_context) as listener:
         origin = Origin("https", "127.0.0.1", listener.port)
-        failure = await post(HttpTransport(origin), before)
+        failure = await post(HttpTransport(origin, timeouts=PATIENT), before)
         assert isinstance(failure, TransportError)
         assert (failure.kind, failure.sent, moments) == (TransportErrorKind.TLS, False, [])
-        response = await post(HttpTransport(origin, tls=ssl.create_default_context(cafile=trusted)), before)
+        response = await post(
+            HttpTransport(origin, timeouts=PATIENT, tls=ssl.create_default_context(cafile=trusted)), before
+        )
         assert isinstance(response, HttpResponse)
         assert moments == ["before"]
 
@@ -133,11 +136,11 @@ async def test_what_it_raises_is_raised_and_the_connection_closes_without_a_byte
         async def before() -> None:
             raise raised
 
-        transport = HttpTransport(parse_base_url(listener.base_url))
+        transport = HttpTransport(parse_base_url(listener.base_url), timeouts=PATIENT)
         with pytest.raises(type(raised)) as failure:
             await transport.send(POST, before)
         assert failure.value is raised
-        await asyncio.wait_for(listener.ended.wait(), 5)
+        await listener.ended.wait()
         assert listener.events == ["connected"]
         # The next write is not hindered by it.
         assert isinstance(await post(transport, lambda: asyncio.sleep(0)), HttpResponse)
@@ -152,25 +155,26 @@ async def test_a_call_cut_off_in_it_sends_nothing() -> None:
             reached.set()
             await asyncio.Event().wait()
 
-        transport = HttpTransport(parse_base_url(listener.base_url))
+        transport = HttpTransport(parse_base_url(listener.base_url), timeouts=PATIENT)
         call = asyncio.create_task(transport.send(POST, before))
         await reached.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        await asyncio.wait_for(listener.ended.wait(), 5)
+        await listener.ended.wait()
         assert not listener.received
         await transport.aclose()
 
 
 async def test_its_time_is_not_taken_from_the_call() -> None:
     """The disk may be slow: cut off in the middle, nobody would know whether the journal's step is written."""
-    times = Timeouts(connect=0.1, read=0.1, write=0.1, order_read=0.1)
     async with listening() as listener:
-        transport = HttpTransport(parse_base_url(listener.base_url), timeouts=times)
+        transport = HttpTransport(parse_base_url(listener.base_url), timeouts=PATIENT)
 
         async def before() -> None:
-            await asyncio.sleep(times.total(writes=True) + 0.2)
+            pass_seconds(PATIENT.total(writes=True) + 1)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
 
         assert isinstance(await post(transport, before), HttpResponse)
 
@@ -193,7 +197,7 @@ async def proxy(handler: Handler) -> AsyncIterator[str]:
         server.close()
 
 
-async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.read()
 
 
@@ -214,7 +218,7 @@ async def end_in_the_handshake(reader: asyncio.StreamReader, writer: asyncio.Str
 @pytest.mark.parametrize(
     ("handler", "kind"),
     [
-        (hang, TransportErrorKind.PROXY),
+        (fall_silent, TransportErrorKind.PROXY),
         (close, TransportErrorKind.PROXY),
         (refuse, TransportErrorKind.PROXY),
         (end_in_the_handshake, TransportErrorKind.TLS),
@@ -229,13 +233,16 @@ async def test_a_proxy_that_fails_before_the_tunnel_stands_has_sent_nothing(
     async def before() -> None:
         moments.append("before")
 
-    async with proxy(handler) as address:
-        transport = HttpTransport(
-            Origin("https", "api.example.com", 443),
-            timeouts=TIMES,
-            proxy=parse_proxy(address),
-        )
-        failure = await post(transport, before)
+    silent = asyncio.Event()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if handler is fall_silent:
+            silent.set()
+        await handler(reader, writer)
+
+    async with proxy(handle) as address:
+        transport = HttpTransport(Origin("https", "api.example.com", 443), timeouts=PATIENT, proxy=parse_proxy(address))
+        failure = await out_of_time(post(transport, before), silent)
     assert isinstance(failure, TransportError)
     assert (failure.kind, failure.sent, moments) == (kind, False, [])
     assert "certificate" not in str(failure)
@@ -267,10 +274,10 @@ async def test_a_tunnel_through_a_proxy_counts_from_the_exchanges_own_request(tm
             context = ssl.create_default_context(cafile=trusted)
             transport = HttpTransport(
                 Origin("https", "127.0.0.1", listener.port),
-                timeouts=TIMES,
+                timeouts=PATIENT,
                 httpx_transport_factory=lambda: httpx.AsyncHTTPTransport(proxy=address, verify=context),
             )
-            failure = await post(transport, before)
+            failure = await out_of_time(post(transport, before), listener.answered)
     assert isinstance(failure, TransportError)
     assert (failure.kind, failure.sent) == (TransportErrorKind.TIME_OUT, True)
     assert listener.events == ["connected", "before", "bytes"]
@@ -286,6 +293,7 @@ async def test_a_forwarding_proxy_is_given_the_exchanges_own_request() -> None:
 
         transport = HttpTransport(
             Origin("http", "127.0.0.1", 1),
+            timeouts=PATIENT,
             httpx_transport_factory=lambda: httpx.AsyncHTTPTransport(proxy=listener.base_url),
         )
         assert isinstance(await post(transport, before), HttpResponse)
@@ -336,8 +344,10 @@ async def test_in_process_it_comes_before_the_application_is_called() -> None:
 async def test_a_write_that_found_no_connection_was_not_sent_and_its_permit_is_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    clock = LoopClock(START_MS)
-    client = ExchangeClient(CREDENTIALS, f"http://127.0.0.1:{port}", clock=clock, budget=LocalBudget(clock=clock))
+    clock = StillClock()
+    client = ExchangeClient(
+        CREDENTIALS, f"http://127.0.0.1:{port}", clock=clock, budget=LocalBudget(clock=clock), timeouts=PATIENT
+    )
     moments: list[int] = []
 
     async def before_send(stamp_ms: int) -> None:
@@ -359,8 +369,10 @@ async def test_a_write_whose_reply_was_lost_may_have_been_done() -> None:
             writer.write(GOOD)
 
     async with raw_server(drop) as server:
-        clock = LoopClock(START_MS)
-        async with ExchangeClient(CREDENTIALS, server.base_url, clock=clock, budget=NoBudget()) as client:
+        clock = StillClock()
+        async with ExchangeClient(
+            CREDENTIALS, server.base_url, clock=clock, budget=NoBudget(), timeouts=PATIENT
+        ) as client:
             with pytest.raises(OutcomeUnknown):
                 await client.write(REVERSAL)
 
@@ -374,17 +386,21 @@ async def test_the_bytes_of_a_write_given_up_are_not_sent_later() -> None:
         listening_socket.listen()
         listening_socket.setblocking(False)
         port = listening_socket.getsockname()[1]
-        transport = HttpTransport(Origin("http", "127.0.0.1", port), timeouts=TIMES)
-        call = asyncio.create_task(
-            post(transport, lambda: asyncio.sleep(0), HttpRequest("POST", POST.target, {}, body))
-        )
+        transport = HttpTransport(Origin("http", "127.0.0.1", port), timeouts=PATIENT)
+        connected = asyncio.Event()
+
+        async def before() -> None:
+            connected.set()
+
+        request = HttpRequest("POST", POST.target, {}, body)
+        call = asyncio.create_task(out_of_time(post(transport, before, request), connected))
         loop = asyncio.get_running_loop()
         connection, _ = await loop.sock_accept(listening_socket)
         with connection:
             failure = await call
             received = bytearray()
             with pytest.raises(ConnectionResetError):
-                while part := await asyncio.wait_for(loop.sock_recv(connection, 65536), 5):
+                while part := await loop.sock_recv(connection, 65536):
                     received += part
     assert isinstance(failure, TransportError)
     assert (failure.kind, failure.sent) == (TransportErrorKind.TIME_OUT, True)

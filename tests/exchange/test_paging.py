@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, fill, in_turn, pending
+from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, StillClock, fill, in_turn, pending
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply, paging
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget
@@ -45,19 +45,7 @@ class Book:
 
 def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
     app = Scripted(script)
-    return ExchangeReader(CREDENTIALS, app=app, clock=FixedClock(), budget=NoBudget(), random=random.Random(1)), app
-
-
-class FixedClock:
-    """A clock that stands still."""
-
-    boot = ""
-
-    def monotonic(self) -> float:
-        return 1.0
-
-    def wall_ms(self) -> int:
-        return START_MS
+    return ExchangeReader(CREDENTIALS, app=app, clock=StillClock(), budget=NoBudget(), random=random.Random(1)), app
 
 
 async def ids(pages: AsyncIterator[Reply[Any]]) -> list[str]:

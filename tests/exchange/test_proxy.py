@@ -14,13 +14,23 @@ import pytest
 
 from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
-from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, START_MS, Raw, envelope, http, raw_server
+from tests.exchange.scripted import (
+    CREDENTIALS,
+    KEY,
+    PASSPHRASE,
+    PATIENT,
+    Raw,
+    StillClock,
+    envelope,
+    http,
+    out_of_time,
+    raw_server,
+)
 from tests.exchange.test_first_byte import REVERSAL
 from tradetui.exchange import (
     ExchangeClient,
     ExchangeReader,
     InvalidProxy,
-    LoopClock,
     NotSent,
     Priority,
     Proxy,
@@ -39,15 +49,12 @@ from tradetui.exchange.transport.proxy import (
 from tradetui.exchange.transport.transport import (
     HttpRequest,
     HttpResponse,
-    Timeouts,
     TransportError,
     TransportErrorKind,
 )
 
 GOOD = http(envelope([]))
 POST = HttpRequest("POST", "/api/v2/mix/order/click-backhand?a=%20b", {"ACCESS-KEY": KEY}, b'{"symbol":"BTCUSDT"}')
-PATIENT = Timeouts(connect=10, read=10, write=10, order_read=10)
-HASTY = Timeouts(connect=0.4, read=0.4, write=0.4, order_read=0.4)
 SCHEMES = pytest.mark.parametrize("scheme", ["http", "socks5"])
 
 
@@ -69,6 +76,7 @@ class Relay:
     port: int = 0
     received: bytearray = field(default_factory=bytearray)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
+    silent: asyncio.Event = field(default_factory=asyncio.Event)
 
     def cut(self) -> None:
         for writer in self.writers:
@@ -95,6 +103,7 @@ async def relay(proxy_port: int, fault: Fault = Fault.NONE) -> AsyncIterator[Rel
                 answered += part
                 tunnel_stands = answered.startswith(b"HTTP/1.1 200") or len(answered) > 2
                 if fault is Fault.HANG:
+                    lying_between.silent.set()
                     continue
                 if fault is Fault.CLOSE:
                     break
@@ -103,6 +112,7 @@ async def relay(proxy_port: int, fault: Fault = Fault.NONE) -> AsyncIterator[Rel
                     continue
                 is_tls = not lying_between.received.endswith(b"\r\n")
                 if fault is Fault.HANG_AFTER_TUNNEL and tunnel_stands and is_tls:
+                    lying_between.silent.set()
                     continue
                 writer.write(part)
                 if fault is Fault.CLOSE_AFTER_TUNNEL and tunnel_stands:
@@ -234,8 +244,8 @@ async def test_what_breaks_before_the_first_byte_has_sent_nothing(
         proxy = Proxy(scheme, "127.0.0.1", between.port, "trader", "canary")
         if scheme == "socks5":
             proxy = Proxy(scheme, "127.0.0.1", between.port)
-        transport = HttpTransport(there.origin, timeouts=HASTY, tls=there.tls, proxy=proxy)
-        failure = await post(transport, moments)
+        transport = HttpTransport(there.origin, timeouts=PATIENT, tls=there.tls, proxy=proxy)
+        failure = await out_of_time(post(transport, moments), between.silent)
         assert isinstance(failure, TransportError)
         assert (failure.kind, failure.sent, moments, there.server.count) == (kind, False, [], 0)
         assert sentence in str(failure)
@@ -261,7 +271,7 @@ async def test_what_breaks_after_the_first_byte_may_have_arrived(scheme: str, tm
 
 @pytest.mark.parametrize("fault", [Fault.HANG, Fault.CLOSE, Fault.ANSWER_502])
 async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_is_free(fault: Fault) -> None:
-    clock = LoopClock(START_MS)
+    clock = StillClock()
     moments: list[int] = []
 
     async def before_send(stamp_ms: int) -> None:
@@ -273,12 +283,12 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
             f"https://{EXCHANGE}",
             clock=clock,
             budget=LocalBudget(clock=clock),
-            timeouts=HASTY,
+            timeouts=PATIENT,
             proxy=parse_proxy(f"http://127.0.0.1:{between.port}"),
         )
         async with client:
             with pytest.raises(NotSent, match=f"the proxy http://127.0.0.1:{between.port}") as failure:
-                await client.write(REVERSAL, before_send=before_send)
+                await out_of_time(client.write(REVERSAL, before_send=before_send), between.silent)
             assert "proxy" in str(failure.value.remedy)
             assert client.connection_status.usage()["futures.reverse"].used == 0
     assert moments == []
@@ -286,7 +296,9 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
 
 async def test_each_hop_is_named_by_the_error_that_a_caller_gets(tmp_path: Path) -> None:
     async def hop_of(origin: Origin, proxy: Proxy | None = None) -> Unreachable:
-        reader = ExchangeReader(CREDENTIALS, origin.url, priority=Priority.FEED, budget=NoBudget(), proxy=proxy)
+        reader = ExchangeReader(
+            CREDENTIALS, origin.url, priority=Priority.FEED, budget=NoBudget(), timeouts=PATIENT, proxy=proxy
+        )
         async with reader:
             with pytest.raises(Unreachable) as failure:
                 await reader.futures.accounts(product_type="USDT-FUTURES")
@@ -310,7 +322,9 @@ async def test_an_exchange_on_loopback_is_reached_without_the_proxy() -> None:
         writer.write(GOOD)
 
     async with raw_server(answer) as server:
-        transport = HttpTransport(parse_base_url(server.base_url), proxy=Proxy("http", "127.0.0.1", 1))
+        transport = HttpTransport(
+            parse_base_url(server.base_url), timeouts=PATIENT, proxy=Proxy("http", "127.0.0.1", 1)
+        )
         assert isinstance(await post(transport), HttpResponse)
 
 

@@ -11,12 +11,21 @@ from collections.abc import Iterator
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_MS, envelope, http, raw_server
-from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, LoopClock, Unreachable
+from tests.exchange.scripted import (
+    CREDENTIALS,
+    KEY,
+    PASSPHRASE,
+    PATIENT,
+    SECRET,
+    StillClock,
+    envelope,
+    http,
+    out_of_time,
+    raw_server,
+)
+from tradetui.exchange import Credentials, ExchangeClient, ExchangeError, Unreachable
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.exchange.transport.transport import HttpRequest, Timeouts
-
-QUICK = Timeouts(connect=0.5, read=0.2, write=0.5, order_read=0.2)
+from tradetui.exchange.transport.transport import HttpRequest
 
 
 @pytest.fixture
@@ -46,18 +55,21 @@ async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture)
         writer.write(bodies[0])
         if bodies[0] == b"garbage":
             writer.close()
+        elif bodies[0] == http(b"", length=50):
+            silent.set()
 
     while bodies:
+        silent = asyncio.Event()
         async with raw_server(answer) as server:
-            clock = LoopClock(START_MS)
-            client = ExchangeClient(CREDENTIALS, server.base_url, clock=clock, timeouts=QUICK, budget=NoBudget())
+            clock = StillClock()
+            client = ExchangeClient(CREDENTIALS, server.base_url, clock=clock, budget=NoBudget(), timeouts=PATIENT)
             async with client:
                 for call in (
                     client.futures.accounts(product_type="USDT-FUTURES"),
                     client.copytrading.create_api_key(passphrase=SecretStr("CanaryPass0004")),
                 ):
                     try:
-                        texts.append(repr(await call))
+                        texts.append(repr(await out_of_time(call, silent)))
                     except ExchangeError as failure:
                         context: BaseException | None = failure
                         while context is not None:
@@ -75,7 +87,7 @@ async def test_canaries_stay_inside(everything_logged: pytest.LogCaptureFixture)
 async def test_an_error_holds_nothing_of_the_request() -> None:
     """A crash report may print what an exception is bound to: the library's own errors hold headers."""
     async with raw_server(_drop) as server:
-        client = ExchangeClient(CREDENTIALS, server.base_url, timeouts=QUICK, budget=NoBudget())
+        client = ExchangeClient(CREDENTIALS, server.base_url, budget=NoBudget(), timeouts=PATIENT)
         with pytest.raises(Unreachable) as failure:
             await client.futures.accounts(product_type="USDT-FUTURES")
         await client.aclose()

@@ -11,6 +11,7 @@ import logging
 import os
 import ssl
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,22 @@ from pydantic import SecretStr
 
 from tests.bench.cancel import measure
 from tests.exchange.certificates import certificate
-from tests.exchange.scripted import CREDENTIALS, SECRET, START_MS, envelope, http, raw_server
+from tests.exchange.scripted import (
+    CREDENTIALS,
+    PATIENT,
+    SECRET,
+    START_MS,
+    StillClock,
+    envelope,
+    http,
+    out_of_time,
+    raw_server,
+)
 from tradetui.exchange import (
     Credentials,
     ExchangeClient,
     ExchangeError,
     ExchangeReader,
-    LoopClock,
     OutcomeUnknown,
     Priority,
     Unreachable,
@@ -45,16 +55,14 @@ from tradetui.exchange.transport.transport import (
 )
 
 USDT = "USDT-FUTURES"
-QUICK = Timeouts(connect=0.5, read=0.3, write=0.5, pool=0.5, order_read=0.4)
 Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 
 
-def says(*parts: bytes, close: bool = False, pause: float = 0.0) -> Answer:
+def says(*parts: bytes, close: bool = False) -> Answer:
     async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
         for part in parts:
             writer.write(part)
             await writer.drain()
-            await asyncio.sleep(pause)
         if close:
             writer.close()
 
@@ -63,12 +71,12 @@ def says(*parts: bytes, close: bool = False, pause: float = 0.0) -> Answer:
 
 def reader(base_url: str, **options: Any) -> ExchangeReader:
     return ExchangeReader(
-        CREDENTIALS, base_url, priority=Priority.FEED, budget=NoBudget(), **{"timeouts": QUICK, **options}
+        CREDENTIALS, base_url, priority=Priority.FEED, budget=NoBudget(), **{"timeouts": PATIENT, **options}
     )
 
 
-def writer_to(base_url: str, **options: Any) -> ExchangeClient:
-    return ExchangeClient(CREDENTIALS, base_url, clock=LoopClock(START_MS), budget=NoBudget(), **options)
+def writer_to(base_url: str) -> ExchangeClient:
+    return ExchangeClient(CREDENTIALS, base_url, clock=StillClock(), budget=NoBudget(), timeouts=PATIENT)
 
 
 async def failure_of(call: Awaitable[Any]) -> ExchangeError:
@@ -108,8 +116,6 @@ async def test_values_are_on_the_wire_as_they_were_signed() -> None:
         (says(http(b"")), UnreadableReply, "empty"),
         (says(http(b'{"code":"00000","data":[{"marg')), UnreadableReply, "cut off"),
         (says(http(b"x" * (9 * 1024 * 1024))), UnreadableReply, "8 MiB"),
-        (says(http(b"", length=100), pause=5.0), Unreachable, "no answer in time"),
-        (says(pause=5.0), Unreachable, "no answer in time"),
         (says(http(b"x", status="302 Found")), UnreadableReply, "redirects"),
     ],
 )
@@ -126,6 +132,21 @@ async def test_bad_answers_are_errors_and_the_next_call_is_good(
         assert type(failure) is kind
         assert sentence in str(failure)
         bad = False
+        await client.futures.accounts(product_type=USDT)
+
+
+@pytest.mark.parametrize("beginning", [b"", http(b"", length=100)])
+async def test_a_server_that_falls_silent_is_given_up_and_the_next_call_is_good(beginning: bytes) -> None:
+    silent = asyncio.Event()
+
+    async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(GOOD if silent.is_set() else beginning)
+        silent.set()
+
+    async with raw_server(answer) as server, reader(server.base_url) as client:
+        failure = await failure_of(out_of_time(client.futures.accounts(product_type=USDT), silent))
+        assert type(failure) is Unreachable
+        assert "no answer in time" in str(failure)
         await client.futures.accounts(product_type=USDT)
 
 
@@ -146,7 +167,7 @@ async def test_packed_answers_are_unpacked_within_the_limit() -> None:
 @pytest.mark.parametrize("encodings", ["zstd", "br", "deflate", "gzip, gzip", "gzip\r\ncontent-encoding: gzip"])
 async def test_an_encoding_other_than_one_gzip_is_refused_before_the_body_is_read(encodings: str) -> None:
     head = f"HTTP/1.1 200 OK\r\ncontent-encoding: {encodings}\r\ncontent-length: 100\r\n\r\n".encode()
-    async with raw_server(says(head, pause=5.0)) as server, reader(server.base_url) as client:
+    async with raw_server(says(head)) as server, reader(server.base_url) as client:
         failure = await failure_of(client.futures.accounts(product_type=USDT))
     assert isinstance(failure, UnreadableReply)
     assert "unpacked" in str(failure)
@@ -171,7 +192,7 @@ async def test_nothing_but_these_bytes_is_on_the_wire() -> None:
 
     target = "/api/v2/x/./../y?a=%7E~%2f+*'(!)[]|^`{}\"<>\\&b=%zz&c="
     async with raw_server(note) as server:
-        transport = HttpTransport(parse_base_url(server.base_url))
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT)
         await transport.send(HttpRequest("GET", target, {"ACCESS-Sign": "a/b+c=", "locale": "en-US"}))
         await transport.send(HttpRequest("POST", target, {"ACCESS-Sign": "d"}, b'{"a":1}'))
         await transport.aclose()
@@ -206,7 +227,7 @@ async def test_what_is_on_the_wire_is_what_was_signed() -> None:
 async def test_cookies_are_neither_kept_nor_sent() -> None:
     cookie = GOOD.replace(b"\r\n", b"\r\nset-cookie: session=1; Path=/\r\n", 1)
     async with raw_server(says(cookie)) as server:
-        transport = HttpTransport(parse_base_url(server.base_url))
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT)
         for _ in range(2):
             await transport.send(HttpRequest("GET", "/", {}))
         assert not list(transport._clients[False].httpx.cookies.jar)
@@ -217,7 +238,7 @@ async def test_cookies_are_neither_kept_nor_sent() -> None:
 
 async def test_a_header_that_http_cannot_carry_is_not_sent() -> None:
     async with raw_server(says(GOOD)) as server:
-        transport = HttpTransport(parse_base_url(server.base_url))
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT)
         with pytest.raises(TransportError, match="written as HTTP") as failure:
             await transport.send(HttpRequest("POST", "/", {"ACCESS-KEY": "k\N{LATIN SMALL LETTER E WITH ACUTE}y"}))
         with pytest.raises(TransportError, match="written as HTTP"):
@@ -242,7 +263,7 @@ async def test_an_answer_that_trickles_is_cut_off_and_the_connections_are_replac
 
     class Hasty(Timeouts):
         def total(self, *, writes: bool) -> float:
-            return 0.5 if trickle else super().total(writes=writes)
+            return 0.5 if trickle else PATIENT.total(writes=writes)
 
     async with raw_server(answer) as server, reader(server.base_url, timeouts=Hasty()) as client:
         failure = await failure_of(client.futures.accounts(product_type=USDT))
@@ -254,22 +275,24 @@ async def test_an_answer_that_trickles_is_cut_off_and_the_connections_are_replac
 
 async def test_connections_that_are_used_up_are_replaced() -> None:
     """It cannot come to this through the client, which never has more calls under way than there are connections."""
-    slow = True
+    go_on = asyncio.Event()
 
     async def answer(request: bytes, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(0.4 if slow else 0)
+        await go_on.wait()
         writer.write(GOOD)
 
-    times = Timeouts(pool=0.05)
+    times = replace(PATIENT, pool=0.05)
     async with raw_server(answer) as server:
         transport = HttpTransport(parse_base_url(server.base_url), timeouts=times)
         crowd = [
             asyncio.create_task(transport.send(HttpRequest("GET", "/", {}))) for _ in range(MAX_CONCURRENT_READS + 5)
         ]
+        while sum(call.done() for call in crowd) < 5:
+            await asyncio.wait([call for call in crowd if not call.done()], return_when=asyncio.FIRST_COMPLETED)
+        go_on.set()
         ends = await asyncio.gather(*crowd, return_exceptions=True)
         used_up = [end for end in ends if isinstance(end, TransportError)]
         assert [(end.kind, end.sent) for end in used_up] == [(TransportErrorKind.POOL, False)] * 5
-        slow = False
         for _ in range(20):
             await transport.send(HttpRequest("GET", "/", {}))
         await transport.aclose()
@@ -282,9 +305,9 @@ async def test_an_idle_connection_that_the_server_closed_is_not_used_again() -> 
         writer.close()
 
     async with raw_server(answer) as server, reader(server.base_url) as client:
-        for _ in range(5):
+        for count in range(1, 6):
             await client.futures.accounts(product_type=USDT)
-            await asyncio.sleep(0.02)
+            await server.wait_for_ends(count)
     assert len(server.requests) == 5
 
 
@@ -293,7 +316,7 @@ async def test_a_large_answer_in_many_parts() -> None:
     body = http(envelope(rows))
     assert len(body) > 3 * 1024 * 1024
     async with raw_server(says(*(body[i : i + 100_000] for i in range(0, len(body), 100_000)))) as server:
-        transport = HttpTransport(parse_base_url(server.base_url))
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT)
         response = await transport.send(HttpRequest("GET", "/", {}))
         assert response.body == envelope(rows)
         await transport.aclose()
@@ -303,11 +326,11 @@ async def test_failures_leave_no_descriptor_and_no_task_behind() -> None:
     async with raw_server(says(http(b"", length=100), close=True)) as server, reader(server.base_url) as client:
         for _ in range(5):
             await failure_of(client.futures.accounts(product_type=USDT))
-        await asyncio.sleep(0.1)
+        await server.wait_for_ends(5)
         before = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
         for _ in range(200):
             await failure_of(client.futures.accounts(product_type=USDT))
-        await asyncio.sleep(0.1)
+        await server.wait_for_ends(205)
         after = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
     assert after[0] <= before[0] + 2
     assert after[1] <= before[1] + 2
@@ -356,20 +379,27 @@ async def test_the_environments_proxies_and_passwords_are_ignored(
     [
         says(close=True),
         says(http(b"", length=100), close=True),
-        says(pause=5.0),
+        None,
         says(http(envelope(code="429"), status="429 Too Many Requests")),
         says(http(b"", status="503 Service Unavailable")),
         says(http(b"<html>", kind="text/html")),
         says(b"garbage", close=True),
     ],
 )
-async def test_a_post_is_sent_once_whatever_happens(answer: Answer) -> None:
-    async def script(request: bytes, writer: asyncio.StreamWriter) -> None:
-        await (answer if request.startswith(b"POST") else says(GOOD))(request, writer)
+async def test_a_post_is_sent_once_whatever_happens(answer: Answer | None) -> None:
+    silent = asyncio.Event()
 
-    async with raw_server(script) as server, writer_to(server.base_url, timeouts=QUICK) as client:
-        await failure_of(client.copytrading.create_api_key(passphrase=SecretStr("Passphrase01")))
-        await asyncio.sleep(0.2)
+    async def script(request: bytes, writer: asyncio.StreamWriter) -> None:
+        if not request.startswith(b"POST"):
+            writer.write(GOOD)
+        elif answer is not None:
+            await answer(request, writer)
+        else:
+            silent.set()
+
+    async with raw_server(script) as server, writer_to(server.base_url) as client:
+        call = client.copytrading.create_api_key(passphrase=SecretStr("Passphrase01"))
+        await failure_of(out_of_time(call, silent))
     heads = [head for connection in server.requests for head in connection]
     assert sum(head.startswith(b"POST") for head in heads) == 1
 
@@ -380,10 +410,10 @@ async def test_every_write_has_a_connection_of_its_own_that_ends_with_it(
 ) -> None:
     done = http(envelope([{"apikey": "k", "secret": "s", "permissions": []}]))
     async with raw_server(says(done)) as server:
-        transport = HttpTransport(parse_base_url(server.base_url), httpx_transport_factory=factory)
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT, httpx_transport_factory=factory)
         for count in range(1, 4):
             await transport.send(HttpRequest("POST", "/", {}, b"{}"))
-            await asyncio.wait_for(server.wait_for_ends(count), 5)
+            await server.wait_for_ends(count)
         assert [len(connection) for connection in server.requests] == [1, 1, 1]
         await transport.aclose()
 
@@ -397,7 +427,7 @@ async def test_a_connection_that_fails_is_not_tried_twice() -> None:
         writer.close()
 
     server = await asyncio.start_server(drop, "127.0.0.1", 0)
-    transport = HttpTransport(Origin("https", "127.0.0.1", server.sockets[0].getsockname()[1]))
+    transport = HttpTransport(Origin("https", "127.0.0.1", server.sockets[0].getsockname()[1]), timeouts=PATIENT)
     for method in ("GET", "POST"):
         with pytest.raises(TransportError) as failure:
             await transport.send(HttpRequest(method, "/", {}))
@@ -419,7 +449,7 @@ async def test_a_call_that_is_cut_off_takes_its_client_with_it(method: str) -> N
         writer.write(GOOD)
 
     async with raw_server(answer) as server:
-        transport = HttpTransport(parse_base_url(server.base_url))
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT)
         shared = transport._clients[method != "GET"]
         cut_off, other = (asyncio.create_task(transport.send(HttpRequest(method, "/", {}))) for _ in range(2))
         await arrived.acquire()
@@ -472,7 +502,7 @@ async def test_what_the_library_logs_reaches_no_handler(caplog: pytest.LogCaptur
 
 async def test_a_transport_built_to_read_refuses_everything_but_get() -> None:
     async with raw_server(says(GOOD)) as server:
-        transport = HttpTransport(parse_base_url(server.base_url), read_only=True)
+        transport = HttpTransport(parse_base_url(server.base_url), timeouts=PATIENT, read_only=True)
         for method in ("POST", "PUT", "DELETE", "PATCH"):
             with pytest.raises(ReadOnly):
                 await transport.send(HttpRequest(method, "/", {}, b""))
