@@ -134,7 +134,7 @@ def test_without_a_limit_the_newest_page_of_all_product_types_is_given_without_a
     assert [row["tradeId"] for row in rows] == [row["tradeId"] for row in json.loads(capsys.readouterr().out)]
 
 
-CUT = "these are the newest {} rows of at least {}: {} prints more, --all reads every page"
+CUT = "these are the newest {} rows; there are more: {} prints more, --all reads every page"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_what_is_cut_is_said(point: Point, capsys: Capture, arguments: list[str]
         assert errors == ""
     else:
         limit = "a larger --limit" if "--limit" in arguments else "--limit N"
-        assert errors == f"tradetui: {CUT.format(count, count + 1, limit)}.\n"
+        assert errors == f"tradetui: {CUT.format(count, limit)}.\n"
 
 
 def test_exactly_one_page_is_not_cut(point: Point, capsys: Capture) -> None:
@@ -229,14 +229,14 @@ def test_only_as_much_of_a_long_span_is_read_as_is_wanted(point: Point, capsys: 
 @pytest.mark.parametrize(
     ("rows", "code", "sentence"),
     [
-        ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "none of the 1 rows"),
+        ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "1 row came, not one readable"),
         (
             [
                 {"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"},
                 {"symbol": "ETHUSDT", "holdSide": "long", "total": "1", "marginCoin": "USDT"},
             ],
             ATTENTION,
-            "1 rows could not be read",
+            "not shown, since unreadable: 1 row.",
         ),
     ],
 )
@@ -254,6 +254,34 @@ def test_positions_that_cannot_be_read_are_told(
     monkeypatch.setattr(HttpTransport, "send", positions)
     assert main(["show", "positions", "--json", "--product-type", "USDT-FUTURES"]) == code
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--id-less-than", "abc"], "--id-less-than: an id, which has digits alone; given: abc."),
+        (["--since", "2098-01-01"], "--since: must not be in the future; given: 2098-01-01 00:00:00 UTC."),
+    ],
+)
+def test_what_finds_nothing_is_refused_before_it_is_asked(
+    point: Point, capsys: Capture, arguments: list[str], sentence: str
+) -> None:
+    point()
+    assert main(["show", "fills", *arguments]) == USAGE
+    assert sentence in capsys.readouterr().err
+
+
+def test_times_without_a_zone_are_in_the_profiles_as_those_of_results_are(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "config.toml"
+    profile = 'base_url = "http://127.0.0.1:1"\ntimezone = "Pacific/Auckland"'
+    config.write_text(f'default_profile = "far"\n[profiles.far]\n{profile}\n')
+    config.chmod(0o600)
+    for name in ("API_KEY", "API_SECRET", "PASSPHRASE"):
+        monkeypatch.setenv(f"TRADETUI_{name}", "made-up")
+    assert main(["show", "fills", "--config", str(config), "--since", "2098-01-01"]) == USAGE
+    assert "given: 2097-12-31 11:00:00 UTC" in capsys.readouterr().err
 
 
 def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:

@@ -39,6 +39,7 @@ from tradetui.ui.key_bindings.profile_bindings import own_keys
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
 from tradetui.wire.key_permissions import may_withdraw, permission_texts
+from tradetui.wire.text.counted import counted
 
 _NOT_ASKED = "not checked, the exchange cannot be reached"
 _HOPS = {
@@ -283,7 +284,7 @@ async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Chec
     undecodable_rows = len(getattr(reply, "undecodable_rows", ()))
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
-        return Check(name, CheckStatus.FAILED, f"{undecodable_rows} rows cannot be read", remedy)
+        return Check(name, CheckStatus.FAILED, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
     return Check(name, CheckStatus.OK, "answers")
 
 

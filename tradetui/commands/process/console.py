@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+from tradetui.wire.text.counted import counted
 from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.sanitize import escaped, scrub
 
@@ -113,7 +114,7 @@ class PageProgress:
 
     def _show(self, detail: str, *, last: bool = False) -> None:
         if self._shows:
-            show_progress(f"{self._subject}: {detail}{self._pages} pages", last=last)
+            show_progress(f"{self._subject}: {detail}{counted(self._pages, 'page')}", last=last)
 
 
 def argparse_message(text: str, stream: TextIO | None) -> None:

@@ -56,7 +56,7 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
             rule = _rule_of_flag(what, parameter)
             parser.add_argument(f"--{option_name(parameter.name)}", dest=parameter.name, metavar="VALUE", help=rule)
     if endpoint.time is not None:
-        times = "ISO 8601, a span such as 7d, or milliseconds"
+        times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=times)
         until = f"{times}; {_rule_of_times(endpoint.time)}"
         parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)

@@ -18,6 +18,7 @@ from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 
 class ReadingProgress:
@@ -32,7 +33,7 @@ class ReadingProgress:
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
-        self._pages.page(f"{self.rows} rows, ")
+        self._pages.page(f"{counted(self.rows, 'row')}, ")
 
     def row(self) -> None:
         self.rows += 1
@@ -41,7 +42,7 @@ class ReadingProgress:
         self.undecodable_rows += rows
 
     def end(self) -> None:
-        self._pages.end(f"{self.rows} rows, ")
+        self._pages.end(f"{counted(self.rows, 'row')}, ")
 
 
 async def rows_to_show(

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from tradetui.commands.show.options import CONVERT_DEFAULT_DAYS, MERGED, option_name
 from tradetui.desk.tables.table import TableName
 from tradetui.profiles.load import LoadedProfile
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
@@ -33,7 +34,7 @@ def requests_of(
     }
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(options, name, None)) is not None:
-            values[name] = milliseconds(text, now_ms, flag)
+            values[name] = milliseconds(text, now_ms, flag, zone_named(loaded.profile.timezone))
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     if options.what == TableName.TRANSFERS and "startTime" in values:
         values.setdefault("endTime", now_ms)  # the interface wants both or neither
@@ -41,8 +42,10 @@ def requests_of(
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
     span = _span_in_pieces(options, endpoint, values, now_ms)
-    if getattr(options, "idLessThan", None) is not None:
-        values["idLessThan"] = options.idLessThan
+    if (older_than := getattr(options, "idLessThan", None)) is not None:
+        if not older_than.isdecimal():
+            raise InvalidRequest("idLessThan", "an id, which has digits alone", older_than, "Copy it from a row.")
+        values["idLessThan"] = older_than
     if endpoint.page is not None:
         wanted = options.limit if options.limit is not None else endpoint.page.default
         values["limit"] = endpoint.page.maximum if options.all else min(wanted, endpoint.page.maximum)

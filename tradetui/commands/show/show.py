@@ -29,6 +29,7 @@ from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter
@@ -96,15 +97,16 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress.end()
     if failure is not None:
         return report(failure)
+    newest = counted(progress.rows, "row")
     if progress.cut:
         way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
         way += "without --limit reads every page" if options.all else "reads every page"
-        say(f"tradetui: these are the newest {progress.rows} rows of at least {progress.rows + 1}: {way}.")
+        say(f"tradetui: these are the newest {newest}; there are more: {way}.")
     elif progress.may_be_cut:
-        say(f"tradetui: these are the newest {progress.rows} rows; whether there are more could not be read.")
+        say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
     if progress.undecodable_rows:
         say(
-            f"tradetui: {progress.undecodable_rows} rows could not be read and are not shown; "
+            f"tradetui: not shown, since unreadable: {counted(progress.undecodable_rows, 'row')}. "
             "`tradetui doctor` says more."
         )
         return ATTENTION

@@ -29,6 +29,7 @@ from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
+from tradetui.wire.text.counted import counted
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
@@ -333,5 +334,5 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
 def _doubts_of(held: Held) -> list[str]:
     if not held.unread:
         return []
-    rows = "a row" if held.unread == 1 else f"{held.unread} rows"
+    rows = counted(held.unread, "row")
     return [f"The position is not certain: {rows} of positions or fills could not be read."]

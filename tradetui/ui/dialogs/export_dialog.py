@@ -18,6 +18,7 @@ from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.safe_text import notify, sanitized
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -79,7 +80,7 @@ class ExportDialog(DeliberateDialog[str | None]):
         except Exception as problem:
             self.give_reason(f"Nothing was written: the rows cannot be read ({type(problem).__name__}).")
         else:
-            self.dismiss(f"{rows} {'row' if rows == 1 else 'rows'} written to {path}")
+            self.dismiss(f"{counted(rows, 'row')} written to {path}")
             return
         finally:
             self._writing = False

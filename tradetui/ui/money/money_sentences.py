@@ -21,6 +21,7 @@ from tradetui.ui.header.session_summary import since_when
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.wire.text.counted import counted
 
 ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and wallet not known"
@@ -143,7 +144,7 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     ]
     green, red, flat = grid.signs
     mark = "" if whole.is_complete else MISSING_MARK
-    days = "1 day" if len(grid.nets) == 1 else f"{len(grid.nets)} days"
+    days = counted(len(grid.nets), "day")
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),

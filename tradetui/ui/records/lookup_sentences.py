@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.lookup.lookup import Lookup, LookupState
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.query import Query
@@ -44,7 +45,7 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
 def progress_words(lookup: Lookup, key: KeyOf) -> str:
     """How far the reading is, and which key goes on."""
     rows, state = lookup.rows.count, lookup.state
-    read = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+    read = counted(rows, "row")
     if lookup.undecodable_rows:
         read += f", {lookup.undecodable_rows:,} unreadable"
     if state is LookupState.LOADING:

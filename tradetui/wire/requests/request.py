@@ -201,6 +201,8 @@ class TimedRequest(Request[Row]):
 
 def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
     """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
+    if start is not None and start > now_ms:
+        raise InvalidRequest("startTime", "must not be in the future", _utc(start), "Give an earlier time.")
     if rule is None or rule.window_ms is None:
         return
     days = rule.window_ms // DAY_MS

@@ -13,6 +13,7 @@ from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 T = TypeVar("T")
 
@@ -37,7 +38,8 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
     """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
-            f"none of the {len(reply.undecodable_rows)} rows that came", remedy="`tradetui doctor` says more."
+            f"{counted(len(reply.undecodable_rows), 'row')} came, not one readable",
+            remedy="`tradetui doctor` says more.",
         )
 
 

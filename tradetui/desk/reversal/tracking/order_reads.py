@@ -18,6 +18,7 @@ from tradetui.wire.enums import OrderSource, PositionMode, known
 from tradetui.wire.error_codes import order_not_found
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
+from tradetui.wire.text.counted import counted
 
 _WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
@@ -227,5 +228,5 @@ def _mode(held: Held, planned: PositionMode) -> PositionMode:
 def _unreadable(held: Held, symbol: str) -> str:
     """Why what is held cannot be told from what was read; empty where it can."""
     if held.unread:
-        return f"{held.unread} rows of positions or fills cannot be read"
+        return f"{counted(held.unread, 'row')} of positions or fills cannot be read"
     return held.doubt(symbol)

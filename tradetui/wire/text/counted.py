@@ -1,0 +1,8 @@
+"""How many of something, in words that agree."""
+
+from __future__ import annotations
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 row`, `2,000 rows`: the count with thousands grouped, and a regular noun in its number."""
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
