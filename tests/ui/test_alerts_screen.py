@@ -71,8 +71,8 @@ async def test_the_bell_rings_where_it_is_wanted(wanted: bool, monkeypatch: pyte
         assert len(rings) == wanted
 
 
-async def test_where_the_line_is_not_seen_it_is_a_message() -> None:
-    stage = Stage()
+async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE) as pilot:
         await pilot.press("question_mark")
         stage.app.alerted(alert("fill 0", RuleKind.FILL))
@@ -85,7 +85,10 @@ async def test_where_the_line_is_not_seen_it_is_a_message() -> None:
         for number in range(5):
             stage.app.alerted(alert(f"fill {number}", RuleKind.FILL))
         await pilot.pause()
-        assert messages(stage)[before:] == ["fill 0"], "fills that come together are one message at most"
+        stage.desk.alerts.test(EVERY_WAY)
+        await settled(pilot)
+        assert messages(stage)[before:] == [], "no message covers a row"
+        assert "Test of the alert" in screen_text(stage.app).splitlines()[-2], "the newest stands above the keys"
 
 
 async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""How a session shows its alerts: the bell, the line above the keys, and a message where that line is covered."""
+"""How a session shows its alerts: the bell, the line above the keys, and a message beside a dialog."""
 
 from __future__ import annotations
 
@@ -47,18 +47,17 @@ class AlertNotices:
         """`sequence` is the profile's choice of how a terminal is asked to notify, None for the terminal's own."""
         self._app = app
         self._bell = Throttle() if rings else None
-        self._messages = Throttle()
         self._sequence = sequence
         self._environ = environ
 
     def show(self, alert: Alert, now: float) -> None:
         """Ring and show, wherever the person is; `now` is monotonic seconds.
 
-        Where the line is not seen the sentence comes as a message; beside a dialog too, unless it is of the market.
+        Beside a dialog the sentence comes as a message too, unless it is of the market.
         """
         # Behind a dialog the screen's own line is still there.
         screen = next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, ModalScreen))
-        if line_is_seen := isinstance(screen, ShowsAlerts):
+        if isinstance(screen, ShowsAlerts):
             screen.show_alert()
         beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
@@ -69,9 +68,7 @@ class AlertNotices:
             return
         if alert.event.stays:
             notify(self._app, alert.sentence, severity="error", seconds=_STAYS_S)
-        elif (not line_is_seen or (beside_dialog and not of_a_market)) and self._messages.lets_through(
-            now, at_once=not of_a_market
-        ):
+        elif beside_dialog and not of_a_market:
             notify(
                 self._app, alert.sentence, severity="warning" if alert.event.alarm else "information", seconds=_SHOWN_S
             )

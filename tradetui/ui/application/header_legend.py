@@ -14,7 +14,10 @@ HEADER_FIGURES: Final = (
     ("✗ refused", "the exchange refuses this account's calls; the reason stands above the panels"),
     ("✗ link down", "the exchange cannot be reached; the figures are as old as they say"),
     ("clock", "how far this machine's clock is ahead of the exchange's; above 5 s nothing is sent"),
-    ("rate limit", "how much of the fullest rate limit is used; halved or slowed after the exchange asked for less"),
+    (
+        "rate limit",
+        "calls of the last minute, as a share of those it allows; halved or slowed: rows are read less often",
+    ),
     ("equity", "wallet balance and unrealised profit of all futures accounts, in USDT"),
     ("today", "equity since the day began in the profile's zone, without transfers; — before the first sample of it"),
     ("since 14:03", "the same since that time: no session ran when the day began, so today's result is not known"),

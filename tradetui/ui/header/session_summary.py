@@ -157,16 +157,15 @@ def _worth_label(totals: Totals) -> str:
 
 
 def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
-    """Link and latency, clock offset, and how much of the fullest rate limit is used, the address's among them."""
+    """Link and latency, clock offset, and how many of the calls that an address may make in a minute were made."""
     link = desk.connection_status
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     offset = link.clock_offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
     alarm = link.clock_warns or link.clock_blocks
     address = link.address_usage()
-    fullest = max((use.used / use.allowed for use in link.usage().values() if use.allowed), default=0.0)
     restraint = ", halved" if halved else ", slowed" if address.slowed else ""
-    used = f"{min(max(fullest, address.share), 1) * 100:.0f} % used{restraint}"
+    used = f"{address.share * 100:.0f} % used{restraint}"
     clock_style = "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"
     return (
         Figure(1, (_STATES[desk.health.state], (latency, "$quiet"))),

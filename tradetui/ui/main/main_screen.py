@@ -61,7 +61,6 @@ class MainScreen(TableScreen):
     _hidden = getters.query_one(HiddenPanels)
     _banner = getters.query_one("#banner", Static)
     _refusal = getters.query_one(RefusalNotice)
-    _newest_alert = getters.query_one(NewestAlert)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -245,14 +244,14 @@ class MainScreen(TableScreen):
                 notify(self.app, sentence, severity="warning", seconds=60)
 
     def on_screen_resume(self) -> None:
-        """Show what came while another screen was in front; the list of alerts may have been looked at meanwhile."""
-        self.show_alert()
+        """Show what came while another screen was in front."""
+        self._show_hidden()
         if self._painter.fresh:
             self.published(None)
 
     def show_alert(self) -> None:
-        """Show the newest alert by its time; nothing once the list of alerts was looked at."""
-        self._newest_alert.show_newest(self.desk, self.zone)
+        """Count it on the line of what is off the screen, too."""
+        super().show_alert()
         self._show_hidden()
 
     def _show_hidden(self) -> None:

@@ -70,7 +70,6 @@ class MoneyScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings("money")
     _header = getters.query_one(HeaderBar)
     _bar = getters.query_one(PeriodBar)
-    _newest_alert = getters.query_one(NewestAlert)
     _note = getters.query_one("#money-note", Static)
 
     def __init__(self, settings: UiSettings, draw: DrawChart, now_ms: int) -> None:
@@ -129,14 +128,6 @@ class MoneyScreen(TableScreen):
         """The desk has published something: the header shows it, the figures follow with the next tick."""
         if self.desk is not None and self.is_mounted:
             show_session(self._header, self.desk)
-
-    def show_alert(self) -> None:
-        """Show the newest alert above the keys."""
-        self._newest_alert.show_newest(self.desk, self.zone)
-
-    def on_screen_resume(self) -> None:
-        """The list of alerts may have been looked at meanwhile."""
-        self.show_alert()
 
     def _show_all(self) -> None:
         if self.is_attached:

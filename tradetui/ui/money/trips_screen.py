@@ -65,14 +65,6 @@ class TripsScreen(ClosableScreen):
         self.refresh_states()
         self._read()
 
-    def on_screen_resume(self) -> None:
-        """The list of alerts may have been looked at meanwhile."""
-        self.show_alert()
-
-    def show_alert(self) -> None:
-        """Show the newest alert in a line, where it covers no figure."""
-        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
-
     @work(exclusive=True, exit_on_error=False)
     async def _read(self) -> None:
         desk = self.desk

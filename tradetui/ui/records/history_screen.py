@@ -81,14 +81,6 @@ class HistoryScreen(ClosableScreen):
         if self._rows is not None:
             self._rows.close()
 
-    def on_screen_resume(self) -> None:
-        """The list of alerts may have been looked at meanwhile."""
-        self.show_alert()
-
-    def show_alert(self) -> None:
-        """Show the newest alert in a line, where it covers no figure."""
-        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
-
     def _open_rows(self, dates: DateFilter | None) -> None:
         assert self.desk is not None
         if self._rows is not None:

@@ -21,6 +21,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.app_protocols.messages import OpenLookup
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -75,6 +76,7 @@ class LookupScreen(TableScreen):
         yield Static("", id="progress", markup=False)
         with Container(id="totals"):
             yield self.totals_table
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:

@@ -28,6 +28,7 @@ from tradetui.ui.app_protocols.messages import (
     OpenScreenList,
 )
 from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
@@ -352,6 +353,15 @@ class TableScreen(Screen[None]):
         self.table.set_format(self.cell_format)
 
     # Elsewhere
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        for line in self.query(NewestAlert):
+            line.show_newest(self.desk, self.zone)
+
+    def show_alert(self) -> None:
+        """Show the newest alert in a line above the keys, where it covers no figure."""
+        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
 
     def action_help(self) -> None:
         """Every key and what it does."""

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import RELEASABLE
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
@@ -50,6 +51,7 @@ class JournalScreen(ClosableScreen):
         frame = RecordsFrame(self._table)
         frame.entitle(sanitized("Journal"))
         yield frame
+        yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:
