@@ -12,7 +12,7 @@ from tests.exchange.limits import limited
 from tests.exchange.server_count import most_in_one_second
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
-from tradetui.exchange.rate_limit.budget import Priority, permit
+from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.quota import COOLING_S, LOST_S
 
@@ -237,17 +237,6 @@ async def test_a_copy_trader_and_an_unknown_account_reverse_once_a_second() -> N
     assert permits.usage()["futures.reverse"].allowed == 10
     permits.account_kind = "copy_trader"
     assert permits.usage()["futures.reverse"].allowed == 1
-
-
-async def test_a_block_holds_a_permit() -> None:
-    permits, endpoint = budget(), limited(1)
-    async with permit(permits, endpoint, Priority.INTERACTIVE):
-        assert permits.usage()["futures.fills"].used == 1
-    with pytest.raises(ValueError, match="x"):
-        async with permits.permit(endpoint, Priority.INTERACTIVE):
-            raise ValueError("x")
-    await permits.acquire(endpoint, Priority.INTERACTIVE)
-    assert now() == pytest.approx(COOLING_S + LOST_S, abs=1e-3)
 
 
 async def test_closing_wakes_those_who_wait() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 from tradetui.exchange.clock import Clock
@@ -40,15 +41,15 @@ class Capabilities:
         """Raise what the exchange said when it refused the account or the endpoint, without asking again."""
         if endpoint.signed and self.account_refusal is not None:
             if (now := self._clock.monotonic()) < self._account_probe_at:
-                raise _again(self.account_refusal)
+                raise copy(self.account_refusal)
             self._account_probe_at = now + ACCOUNT_PROBE_S
         if (reason := self.refusal(endpoint.name)) is not None:
-            raise _again(reason)
+            raise copy(reason)
 
     def check_account(self) -> None:
         """Raise what the exchange said where it refuses the account, for a read that serves nothing but its rows."""
         if self.account_refusal is not None:
-            raise _again(self.account_refusal)
+            raise copy(self.account_refusal)
 
     def refuse_account(self, reason: ExchangeError) -> None:
         """Send nothing more that is signed, but for a probe a minute."""
@@ -65,13 +66,3 @@ class Capabilities:
         self._off.pop(endpoint.name, None)
         if endpoint.signed:
             self.account_refusal = None
-
-
-def _again(reason: ExchangeError) -> ExchangeError:
-    return type(reason)(
-        reason.message,
-        code=reason.code,
-        endpoint=reason.endpoint,
-        http_status=reason.http_status,
-        remedy=reason.remedy,
-    )

@@ -133,11 +133,17 @@ class AddressCalls:
 
     def __init__(self, quota: AddressQuota) -> None:
         self.quota = quota
+        self.meter = AddressMeter(quota)
         self._calls: dict[int, int] = {}
         self._feeds_until = 0.0
 
     def claim(self, *, feed: bool, writes: bool, now: float, hold_s: float) -> AddressClaim:
         """Count a call that takes `hold_s` at most, unless it has to wait."""
+        claim = self._claim(feed=feed, writes=writes, now=now, hold_s=hold_s)
+        self.meter.note(claim, feed=feed, now=now)
+        return claim
+
+    def _claim(self, *, feed: bool, writes: bool, now: float, hold_s: float) -> AddressClaim:
         for second in [second for second in self._calls if second <= now]:
             del self._calls[second]
         counted, limit = sum(self._calls.values()), self.quota.limit(feed=feed, writes=writes)

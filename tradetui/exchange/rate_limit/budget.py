@@ -7,8 +7,7 @@ network does to either. N permits therefore never put more than N calls into any
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -83,22 +82,6 @@ class Budget(Protocol):
 
     async def aclose(self) -> None:
         """Stop; those still waiting get `NotSent`."""
-
-
-def permit(budget: Budget, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
-    """Hold a permit for the length of a block: replied at its end, unanswered when it raises."""
-
-    @asynccontextmanager
-    async def hold() -> AsyncIterator[Permit]:
-        held = await budget.acquire(endpoint, priority)
-        try:
-            yield held
-        except BaseException:
-            held.unanswered()
-            raise
-        held.replied()
-
-    return hold()
 
 
 def paused(endpoint: Endpoint, seconds: float) -> RateLimited:

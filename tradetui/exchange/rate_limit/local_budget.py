@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from heapq import heappop, heappush
 from math import inf
 from random import Random
@@ -15,12 +14,11 @@ from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import (
     DEFAULT_ADDRESS_SHARE,
     AddressCalls,
-    AddressMeter,
     AddressQuota,
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused, permit
+from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
 from tradetui.exchange.rate_limit.waiting_calls import WaitingCalls
 
@@ -49,7 +47,7 @@ class LocalBudget:
         self._clock = clock or SystemClock()
         self._random = random or Random()
         self._pools: dict[str, _Pool] = {}
-        self._address = _LocalAddress(AddressQuota.of_share(address_share))
+        self._address = AddressCalls(AddressQuota.of_share(address_share))
 
     @property
     def account_kind(self) -> str | None:
@@ -72,10 +70,6 @@ class LocalBudget:
             self._pools[endpoint.name] = pool
         return await pool.acquire(priority, hold_s)
 
-    def permit(self, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
-        """Hold a permit for the length of a block."""
-        return permit(self, endpoint, priority)
-
     def usage(self) -> Mapping[str, Usage]:
         """Every endpoint's use, by catalogue name."""
         return {name: pool.usage() for name, pool in self._pools.items()}
@@ -90,18 +84,10 @@ class LocalBudget:
             pool.close()
 
 
-class _LocalAddress:
-    """The calls of this process by network address, over all its endpoints."""
-
-    def __init__(self, quota: AddressQuota) -> None:
-        self.calls = AddressCalls(quota)
-        self.meter = AddressMeter(quota)
-
-
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
-    def __init__(self, endpoint: Endpoint, allowance: Quota, clock: Clock, address: _LocalAddress) -> None:
+    def __init__(self, endpoint: Endpoint, allowance: Quota, clock: Clock, address: AddressCalls) -> None:
         self.endpoint = endpoint
         self.allowance = allowance
         self.clock = clock
@@ -135,7 +121,7 @@ class _Pool:
                 elif isinstance(granted := self._grant(priority, now, call.hold_s), _LocalPermit):
                     call.future.set_result(granted)
                 elif granted is not None and priority is Priority.INTERACTIVE and granted - now > PATIENCE_S:
-                    error = address_used_up(self.endpoint, self.address.calls.quota, granted - now)
+                    error = address_used_up(self.endpoint, self.address.quota, granted - now)
                     call.future.set_exception(error)
                 else:
                     address_opens = min(address_opens, inf if granted is None else granted)
@@ -174,8 +160,7 @@ class _Pool:
         if not self._room(priority, now):
             return None
         feed = priority is Priority.FEED
-        claim = self.address.calls.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
-        self.address.meter.note(claim, feed=feed, now=now)
+        claim = self.address.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
         if claim.counts_until is None:
             return claim.begins
         self.out += 1
@@ -234,7 +219,7 @@ class _LocalPermit:
             return
         self._pool = None
         pool.out -= 1
-        pool.address.calls.ended(self._counts_until, arrived_by)
+        pool.address.ended(self._counts_until, arrived_by)
         if back_at is not None:
             heappush(pool.cooling, back_at)
         pool.hand_out()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from tradetui.exchange.rate_limit.address_quota import AddressClaim
 from tradetui.exchange.rate_limit.address_rows import (
@@ -78,17 +79,30 @@ def passes(failure: sqlite3.OperationalError) -> bool:
     return any(reason in str(failure) for reason in ("locked", "locking protocol"))
 
 
+class PermitUse(NamedTuple):
+    """One use of a permit: its row, under which key and limit it counts, and when it begins (s).
+
+    Grants since, plus `explained`, are all that the exchange can have counted of ours in one second. `counted` is
+    where the address counts it.
+    """
+
+    row: int
+    key: str
+    limit: int
+    begins: float
+    explained: int
+    counted: CountedCall | None
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim came to: a use that begins at `begins` (s), or nothing before `look_again` (s).
+    """What a claim came to: a use, or nothing before `look_again` (s).
 
     `address` is what the claim on the address came to, None where the endpoint itself had no permit.
     """
 
-    use: int | None
-    begins: float
+    use: PermitUse | None
     look_again: float
-    explained: int
     ends: tuple[float, ...]
     allowed: int
     halved: bool
@@ -153,7 +167,7 @@ class PermitStore:
                 begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
             if feed and begins is not None and (turn_ends := self._turn_of_another(key, now)) is not None:
                 begins, look_again = None, min(now + POLL_S, turn_ends)
-            use, address_claim = None, None
+            use, counted, address_claim = None, None, None
             ends = tuple(row[0] / NS for row in rows)
             if begins is not None and address is not None:
                 address_claim = self._addresses.claim(address, now=now, begins=begins, hold_s=hold_s)
@@ -161,21 +175,22 @@ class PermitStore:
                     begins, look_again = None, address_claim.begins
                 else:
                     begins = address_claim.begins
+                    counted = CountedCall(address.address, address_claim.counts_until)
             if begins is not None:
-                use = self._base.execute(
+                row = self._base.execute(
                     "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
                     (key, self._owner, round(begins * NS), round((begins + hold_s) * NS)),
                 ).lastrowid
+                assert row is not None
                 grants += 1
                 ends = (begins + hold_s, *ends)
+                use = PermitUse(row, key, limit, begins, len(ends) - grants, counted)
             if feed:
                 self._keep_turn(key, now, None if use is not None else look_again)
             self._keep(key, allowance, grants)
             return Claim(
                 use,
-                begins if begins is not None else inf,
                 look_again,
-                len(ends) - grants,
                 ends,
                 allowed,
                 allowance.withheld > 0,
@@ -183,58 +198,36 @@ class PermitStore:
                 address_claim,
             )
 
-    def replied(
-        self,
-        use: int,
-        key: str,
-        limit: int,
-        now: float,
-        granted: float,
-        remaining: int | None,
-        explained: int,
-        counted: CountedCall | None = None,
-    ) -> None:
+    def replied(self, use: PermitUse, now: float, remaining: int | None) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
         with transaction(self._base):
-            self._end(use, now + COOLING_S)
-            self._end_at_address(counted, now)
+            self._end(use, now + COOLING_S, arrived_by=now)
             if remaining is None:
                 return
-            allowance, grants = self._pool(key, limit)
-            if remaining < limit - (explained + grants):
-                allowance.halve(now, granted)
-                self._keep(key, allowance, grants)
+            allowance, grants = self._pool(use.key, use.limit)
+            if remaining < use.limit - (use.explained + grants):
+                allowance.halve(now, use.begins)
+                self._keep(use.key, allowance, grants)
 
-    def refused(
-        self,
-        use: int,
-        key: str,
-        limit: int,
-        now: float,
-        granted: float,
-        pause: float | None,
-        counted: CountedCall | None = None,
-    ) -> None:
+    def refused(self, use: PermitUse, now: float, pause: float | None) -> None:
         """A 429 came: everybody's permits of this endpoint are halved."""
         with transaction(self._base):
-            self._end(use, now + COOLING_S)
-            self._end_at_address(counted, now)
-            allowance, grants = self._pool(key, limit)
-            allowance.refuse(now, granted, pause)
-            self._keep(key, allowance, grants)
+            self._end(use, now + COOLING_S, arrived_by=now)
+            allowance, grants = self._pool(use.key, use.limit)
+            allowance.refuse(now, use.begins, pause)
+            self._keep(use.key, allowance, grants)
 
-    def unanswered(self, use: int, now: float, counted: CountedCall | None = None) -> None:
+    def unanswered(self, use: PermitUse, now: float) -> None:
         """The call was given up."""
         with transaction(self._base):
-            self._end(use, now + LOST_S)
-            self._end_at_address(counted, now + LATE_S)
+            self._end(use, now + LOST_S, arrived_by=now + LATE_S)
 
-    def unused(self, use: int, counted: CountedCall | None = None) -> None:
+    def unused(self, use: PermitUse) -> None:
         """Nothing was sent."""
         with transaction(self._base):
-            self._base.execute("delete from uses where id = ?", (use,))
-            if counted is not None:
-                self._addresses.unused(counted)
+            self._base.execute("delete from uses where id = ?", (use.row,))
+            if use.counted is not None:
+                self._addresses.unused(use.counted)
 
     def _when(
         self, rows: list[tuple[int, int, str]], allowance: Quota, allowed: int, *, feed: bool, now: float
@@ -298,12 +291,10 @@ class PermitStore:
             )
         return bool(dead)
 
-    def _end_at_address(self, counted: CountedCall | None, at: float) -> None:
-        if counted is not None:
-            self._addresses.ended(counted, at)
-
-    def _end(self, use: int, at: float) -> None:
-        self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use))
+    def _end(self, use: PermitUse, at: float, *, arrived_by: float) -> None:
+        self._base.execute("update uses set ends = ?, known = 1 where id = ?", (round(at * NS), use.row))
+        if use.counted is not None:
+            self._addresses.ended(use.counted, arrived_by)
 
     def _pool(self, key: str, limit: int) -> tuple[Quota, int]:
         row = self._base.execute(

@@ -11,7 +11,6 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -25,7 +24,7 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
 )
 from tradetui.exchange.rate_limit.address_rows import AddressTerms
-from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage, permit
+from tradetui.exchange.rate_limit.budget import Permit, Priority, Usage
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.quota import permits
@@ -90,10 +89,6 @@ class SharedBudget:
         if pool is None:
             pool = self._pools[endpoint.name] = SharedPool(self, endpoint)
         return await pool.acquire(priority, hold_s)
-
-    def permit(self, endpoint: Endpoint, priority: Priority) -> AbstractAsyncContextManager[Permit]:
-        """Hold a permit for the length of a block."""
-        return permit(self, endpoint, priority)
 
     def usage(self) -> Mapping[str, Usage]:
         """Every endpoint's use as last seen in the file, other processes' included."""

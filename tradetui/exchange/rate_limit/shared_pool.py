@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Protocol
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import AddressMeter, address_used_up
-from tradetui.exchange.rate_limit.address_rows import AddressTerms, CountedCall
+from tradetui.exchange.rate_limit.address_rows import AddressTerms
 from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, passes
+from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, passes
 from tradetui.exchange.rate_limit.waiting_calls import WaitingCalls
 
 if TYPE_CHECKING:
@@ -137,16 +137,13 @@ class SharedPool:
                 soonest = claim.look_again if claim.address is None else min(claim.look_again, now + ADDRESS_POLL_S)
                 await self._sleep_until(soonest)
                 continue
-            counted = None
-            if claim.address is not None and claim.address.counts_until is not None:
-                counted = CountedCall(address.address, claim.address.counts_until)
-            taken = _SharedPermit(self, claim.use, key, limit, max(now, claim.begins), claim.explained, counted)
+            taken = _SharedPermit(self, claim.use)
             try:
-                await self._sleep_until_turn(claim.begins, priority)
+                await self._sleep_until_turn(claim.use.begins, priority)
             except asyncio.CancelledError:
                 taken.unused()
                 raise
-            if priority is Priority.FEED and clock.monotonic() < claim.begins:
+            if priority is Priority.FEED and clock.monotonic() < claim.use.begins:
                 taken.unused()  # a person came, who goes first
             elif (next_call := self._waiting.take(priority)) is None:
                 taken.unused()
@@ -194,61 +191,29 @@ def _pass_on(waiting: asyncio.Future[Permit], done: asyncio.Future[Permit]) -> N
 
 
 class _SharedPermit:
-    __slots__ = ("_counted", "_explained", "_granted", "_key", "_limit", "_open", "_pool", "_use")
+    __slots__ = ("_open", "_pool", "_use")
 
-    def __init__(
-        self,
-        pool: SharedPool,
-        use: int,
-        key: str,
-        limit: int,
-        granted: float,
-        explained: int,
-        counted: CountedCall | None,
-    ) -> None:
+    def __init__(self, pool: SharedPool, use: PermitUse) -> None:
         self._pool = pool
         self._use = use
-        self._key = key
-        self._limit = limit
-        self._granted = granted
-        self._explained = explained
-        self._counted = counted
         self._open = True
 
     def replied(self, remaining: int | None = None) -> None:
-        if self._ends():
-            ledger, now = self._ledger_now()
-            self._pool.record_end(
-                partial(
-                    ledger.replied,
-                    *(self._use, self._key, self._limit, now, self._granted, remaining, self._explained),
-                    counted=self._counted,
-                )
-            )
+        now = self._pool.owner.clock.monotonic()
+        self._end(lambda store: store.replied(self._use, now, remaining))
 
     def refused(self, retry_after: float | None = None) -> None:
-        if self._ends():
-            ledger, now = self._ledger_now()
-            self._pool.record_end(
-                partial(
-                    ledger.refused,
-                    *(self._use, self._key, self._limit, now, self._granted, retry_after),
-                    counted=self._counted,
-                )
-            )
+        now = self._pool.owner.clock.monotonic()
+        self._end(lambda store: store.refused(self._use, now, retry_after))
 
     def unanswered(self) -> None:
-        if self._ends():
-            ledger, now = self._ledger_now()
-            self._pool.record_end(partial(ledger.unanswered, self._use, now, counted=self._counted))
+        now = self._pool.owner.clock.monotonic()
+        self._end(lambda store: store.unanswered(self._use, now))
 
     def unused(self) -> None:
-        if self._ends():
-            self._pool.record_end(partial(self._pool.owner.file.store.unused, self._use, counted=self._counted))
+        self._end(lambda store: store.unused(self._use))
 
-    def _ends(self) -> bool:
-        was, self._open = self._open, False
-        return was
-
-    def _ledger_now(self) -> tuple[PermitStore, float]:
-        return self._pool.owner.file.store, self._pool.owner.clock.monotonic()
+    def _end(self, work: Callable[[PermitStore], None]) -> None:
+        if self._open:
+            self._open = False
+            self._pool.record_end(partial(work, self._pool.owner.file.store))
