@@ -8,8 +8,9 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
@@ -31,6 +32,7 @@ PACE = 10
 """How many times as fast as real time the minute passes after which what was only traded settles."""
 MINUTE_AND_MORE_S = 120.0
 """That minute and what the looks take, in the time of the fast clocks."""
+RIGS_BESIDE_EACH_OTHER = 8
 CONFIG = """
 [profiles.crash]
 base_url = "{base_url}"
@@ -82,7 +84,11 @@ class CrashRig:
     def run(self, case: Case, mutation: str | None = None) -> bool:
         """Crash, start again, check; whether the program came as far as the call it was to die at."""
         scene = _Crash(self, case, mutation)
-        killed = scene.run()
+        try:
+            killed = scene.run()
+        except AssertionError as problem:
+            problem.add_note(f"{case}: what it left lies in {scene.folder}")
+            raise
         self.counts["killed" if killed else "came through"] += 1
         self.counts[f"{case.phase}, {case.weather}, {case.mode}"] += killed
         shutil.rmtree(scene.folder)
@@ -109,7 +115,7 @@ class _Crash:
     def __init__(self, rig: CrashRig, case: Case, mutation: str | None) -> None:
         self.rig, self.case, self.exchange, self._mutation = rig, case, rig.exchange, mutation
         self.folder = rig.new_folder()
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
         self._errands = 0
         config = self.folder / "config.toml"
         config.write_text(CONFIG.format(base_url=self.exchange.base_url))
@@ -246,12 +252,37 @@ def rig(library: Path, folder: Path, **options: Any) -> Iterator[CrashRig]:
             crashing.close()
 
 
-def every_case(crashing: CrashRig, phase: str, how: str, weather: str, mode: str) -> int:
-    """Kill at the first call, the second, and so on until the program comes through; how many there were."""
-    number = 1
-    while crashing.run(Case(phase, number, how, weather, mode)):
-        number += 1
-    return number - 1
+@contextmanager
+def rigs(library: Path, folder: Path, **options: Any) -> Iterator[list[CrashRig]]:
+    """As many as run beside each other: a case waits far longer than it computes."""
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(rig(library, folder / str(number), **options))
+            for number in range(RIGS_BESIDE_EACH_OTHER)
+        ]
+
+
+def every_case(crash_rigs: Sequence[CrashRig], phase: str, how: str, weather: str, mode: str) -> int:
+    """Kill at the first call, the second, and so on until the program comes through; how often it was killed."""
+
+    def every_nth(crash_rig: CrashRig, number: int) -> int:
+        killed = 0
+        while crash_rig.run(Case(phase, number + killed * len(crash_rigs), how, weather, mode)):
+            killed += 1
+        return killed
+
+    with ThreadPoolExecutor(len(crash_rigs)) as pool:
+        return sum(pool.map(every_nth, crash_rigs, range(1, len(crash_rigs) + 1)))
+
+
+def all_of(crash_rigs: Sequence[CrashRig], cases: Sequence[Case]) -> int:
+    """Run cases beside each other; how often the program was killed."""
+
+    def every_nth(number: int) -> int:
+        return sum(map(crash_rigs[number].run, cases[number :: len(crash_rigs)]))
+
+    with ThreadPoolExecutor(len(crash_rigs)) as pool:
+        return sum(pool.map(every_nth, range(len(crash_rigs))))
 
 
 def sample(calls: int, rounds: int) -> list[Case]:

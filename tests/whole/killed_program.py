@@ -18,7 +18,14 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
-import tradetui.exchange.transport.http  # noqa: F401 - loaded once for all the processes
+import anyio._backends._asyncio  # What each process would load is loaded once for all of them.
+import anyio.streams.tls  # noqa: F401
+import h11  # noqa: F401
+import httpcore  # noqa: F401
+
+import tradetui.commands.session.trading_session
+import tradetui.desk.archive.database
+import tradetui.exchange.transport.http  # noqa: F401
 from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead, run_fast
 from tests.whole.safety_mutations import MUTATIONS
 from tradetui.commands.session.bootstrap import open_desk
@@ -113,11 +120,12 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     desk.storage.start()
     preview = await execution.preview(_target(errand))
     loop = asyncio.get_running_loop()
-    end = loop.time() + errand["patience_s"]
+    end = loop.time() + PATIENCE_S
     blocked_while_open, opened = True, False
     while loop.time() < end and not (opened and not execution.unsettled()) and execution.intents.loss is None:
         reasons = execution.blocking_reasons(preview, preview.subject)
-        opened = not any("journal" in reason for reason in reasons)
+        if not opened and not any("journal" in reason for reason in reasons):
+            opened, end = True, loop.time() + errand["patience_s"]
         if execution.unsettled() and not any("not settled" in reason for reason in reasons):
             blocked_while_open = False
         await asyncio.sleep(0.005)

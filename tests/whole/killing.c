@@ -1,11 +1,13 @@
-/* Counts a program's writes, syncs, sends and receives from outside, and kills it at the n-th of them.
+/* Counts a program's writes, syncs and sends from outside, and kills it at the n-th of them.
  *
+ * Counted is what a program leaves behind: bytes of a file, bytes on a network socket. Between two of these its death
+ * is the same death, whatever it received or wrote to itself; nor is the budget counted, which each start has anew.
  * Preloaded (LD_PRELOAD). Orders arrive as writes to a descriptor that does not exist:
  *   "ahead MS"   put the wall clock and the monotonic clock so far ahead, as if so long had passed
  *   "pace N MS"  let both clocks run N times as fast since MS, in Unix milliseconds of the real wall clock
  *   "kill N HOW" count from here and kill at the N-th call (0: never)
  *   "told"       the count so far, as the write's result
- * HOW is b (before the call), w (within: half of what is written, or all of what is read or synced, was done), or
+ * HOW is b (before the call), w (within: half of what is written, or all of what is synced, was done), or
  * p (power cut: before the call, and nothing stays in a file that was not synced).
  */
 #define _GNU_SOURCE
@@ -61,9 +63,24 @@ static void lose_what_is_not_synced(void) {
     }
 }
 
+static int outlives(int fd) {
+    struct stat about;
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    char link[64], path[4096];
+    if (fstat(fd, &about)) return 0;
+    if (S_ISSOCK(about.st_mode)) {
+        return !getsockname(fd, (struct sockaddr *)&address, &size) && address.ss_family != AF_UNIX;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = 0;
+    return S_ISREG(about.st_mode) && !strstr(path, "/budget.sqlite");
+}
+
 /* Whether this is the call to die within; dies here where it is the one to die before. */
-static int due(void) {
-    if (!counting) return 0;
+static int due(int fd) {
+    if (!counting || !outlives(fd)) return 0;
     if (atomic_fetch_add(&counted, 1) + 1 != kill_at) return 0;
     if (how == 'p') lose_what_is_not_synced();
     if (how != 'w') die();
@@ -113,7 +130,7 @@ static ssize_t order(const char *words, size_t length) {
 
 ssize_t write(int fd, const void *bytes, size_t length) {
     if (fd == ORDERS) return order(bytes, length);
-    int dies = due();
+    int dies = due(fd);
     note_write(fd, length, -1);
     ssize_t done = REAL(write)(fd, bytes, dies && length > 1 ? length / 2 : length);
     if (dies) die();
@@ -121,7 +138,7 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 }
 
 ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t offset) {
-    int dies = due();
+    int dies = due(fd);
     note_write(fd, length, offset);
     ssize_t done = REAL(pwrite64)(fd, bytes, dies && length > 1 ? length / 2 : length, offset);
     if (dies) die();
@@ -131,64 +148,43 @@ ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t offset) {
 ssize_t pwrite(int fd, const void *bytes, size_t length, off_t offset) { return pwrite64(fd, bytes, length, offset); }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-    int dies = due();
+    int dies = due(fd);
     ssize_t done = REAL(writev)(fd, parts, dies && count > 1 ? count / 2 : count);
     if (dies) die();
     return done;
 }
 
 int fsync(int fd) {
-    int dies = due(), done = REAL(fsync)(fd);
+    int dies = due(fd), done = REAL(fsync)(fd);
     note_sync(fd);
     if (dies) die();
     return done;
 }
 
 int fdatasync(int fd) {
-    int dies = due(), done = REAL(fdatasync)(fd);
+    int dies = due(fd), done = REAL(fdatasync)(fd);
     note_sync(fd);
     if (dies) die();
     return done;
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    int dies = due();
+    int dies = due(fd);
     ssize_t done = REAL(send)(fd, bytes, dies && length > 1 ? length / 2 : length, flags);
     if (dies) die();
     return done;
 }
 
 ssize_t sendto(int fd, const void *bytes, size_t length, int flags, const struct sockaddr *to, socklen_t size) {
-    int dies = due();
+    int dies = due(fd);
     ssize_t done = REAL(sendto)(fd, bytes, dies && length > 1 ? length / 2 : length, flags, to, size);
     if (dies) die();
     return done;
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    int dies = due();
+    int dies = due(fd);
     ssize_t done = REAL(sendmsg)(fd, message, flags);
-    if (dies) die();
-    return done;
-}
-
-ssize_t recv(int fd, void *bytes, size_t length, int flags) {
-    int dies = due();
-    ssize_t done = REAL(recv)(fd, bytes, length, flags);
-    if (dies) die();
-    return done;
-}
-
-ssize_t recvfrom(int fd, void *bytes, size_t length, int flags, struct sockaddr *from, socklen_t *size) {
-    int dies = due();
-    ssize_t done = REAL(recvfrom)(fd, bytes, length, flags, from, size);
-    if (dies) die();
-    return done;
-}
-
-ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
-    int dies = due();
-    ssize_t done = REAL(recvmsg)(fd, message, flags);
     if (dies) die();
     return done;
 }

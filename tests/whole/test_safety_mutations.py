@@ -40,5 +40,5 @@ def test_a_power_cut_finds_it(tmp_path: Path) -> None:
     if library is None:
         pytest.skip("no C compiler (cc, gcc, clang) to build the counter that is preloaded")
     with rig(library, tmp_path) as crashing, pytest.raises(AssertionError, match="what was written before is lost"):
-        for number in range(300, 100, -7):
+        for number in range(110, 35, -3):
             crashing.run(Case("reverse", number, "power", "none"), SYNC)
