@@ -23,7 +23,7 @@ import anyio.streams.tls  # noqa: F401
 import h11  # noqa: F401
 import httpcore  # noqa: F401
 
-import tradetui.commands.session.trading_session
+import tradetui.commands.session.build_trading_session
 import tradetui.desk.archive.database
 import tradetui.exchange.transport.http  # noqa: F401
 from tests.whole.killing import SYMBOL, counted, kill_at, put_ahead, run_fast
