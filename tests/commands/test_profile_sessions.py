@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
 from tradetui.commands.session.screen_state import read_screen_state
 from tradetui.desk.account.identity import AccountKey, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.exchange.client import TradingClient
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
 from tradetui.ui.settings.preferences import ScreenPreferences
@@ -152,3 +156,14 @@ def test_a_configuration_that_breaks_a_rule_changes_nothing(flags: Flags) -> Non
     flags.config.write_text(flags.config.read_text().replace('mode = "trade"', 'mode = "Trade"'))
     with pytest.raises(ConfigurationError, match="mode"):
         beta.reload()
+
+
+def test_a_desk_that_nobody_started_holds_no_file_and_no_thread(flags: Flags) -> None:
+    """What a stalled opening makes after another profile was chosen needs nobody to close it."""
+    loaded = load({}, flags)
+    open_desk(loaded)
+    files, threads = set(os.listdir("/proc/self/fd")), threading.active_count()
+    left_alone = open_desk(loaded)
+    assert isinstance(left_alone.client, TradingClient)
+    assert set(os.listdir("/proc/self/fd")) == files
+    assert threading.active_count() == threads

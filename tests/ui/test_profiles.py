@@ -132,3 +132,26 @@ async def test_another_profile_is_no_position_that_has_closed() -> None:
         await asyncio.sleep(1)
         assert "has just closed" not in screen_text(stage.app)
         assert isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_a_desk_is_stopped_whole_however_often_another_profile_is_chosen_meanwhile() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        first_desk, answered, stopped = stage.desk, asyncio.Event(), asyncio.Event()
+        stop = first_desk.stop
+
+        async def stop_after_a_write() -> None:
+            await answered.wait()
+            await stop()
+            stopped.set()
+
+        first_desk.stop = stop_after_a_write  # type: ignore[method-assign]
+        for chosen in (1, 2, 1):
+            stage.app.open_profile(chosen)
+            await asyncio.sleep(1)
+            assert stage.app.desk is None, "two desks of one account at once"
+        answered.set()
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert stopped.is_set()
+        assert stage.desk.settings.name == stage.app.settings.profiles[1].name

@@ -99,6 +99,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.chosen = settings.chosen
         self.animation_level = "none"
         self._subscriptions: tuple[Callable[[], None], ...] = ()
+        self._stopping: asyncio.Future[None] | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.preferences = settings.preferences
@@ -263,7 +264,10 @@ class TradeApp(App[None], inherit_bindings=False):
         self._subscriptions = ()
         if self.desk is not None:
             desk, self.desk = self.desk, None
-            await desk.stop()
+            self._stopping = asyncio.ensure_future(desk.stop())
+        if self._stopping is not None and not self._stopping.done():
+            # Whoever chooses yet another profile meanwhile waits too: a desk that is stopped by half keeps its files.
+            await asyncio.shield(self._stopping)
 
     async def on_unmount(self) -> None:
         """The desk ends with the screen."""
