@@ -126,6 +126,20 @@ def test_what_others_traded_as_planned_is_no_end_before_a_minute_without_change(
     assert late.settles(60)
 
 
+def test_what_was_traded_as_planned_and_is_undone_is_not_unchanged() -> None:
+    seen = look("10", others=(sold("10", "a"), sold("10", "b"), fill("buy", "buy_single", "20", mode="one_way_mode")))
+    seen = replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=True)
+    classification = classified(seen, plan(LONG_TEN), acknowledged=False)
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
+
+
+def test_fills_that_name_no_order_may_be_ours() -> None:
+    nameless = tuple(sold("10").model_copy(update={"order_id": None, "trade_id": trade_id}) for trade_id in "12")
+    classification = classified(look("-10", order=detail("filled", "20", "20"), others=nameless), plan(LONG_TEN))
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.REVERSED)
+    assert classification.inferred
+
+
 def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:
     seen = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
     classification = classified(seen, plan(LONG_TEN), acknowledged=True)

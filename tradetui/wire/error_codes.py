@@ -194,7 +194,9 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "This exchange does not have this endpoint; the program works without it.",
             "404 40404",
         ),
-        **_entries(_NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109 40768 43025 33014 35029 36216"),
+        **_entries(
+            _NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109 40768 43001 43025 33014 35029 36216"
+        ),
         # Time range
         **_entries(
             _NO,

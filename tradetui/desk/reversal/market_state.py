@@ -171,7 +171,7 @@ class MarketState:
         )
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
-        """What is held now and the newest page of the symbol's fills, newest first."""
+        """What is held now and the newest page of the symbol's fills, newest first, each once."""
         reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
         async with ReadGroup() as group:
             reading, fills = await asyncio.gather(
@@ -181,7 +181,8 @@ class MarketState:
         times = [time for time in (reading.server_ms, fills.request_time) if time is not None]
         server_ms = min(times) if len(times) == 2 else None
         unread = reading.undecodable_rows + len(fills.undecodable_rows)
-        return Held(tuple(reading.rows), fills.rows, unread, server_ms, reader.unknown_words)
+        once = {fill.trade_id: fill for fill in fills.rows if same(fill.symbol, symbol)}
+        return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, reader.unknown_words)
 
     async def aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
@@ -239,7 +240,7 @@ class MarketState:
         for part in parts:
             if isinstance(part, BaseException):
                 raise part
-            orders |= {order.order_id: order for order in part}
+            orders |= {order.order_id: order for order in part if same(order.symbol, symbol)}
         return tuple(orders.values())
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
@@ -256,7 +257,7 @@ class MarketState:
                 triggers = await asyncio.gather(*(group.begin(waiting(plan_type)) for plan_type in QUERIED_PLAN_TYPES))
         except _FREELY_MISSING:
             return None
-        return [row for rows in triggers for row in rows]
+        return [row for rows in triggers for row in rows if same(row.symbol, symbol)]
 
     async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
         try:

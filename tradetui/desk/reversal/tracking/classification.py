@@ -82,7 +82,7 @@ class Classification:
 
 
 def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Classification:
-    """Name what was seen. What others trade says nothing of an order the exchange does not know by its id.
+    """Name what was seen. Of an order the exchange does not know by its id only another reversal's trades tell.
 
     Args:
         plan: what was sent.
@@ -93,12 +93,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     order = seen.order
     burst = burst_among(seen.other_fills)
     seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
-    looks_traded = (
-        not seen_as_ours
-        and seen.answer is OrderAnswer.NOT_TOLD
-        and not burst
-        and traded_as_planned(plan, seen.other_fills)
-    )
+    looks_traded = not seen_as_ours and not burst and traded_as_planned(plan, _perhaps_ours(seen))
     # Somebody else may have traded as much, while ours is still under way.
     inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
@@ -107,7 +102,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
     effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
-    if inferred:
+    if inferred and seen.held != plan.before:  # what was traded as planned has left something changed
         effect = seen.held
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
@@ -138,6 +133,13 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         ),
         fills=tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else (),
     )
+
+
+def _perhaps_ours(seen: Observation) -> tuple[FuturesFill, ...]:
+    """Fills without our id that may be ours: all where orders are not reported, else those of a reversal's orders."""
+    if seen.answer is OrderAnswer.NOT_TOLD:
+        return seen.other_fills
+    return tuple(fill for fill in seen.other_fills if fill.order_id in seen.kindred_orders)
 
 
 def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decimal | None) -> bool:

@@ -14,7 +14,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
-from tradetui.wire.enums import OrderSource, PositionMode, known
+from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import order_not_found
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
@@ -44,26 +44,36 @@ class OrderReads:
         self._evidence = evidence
         self._sources: dict[str, str | None] = {}
 
-    async def order(self, wish: ReversalParams, client_oid: str) -> OrderReading:
-        """The order of our own clientOid.
+    async def order(self, wish: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
+        """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
+
+        An answer that cannot be read, or is about another order, tells as little as no answer at all.
 
         Raises:
-            UnreadableReply: what came is about another order, or is empty.
             ExchangeError: it could not be read now.
         """
+        reading = await self._order(wish, client_oid)
+        if reading.answer is OrderAnswer.NOT_FOUND and replied_order_id is not None:
+            return await self._order(wish, client_oid, replied_order_id)
+        return reading
+
+    async def _order(self, wish: ReversalParams, client_oid: str, order_id: str | None = None) -> OrderReading:
         try:
             reply = await self._client.futures.order_detail(
-                symbol=wish.symbol, product_type=wish.product_type, client_oid=client_oid
+                symbol=wish.symbol,
+                product_type=wish.product_type,
+                order_id=order_id,
+                client_oid=client_oid if order_id is None else None,
             )
-        except (EndpointMissing, PermissionRefused):
+        except (EndpointMissing, PermissionRefused, UnreadableReply):
             return OrderReading(OrderAnswer.NOT_TOLD)
         except Rejected as refusal:
             if not order_not_found(refusal.code):
-                raise
+                return OrderReading(OrderAnswer.NOT_TOLD)
             return OrderReading(OrderAnswer.NOT_FOUND, request_time=refusal.request_time)
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
-            raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
+            return OrderReading(OrderAnswer.NOT_TOLD)
         self._evidence.seen_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
@@ -97,7 +107,7 @@ class OrderReads:
             ExchangeError: something could not be read.
         """
         wish = sent.plan.wish
-        order = await self.order(wish, sent.intent)
+        order = await self.order(wish, sent.intent, replied_order_id)
         orders = await self._evidence.orders(wish.product_type, wish.symbol)
         seen_orders = self._evidence.seen_orders
         for row in orders:
@@ -113,7 +123,10 @@ class OrderReads:
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)
-        foreign, kindred = await self._orders_by_source(sent, order.detail, others)
+        source = order.detail.order_source or None if order.detail is not None else None
+        if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
+            source = ""  # an exchange that has not kept our id names its source all the same
+        foreign, kindred = await self._orders_by_source(sent, source, others)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
@@ -141,7 +154,7 @@ class OrderReads:
         met = {fill.trade_id for fill in fills}
         pages = 0
         async for reply in self._client.futures.iter_fills(product_type=wish.product_type, symbol=wish.symbol):
-            fills += [fill for fill in reply.rows if fill.trade_id not in met]
+            fills += [fill for fill in reply.rows if fill.trade_id not in met and same(fill.symbol, wish.symbol)]
             met.update(fill.trade_id for fill in reply.rows)
             pages += 1
             if reply.undecodable_rows:
@@ -151,18 +164,21 @@ class OrderReads:
         return fills
 
     async def _orders_by_source(
-        self, sent: Sent, own: OrderDetail | None, fills: Sequence[FuturesFill]
+        self, sent: Sent, source: str | None, fills: Sequence[FuturesFill]
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Orders that something else made than made ours, whose fills are no leg of ours; and those a reversal made."""
-        if own is None or not own.order_source:
+        """Orders that something else made than made ours, whose fills are no leg of ours; and those a reversal made.
+
+        `source` is what made ours: empty where that is a reversal of any kind, None where others are not looked up.
+        """
+        if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
         for order_id in [id_ for id_ in order_ids if id_ not in self._sources][:MOST_ORDERS_LOOKED_UP]:
             self._sources[order_id] = await self._source(sent, order_id)
-        ours = own.order_source.lower()
-        sources = {id_: source.lower() for id_ in order_ids if (source := self._sources.get(id_))}
-        kindred = {id_ for id_, source in sources.items() if source == ours and known(OrderSource, ours) in _REVERSALS}
-        return frozenset(id_ for id_, source in sources.items() if source != ours), frozenset(kindred)
+        sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
+        reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
+        alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
+        return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
     async def _source(self, sent: Sent, order_id: str) -> str | None:
         wish = sent.plan.wish
@@ -170,7 +186,7 @@ class OrderReads:
             reply = await self._client.futures.order_detail(
                 symbol=wish.symbol, product_type=wish.product_type, order_id=order_id
             )
-        except (Rejected, PermissionRefused):
+        except (Rejected, PermissionRefused, UnreadableReply):
             return None
         return next((row.order_source for row in reply.rows if row.order_id == order_id), None)
 

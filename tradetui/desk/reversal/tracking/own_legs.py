@@ -103,13 +103,16 @@ def _other_leg(
 def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
     """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
 
-    An order of our id that was cancelled without a fill was the opening one where another reversal order closed.
+    Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
+    where another reversal order closed.
     """
-    if seen.own_fills or (seen.order is not None and not _cancelled_unfilled(seen.order)):
+    if seen.own_fills:
         return (), False
+    unnamed_only = seen.order is not None and not _cancelled_unfilled(seen.order)
     planned = {size for result in plan.results for size in (result.closed, result.traded)}
     for order_id, fills in _by_order(plan, seen.other_fills).items():
-        may_be_ours = seen.order is None or order_id in seen.kindred_orders
+        by_kin = order_id in seen.kindred_orders or (seen.order is None and not seen.kindred_orders)
+        may_be_ours = order_id is None or (by_kin and not unnamed_only)
         if may_be_ours and sum((fill.base_volume for fill in fills), ZERO) in planned:
             return tuple(fills), True
     return (), False

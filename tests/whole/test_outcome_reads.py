@@ -1,0 +1,173 @@
+"""Reads of an outcome by an exchange that keeps less than it might: no client id, rows twice, answers of no use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.whole.reversing import SYMBOL, USDT, Scene, scene
+from tests.whole.test_outcome_observed import ByLegs
+from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.execution.order_execution import fill, market_order
+from tradetui.sandbox.books.order import order_sides
+from tradetui.wire.enums import Side
+
+pytestmark = pytest.mark.looptime
+
+LONG = Target(SYMBOL, USDT, Side.BUY)
+DETAIL, FILLS, PENDING = "order/detail", "order/fills", "orders-pending"
+BOTH_EXTENTS = pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
+NO_SUCH_ORDER = {"code": "40109", "data": None}
+
+
+def answers_with(patch: pytest.MonkeyPatch, path: str, change: Callable[[Any, dict[str, Any]], None]) -> None:
+    """Reads of this path answer what `change` makes of their envelope."""
+    right = Sandbox.answer
+
+    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        answer = right(self, request, fault)
+        if request.path.endswith(path):
+            envelope = json.loads(answer.body)
+            change(request, envelope)
+            answer.body = json.dumps(envelope).encode()
+        return answer
+
+    patch.setattr(Sandbox, "answer", wrong)
+
+
+def keep_no_client_oid(patch: pytest.MonkeyPatch) -> None:
+    """The exchange takes our id and knows the order by its own alone."""
+
+    def forget(request: Any, envelope: dict[str, Any]) -> None:
+        if "clientOid" in request.query:
+            envelope.update(NO_SUCH_ORDER)
+        elif envelope["data"]:
+            envelope["data"]["clientOid"] = ""
+
+    def forget_all(_: Any, envelope: dict[str, Any]) -> None:
+        for row in envelope["data"]["entrustedList"] or ():
+            row["clientOid"] = ""
+
+    answers_with(patch, DETAIL, forget)
+    answers_with(patch, PENDING, forget_all)
+
+
+async def reversed_for(on: Scene, seconds: float) -> dict[str, Any]:
+    """What the journal says so long after everything was reversed."""
+    preview = await on.execution.preview(LONG)
+    await on.execution.confirm(preview, preview.subject)
+    await asyncio.sleep(seconds)
+    (intent,) = on.journal.newest()
+    return {"state": intent.state, **intent.details}
+
+
+@BOTH_EXTENTS
+async def test_a_fill_that_comes_twice_is_one(core_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def twice(_: Any, envelope: dict[str, Any]) -> None:
+        rows = envelope["data"]["fillList"] or []
+        envelope["data"]["fillList"] = [row for row in rows for _ in range(2)]
+
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, twice)
+        assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
+
+
+async def test_rows_of_other_symbols_than_the_one_asked_for_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    resting = {"size": "1", "orderSource": "reverse", "status": "live", "cTime": "1893456000000", "orderId": "7"}
+
+    def add_fills(_: Any, envelope: dict[str, Any]) -> None:
+        rows = envelope["data"]["fillList"] or []
+        others = [{**row, "symbol": "ETHUSDT", "tradeId": f"7{index}"} for index, row in enumerate(rows)]
+        envelope["data"]["fillList"] = [*others, *rows]
+
+    def add_order(_: Any, envelope: dict[str, Any]) -> None:
+        rows = envelope["data"]["entrustedList"] or []
+        envelope["data"]["entrustedList"] = [*rows, {**resting, "symbol": "ETHUSDT"}]
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, add_fills)
+        answers_with(monkeypatch, PENDING, add_order)
+        assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"data": None},
+        {"data": {"orderId": "9", "clientOid": "somebody-else", "symbol": SYMBOL, "state": "live"}},
+        {"code": "98765", "msg": "no", "data": None},
+        {"code": "40034", "msg": "Parameter orderId does not exist", "data": None},
+    ],
+    ids=["empty", "another order", "unknown refusal", "other refusal"],
+)
+async def test_an_order_detail_of_no_use_holds_up_nothing_that_the_rest_shows(
+    answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, DETAIL, lambda _, envelope: envelope.update(answer))
+        assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
+
+
+async def test_an_order_detail_of_no_use_is_no_proof_that_there_is_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        answers_with(monkeypatch, DETAIL, lambda _, envelope: envelope.update(code="00000", data=None))
+        assert (await reversed_for(on, 300))["state"] is State.UNKNOWN
+
+
+async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_client_oid(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        await asyncio.sleep(50)
+        assert on.execution.unsettled(), "its opening leg may still come"
+        await asyncio.sleep(30)
+        (intent,) = on.journal.newest()
+        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+
+
+async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        close = order_sides(book.mode, "long", closes=True)
+        order = market_order(book, CONTRACTS[SYMBOL], *close, Decimal(20), market.moment, source="normal")
+        fill(book, order, Decimal(20), market.moment)
+        await asyncio.sleep(45)
+        (intent,) = on.journal.newest()
+        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.OTHER, False)
+
+
+async def test_an_order_of_no_client_oid_is_found_by_the_id_in_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        by_legs = ByLegs(on, monkeypatch)
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        assert by_legs.closing is not None
+        on.sandbox.exchange_state.cancel_order(on.uid, SYMBOL, by_legs.closing.order_id)
+        await asyncio.sleep(40)
+        (intent,) = on.journal.newest()
+        assert intent.details["outcome"] == Outcome.UNCHANGED
