@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -69,6 +71,32 @@ def test_one_open_intent_a_symbol_across_connections(file: Path) -> None:
         begun(two, "i4")
     two.step("i1", State.RELEASED, {"why": "looked"}, Moment(4))
     begun(two, "i5")
+
+
+def test_open_intents_are_those_of_the_file_whoever_wrote_last(file: Path) -> None:
+    random = Random(1)
+    journals = Journal(file), Journal(file)
+    for number in range(60):
+        journal = random.choice(journals)
+        intents = journal.open_intents()
+        if intents and random.random() < 0.6:
+            intent = random.choice(intents)
+            journal.step(intent.id, random.choice(sorted(TRANSITIONS[intent.state])), {}, Moment(number))
+        else:
+            begun(journal, f"i{number}", f"USDT-FUTURES|{number}")
+        with closing(Journal(file)) as opened_now:
+            expected = opened_now.open_intents()
+        assert [journal.open_intents() for journal in journals] == [expected, expected]
+
+
+def test_what_was_rolled_back_was_never_open(file: Path) -> None:
+    journal = Journal(file)
+    begun(journal)
+    with pytest.raises(LookupError), journal._writing():
+        journal._connection.execute("UPDATE intent SET open = 0")
+        assert journal.open_intents() == []
+        raise LookupError
+    assert [intent.id for intent in journal.open_intents()] == ["i1"]
 
 
 def test_it_survives_being_opened_again(file: Path) -> None:

@@ -88,6 +88,7 @@ class Journal:
         self._files = {} if file is None else {side: _inode(side) for side in (file, Path(f"{file}-wal"))}
         self._verified = genesis(self.id)
         self._content = self._content_now()
+        self._open_intents: tuple[tuple[int, int], tuple[Intent, ...]] | None = None
 
     # The file
 
@@ -261,9 +262,16 @@ class Journal:
         return self._read(row)
 
     def open_intents(self) -> list[Intent]:
-        """Intents that are not settled, oldest first."""
+        """Intents that are not settled, oldest first; not read again before somebody has written to the file."""
+        (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+        written = others, self._connection.total_changes
+        if self._open_intents is not None and self._open_intents[0] == written:
+            return list(self._open_intents[1])
         rows = {row for holds in _OPEN for row in self._connection.execute(f"{_INTENTS} WHERE {holds} ORDER BY rowid")}
-        return sorted((self._read(row) for row in rows), key=lambda intent: intent.events[0].number)
+        intents = sorted((self._read(row) for row in rows), key=lambda intent: intent.events[0].number)
+        # What is read inside a transaction may be rolled back, and the count of changes is not.
+        self._open_intents = None if self._connection.in_transaction else (written, tuple(intents))
+        return intents
 
     def newest(self, limit: int = 200) -> list[Intent]:
         """The newest intents, newest first."""
