@@ -33,5 +33,5 @@ class NewestAlert(Static):
         if sentence == self._sentence:
             return
         self._sentence = sentence
-        self.update(sanitized(sentence))
+        self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
         self.display = bool(sentence)
