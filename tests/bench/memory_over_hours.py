@@ -27,7 +27,7 @@ from tests.bench.resident_memory import resident_mib
 from tests.bench.simulated_day import forget
 from tests.bench.terminal import Terminal
 from tests.bench.virtual_loop import run
-from tests.ui.virtual import Stage
+from tests.ui.fixtures.virtual_time import Stage
 
 MOST_MIB_AN_HOUR = 1.0
 SETTLED_MINUTES = 15

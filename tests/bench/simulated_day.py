@@ -18,7 +18,7 @@ from time import perf_counter
 from tests.bench.report import Report
 from tests.bench.resident_memory import resident_mib
 from tests.bench.virtual_loop import run
-from tests.desk.simulation import Simulation
+from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.sandbox.exchange_state import ExchangeState
 
 MOST_MIB = 5.0

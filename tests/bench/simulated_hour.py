@@ -17,7 +17,7 @@ from time import perf_counter
 from tests.bench.anchors import PLAIN_LOOP, plain_loop
 from tests.bench.report import Report
 from tests.bench.virtual_loop import run
-from tests.desk.simulation import WEATHER, Simulation
+from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
 
 MINUTE_TIMES = 45.0
 

@@ -17,8 +17,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from tests.ui.hostile import HOSTILE
-from tests.ui.hostile_exchange import HostileExchange
+from tests.ui.fixtures.hostile_exchange import HostileExchange
+from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.demo_desk import build_sandbox

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Point, point_at
-from tests.desk.test_archive import damage_table
+from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading

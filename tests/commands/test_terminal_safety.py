@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import tradetui
 from tests.commands.hostile_commands import BROKER, MARK
-from tests.ui.hostile import HOSTILE
+from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import build_parser
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.output import JsonWriter, csv_writer

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Point
-from tests.ui.hostile import HOSTILE
+from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE

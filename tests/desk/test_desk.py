@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.simulation import PRODUCT_TYPES, Simulation
+from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, Simulation
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import RuleKind

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.calling import Caller
-from tests.whole.reversing import SYMBOL, USDT, scene
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome, name_outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress

@@ -13,7 +13,7 @@ import pytest
 
 from tests.exchange.scripted import START_MS
 from tests.sandbox.calling import NOW_MS, Caller
-from tests.whole.reversing import SYMBOL, USDT, scene
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange import (

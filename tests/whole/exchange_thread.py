@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
-from tests.whole.killing import SYMBOL
+from tests.whole.crashes.kill_counter import SYMBOL
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions

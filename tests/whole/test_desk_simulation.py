@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.simulation import WEATHER, Simulation
+from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
 
 pytestmark = pytest.mark.looptime
 

@@ -13,8 +13,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
-from tests.whole.killing import SYMBOL
 from tests.whole.outgoing import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.whole.reversing import SYMBOL, USDT, Scene, scene
-from tests.whole.test_outcome_observed import ByLegs
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target

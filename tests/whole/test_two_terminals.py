@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.terminal_screen import PAGE_DOWN, Screen, until
+from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.ui.intents.reversal.unread_changes import DROPPED, NO_FOCUS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.scripted import NOW_MS
+from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.claims import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertClaims

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.scripted import Clock
+from tests.desk.fixtures.scripted_exchange import Clock
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.command import CommandFailed, MinuteLimit, ProgramCommand
 from tradetui.desk.alerts.rules import Channel, RuleKind

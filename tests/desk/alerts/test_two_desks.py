@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.desk.simulation import Simulation
+from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.desk.alerts.settings import AlertSettings

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from tests.desk.bill_rows import bill
-from tests.desk.scripted import USDT
+from tests.desk.fixtures.bill_rows import bill
+from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, add_sample

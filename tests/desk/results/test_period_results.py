@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.desk.bill_rows import bill
-from tests.desk.ledger_histories import ZONES, made_history, summed_again
-from tests.desk.rows import fill
-from tests.desk.scripted import COIN, USDT
-from tests.desk.test_ledger import NOW_MS, pages_of, settle
+from tests.desk.archive.test_ledger import NOW_MS, pages_of, settle
+from tests.desk.fixtures.bill_rows import bill
+from tests.desk.fixtures.exchange_rows import fill
+from tests.desk.fixtures.ledger_histories import ZONES, made_history, summed_again
+from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample

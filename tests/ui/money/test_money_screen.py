@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.virtual import Stage
+from tests.ui.fixtures.virtual_time import Stage
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.money import money_sentences

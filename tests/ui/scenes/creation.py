@@ -8,8 +8,8 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.ui.fixtures.virtual_time import BriefStage, Stage
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import BriefStage, Stage
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)

@@ -11,8 +11,8 @@ from typing import Final
 
 from textual.pilot import Pilot
 
+from tests.ui.fixtures.virtual_time import BriefStage, Stage
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import BriefStage, Stage
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES
 
 _SIZES: Final = ((80, 24), (120, 36), (160, 48), (200, 60), (300, 80))

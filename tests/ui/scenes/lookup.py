@@ -9,9 +9,9 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.desk.lookup_stage import ACCOUNTS
+from tests.desk.fixtures.lookup_session import ACCOUNTS
+from tests.ui.fixtures.virtual_time import BriefStage, Stage
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import BriefStage, Stage
 from tradetui.desk.tables.table import LOOKUPS
 
 KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}

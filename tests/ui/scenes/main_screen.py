@@ -7,9 +7,9 @@ import asyncio
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.ui.fixtures.virtual_time import Stage
 from tests.ui.scenes.plays import press
 from tests.ui.scenes.scene import SIZE, Scene
-from tests.ui.virtual import Stage
 from tradetui.sandbox.app import Sandbox
 
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from textual.pilot import Pilot
 
+from tests.ui.fixtures.virtual_time import MonthStage, Stage
 from tests.ui.scenes.scene import Scene
-from tests.ui.virtual import MonthStage, Stage
 from tradetui.sandbox.app import Sandbox
 
 _READ_S = 30.0

@@ -6,8 +6,8 @@ import asyncio
 
 from textual.pilot import Pilot
 
+from tests.ui.fixtures.virtual_time import Stage
 from tests.ui.scenes.scene import Play
-from tests.ui.virtual import Stage
 from tradetui.ui.tty.screenshot import screen_text
 
 

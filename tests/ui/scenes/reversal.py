@@ -7,10 +7,10 @@ import asyncio
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.journalled import confirmed, reversed_once, unknown
+from tests.ui.fixtures.journalled_reversals import confirmed, reversed_once, unknown
+from tests.ui.fixtures.virtual_time import Stage
 from tests.ui.scenes.plays import press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
-from tests.ui.virtual import Stage
 
 
 async def _uncertain(stage: Stage, pilot: Pilot[None]) -> None:

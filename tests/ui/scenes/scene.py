@@ -14,7 +14,7 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests.bench.virtual_loop import VirtualLoop
-from tests.ui.virtual import Stage, textual_in_loop_time
+from tests.ui.fixtures.virtual_time import Stage, textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.tty.screenshot import screen_text
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from tests.ui.virtual import textual_in_loop_time
+from tests.ui.fixtures.virtual_time import textual_in_loop_time
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import FREE_WITHIN_S, Life
 from tests.whole.lives.plan import Plan

@@ -1,0 +1,185 @@
+"""What the feeds bring becomes events, each once, and what was there before the session is none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.desk.fixtures.exchange_rows import fill, order, trigger
+from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
+from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertWatch
+from tradetui.desk.alerts.rules import RuleKind
+from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first
+from tradetui.trading.positions import LONG, Position, Reported
+from tradetui.wire.enums import PositionMode, PositionSide
+from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+from tradetui.wire.product_types import ProductType
+
+
+class Feed:
+    """Snapshots of one kind of row, one after the other."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+
+    def of(self, *records: RecordT, read_at: float | None = 0.0) -> Snapshot[ProductRow[RecordT]]:
+        """A snapshot that was read at that time."""
+        self.generation += 1
+        rows = tuple(newest_first(ProductRow(USDT, record) for record in records))
+        keys = tuple(row.key for row in rows)
+        return Snapshot(rows, keys, self.generation, read_at, server_ms=NOW_MS, index=indexed(keys))
+
+
+def positions(*legs: PositionSide, read_at: float = 0.0) -> Snapshot[Position]:
+    rows = tuple(
+        Position(
+            product_type=USDT, symbol="BTCUSDT", leg=leg, size=Decimal(1), mode=PositionMode.HEDGE, source=Reported()
+        )
+        for leg in legs
+    )
+    return Snapshot(rows, tuple(row.key for row in rows), 1, read_at)
+
+
+def ended(number: int, status: str, **other: str) -> TriggerOrder:
+    return trigger(number, status, NOW_MS + number, **other)
+
+
+def test_what_was_there_and_older_pages_are_no_news() -> None:
+    watch, feed = AlertWatch(), Feed()
+    old = [fill(number, NOW_MS - 60_000 - number) for number in range(3)]
+    assert watch.fills_changed(feed.of(read_at=None), 0, NOW_MS) == []
+    assert watch.fills_changed(feed.of(old[0]), 0, NOW_MS) == []
+    assert watch.fills_changed(feed.of(*old), 1, NOW_MS) == []
+    new = fill(9, NOW_MS + 500)
+    assert [row.record for row in watch.fills_changed(feed.of(new, *old), 2, NOW_MS)] == [new]
+    late = fill(8, NOW_MS + 400)
+    rows = watch.fills_changed(feed.of(new, late, *old), 3, NOW_MS)
+    assert [row.record for row in rows] == [late], "product types are read one after the other"
+    assert [event.sentence for event in watch.take_due(10)] == [
+        "BTCUSDT LONG opened: bought 1 at 100, fee -0.0600 USDT"
+    ] * 2
+    assert watch.take_due(20) == []
+
+
+def test_the_fills_of_a_trigger_are_told_with_it() -> None:
+    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch.fills_changed(fills.of(), 0, NOW_MS)
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    done = fill(1, NOW_MS + 1, side="sell", tradeSide="close", orderId="77", profit="5")
+    watch.fills_changed(fills.of(done), 10, NOW_MS)
+    hit = ended(
+        1, "executed", planType="pos_profit", side="sell", posSide="short", tradeSide="close", executeOrderId="77"
+    )
+    (event,) = watch.triggers_changed(triggers.of(hit), 10.2, NOW_MS)
+    assert event.kinds == {RuleKind.FILL, RuleKind.TRIGGER}
+    assert event.sentence.startswith("Take-profit on your BTCUSDT SHORT hit: bought 1 at 100, profit +5.00")
+    assert event.figures == {"size": "1", "price": "100", "profit": "5", "fee_USDT": "-0.06"}
+    assert watch.take_due(60) == [], "and not once more by itself"
+
+
+def test_a_trigger_seen_after_its_fills_is_told_with_them_too() -> None:
+    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch.fills_changed(fills.of(), 0, NOW_MS)
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    watch.fills_changed(fills.of(fill(1, NOW_MS + 1, orderId="77")), 10, NOW_MS)
+    assert [event.kinds for event in watch.take_due(12)] == [{RuleKind.FILL}]
+    (event,) = watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 20, NOW_MS)
+    assert event.kinds == {RuleKind.TRIGGER}
+    assert event.sentence.startswith("Trigger order on BTCUSDT that opens LONG executed: bought 1 at 100")
+
+
+def test_a_trigger_whose_fills_are_not_known_is_told_at_once_and_they_when_they_come() -> None:
+    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch.fills_changed(fills.of(), 0, NOW_MS)
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    (event,) = watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 10, NOW_MS)
+    assert event.kinds == {RuleKind.TRIGGER}
+    assert event.sentence.startswith("Trigger order on BTCUSDT that opens LONG executed")
+    watch.fills_changed(fills.of(fill(1, NOW_MS + 1, orderId="77")), 11, NOW_MS)
+    assert [event.kinds for event in watch.take_due(13)] == [{RuleKind.FILL}]
+    assert watch.next_due_s is None
+
+
+def test_a_failed_trigger_is_told_at_once() -> None:
+    watch, triggers = AlertWatch(), Feed()
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    (event,) = watch.triggers_changed(triggers.of(ended(1, "fail_execute")), 5, NOW_MS)
+    assert event.kinds == {RuleKind.TRIGGER} and "FAILED" in event.sentence
+
+
+@pytest.mark.parametrize(("held", "is_news"), [((LONG,), True), ((), False)])
+def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[PositionSide, ...], is_news: bool) -> None:
+    watch, triggers = AlertWatch(), Feed()
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    watch.positions_changed(positions(LONG, read_at=4))
+    cancelled = ended(1, "cancelled", planType="pos_loss", tradeSide="close")
+    opening = ended(2, "cancelled")
+    watch.triggers_changed(triggers.of(cancelled, opening), 5, NOW_MS)
+    assert watch.take_due(5.5) == [], "what is held is read once more first"
+    watch.positions_changed(positions(*held, read_at=7))
+    assert [event.kinds for event in watch.take_due(7)] == ([{RuleKind.STOP_CANCELLED}] if is_news else [])
+    assert watch.take_due(100) == []
+
+
+def test_a_cancelled_stop_is_told_where_positions_cannot_be_read() -> None:
+    watch, triggers = AlertWatch(), Feed()
+    watch.triggers_changed(triggers.of(), 0, NOW_MS)
+    watch.triggers_changed(triggers.of(ended(1, "cancelled", planType="pos_loss", tradeSide="close")), 5, NOW_MS)
+    assert watch.next_due_s == 5 + UNCONFIRMED_S
+    assert [event.kinds for event in watch.take_due(35)] == [{RuleKind.STOP_CANCELLED}]
+
+
+@pytest.mark.parametrize(
+    ("filled", "sentence"),
+    [
+        ("2", None),
+        ("0.5", "Order gone: buy 2 BTCUSDT at 90, 0.5 of 2 filled"),
+        ("0", "Order gone: buy 2 BTCUSDT at 90, nothing filled"),
+    ],
+)
+def test_an_order_that_is_gone_is_news_unless_it_was_filled(filled: str, sentence: str | None) -> None:
+    watch, fills, orders = AlertWatch(), Feed(), Feed()
+    watch.fills_changed(fills.of(read_at=0), 0, NOW_MS)
+    waiting: PendingOrder = order(1)
+    watch.orders_changed(orders.of(waiting), 0)
+    watch.orders_changed(orders.of(), 5)
+    assert watch.take_due(5) == [], "its fills may not have been read yet"
+    new = [fill(1, NOW_MS + 1, orderId=waiting.order_id, baseVolume=filled)] if filled != "0" else []
+    watch.fills_changed(fills.of(*new, read_at=6.5), 6.5, NOW_MS)
+    sentences = [event.sentence for event in watch.take_due(9) if RuleKind.ORDER_GONE in event.kinds]
+    assert sentences == ([sentence] if sentence else [])
+
+
+def test_an_order_that_comes_back_was_never_gone() -> None:
+    watch, orders = AlertWatch(), Feed()
+    watch.orders_changed(orders.of(order(1)), 0)
+    watch.orders_changed(orders.of(), 1)
+    watch.orders_changed(orders.of(order(1)), 2)
+    assert watch.take_due(100) == []
+    assert watch.next_due_s is None
+
+
+def test_the_link_is_lost_once_and_back_without_a_bell() -> None:
+    watch = AlertWatch()
+    states = [LinkState.CONNECTED, LinkState.DOWN, LinkState.REFUSED, LinkState.DEGRADED, LinkState.CONNECTED]
+    events = [event for state in states for event in watch.link_is(state, "no reply")]
+    assert [(event.sentence, event.alarm) for event in events] == [
+        ("Link lost: no reply", True),
+        ("Link back: the exchange answers again", False),
+    ]
+
+
+def test_events_of_two_sessions_have_one_key() -> None:
+    keys = []
+    for polls in ([1, 2], [2]):
+        watch, fills = AlertWatch(), Feed()
+        watch.fills_changed(fills.of(), 0, NOW_MS)
+        for count in polls:
+            rows = [fill(number, NOW_MS + number, orderId="77") for number in range(count)]
+            watch.fills_changed(fills.of(*rows), count, NOW_MS)
+        keys.append([event.key for event in watch.take_due(10)])
+    assert keys[0] == keys[1]
+    assert ProductType.USDT_FUTURES in keys[0][0]

@@ -1,0 +1,254 @@
+"""The archive: what was seen stays, whatever the exchange forgets, and any place in it is near."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from tests.desk.fixtures.exchange_rows import fill, trigger
+from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
+from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
+from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
+from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.write_buffer import WriteBuffer
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
+from tradetui.storage.sqlite_file import FileUnusable
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+
+FILLS = Selection(FuturesFill)
+
+
+def fills(numbers: range, *, symbol: str = "BTCUSDT") -> list[ProductRow[FuturesFill]]:
+    return [ProductRow(USDT, fill(number, symbol=symbol)) for number in numbers]
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "account" / "archive.sqlite"
+    archive = Archive(file)
+    rows = fills(range(20))
+    assert archive.add(FuturesFill, rows, {USDT: [Hole("7", 5), Hole("3")]}) == {row.key for row in rows}
+    archive.close()
+    again = Archive(file)
+    assert again.newest(FuturesFill, USDT, 100) == rows[::-1]
+    assert list(again.fills(USDT)) == [row.record for row in rows]
+    assert again.holes(USDT) == [Hole("7", 5), Hole("3")]
+    assert again.holes(COIN) == []
+    assert again.newest(FuturesFill, USDT, 1)[0].record.received == rows[-1].record.received
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated() -> None:
+    archive = Archive(None)
+    assert len(archive.add(FuturesFill, fills(range(5)))) == 5
+    assert archive.add(FuturesFill, fills(range(5))) == set()
+    waiting, ended = ProductRow(USDT, trigger(1, "executing")), ProductRow(USDT, trigger(1, "executed", NOW_MS))
+    archive.add(TriggerOrder, [waiting])
+    assert archive.add(TriggerOrder, [ended]) == {ended.key}
+    assert archive.newest(TriggerOrder, USDT, 10) == [ended]
+    assert archive.count(FILLS) == 5
+
+
+def test_two_product_types_may_use_one_id() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
+    assert archive.count(FILLS) == 2
+    assert archive.count(Selection(FuturesFill, product_type=COIN)) == 1
+
+
+def test_a_step_that_fails_leaves_nothing_behind() -> None:
+    archive = Archive(None)
+    with pytest.raises(OverflowError):  # no integer SQLite could hold
+        archive.add(FuturesFill, fills(range(3)), {USDT: [Hole("1", 2**70)]})
+    assert archive.count(FILLS) == 0
+
+
+def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    Archive(file).close()
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+    with pytest.raises(FileUnusable, match="newer version"):
+        Archive(file)
+    assert file.exists()
+
+
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    file.write_bytes(b"this is no database, " * 400)
+    archive = Archive(file)
+    archive.add(FuturesFill, fills(range(3)))
+    assert archive.count(FILLS) == 3
+    kept = [file for file in tmp_path.iterdir() if "damaged" in file.name]
+    assert len(kept) == 1
+    assert kept[0].read_bytes().startswith(b"this is no database")
+
+
+async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_are_counted_anew() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, [*fills(range(5), symbol="ETHUSDT"), *fills(range(5, 8))])
+    rows = ArchiveRows(archive, InlineDisk(), FILLS)
+    await rows.refresh()
+    view = rows.ordered(None, "ETH")
+    await view.settled()
+    archive.add(FuturesFill, fills(range(8, 10), symbol="ETHUSDT"))
+    for source, count in ((rows, 8), (view, 5)):
+        listed = [row async for chunk in source.chunks() for row in chunk]
+        assert len(listed) == source.count == count
+        assert source.row(0) is None
+        await source.settled()
+        assert source.row(0) == listed[0]
+    await view.refresh()
+    assert view.count == 7
+
+
+def damage_table(file: Path, table: str) -> None:
+    """Overwrite where a table begins in a file that nobody has open."""
+    with closing(sqlite3.connect(file)) as connection:
+        page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    with file.open("r+b") as raw:
+        raw.seek((page - 1) * size)
+        raw.write(b"\xff" * size)
+
+
+def test_who_looks_at_one_table_opens_a_file_that_is_damaged_elsewhere(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    Archive(file).close()
+    damage_table(file, "ledger_quarter")
+    with closing(Archive(file, checks="ledger_mark")) as archive, pytest.raises(sqlite3.DatabaseError):
+        archive.connection.execute("SELECT * FROM ledger_quarter").fetchall()
+    Archive(file).close()
+    assert (tmp_path / "archive.sqlite.damaged-1").exists(), "who looks at all of it sets it aside"
+
+
+def test_without_a_file_it_holds_the_newest_only() -> None:
+    archive = Archive(None)
+    for start in range(0, KEPT_IN_MEMORY + 500, 500):
+        archive.add(FuturesFill, fills(range(start, start + 500)))
+    assert archive.trimmed
+    assert archive.count(FILLS) == KEPT_IN_MEMORY
+    assert archive.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
+
+
+async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    archive._connection.execute("PRAGMA max_page_count=1")
+    write_buffer = WriteBuffer(FuturesFill, InlineDisk())
+    await write_buffer.open(archive)
+    await write_buffer.put(fills(range(2_000)))
+    assert write_buffer.trouble is not None
+    assert "full" in write_buffer.trouble
+    archive._connection.execute("PRAGMA max_page_count=1000000")
+    await write_buffer.put(fills(range(2_000, 2_001)))
+    assert write_buffer.trouble is None
+    assert archive.count(FILLS) == 2_001
+
+
+def test_selections() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, fills(range(10)) + fills(range(10, 14), symbol="ETHUSDT"))
+    assert archive.count(Selection(FuturesFill, symbol="ethusdt")) == 4
+    middle = NOW_MS - 10_000_000 + 5_000
+    assert archive.count(Selection(FuturesFill, since=middle)) == 9
+    assert archive.count(Selection(FuturesFill, until=middle)) == 6
+    assert archive.count(Selection(TriggerOrder)) == 0
+
+
+@pytest.mark.parametrize("newest", [True, False])
+async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
+    archive = Archive(None)
+    # Many at one moment: the id decides, and ids of other lengths are older or newer as numbers are.
+    rows = [ProductRow(USDT, fill(number, NOW_MS - number // 7)) for number in range(730)]
+    rows.append(ProductRow(USDT, fill(0, NOW_MS - 3, tradeId="99")))
+    archive.add(FuturesFill, rows)
+    ordered = sorted(rows, key=lambda row: row.time_order, reverse=newest)
+    table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
+    assert table.count == 0
+    assert table.row(0) is None
+    await table.refresh()
+    assert table.count == 731
+    for index in (730, 0, 350, 351, 699, 700, 100, 99, 400):
+        assert table.row(index) is None or table.row(index) == ordered[index]
+        await table.settled()
+        assert table.row(index) == ordered[index]
+        assert table.key(index) == ordered[index].key
+        assert table.index_of(ordered[index].key) == index
+    for index in range(731):
+        table.row(index)
+        await table.settled()
+        assert table.row(index) == ordered[index]
+    assert len(table._pages) <= PAGES_KEPT
+    assert table.row(731) is None
+
+
+async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> None:
+    archive = Archive(None)
+    own_id, of_order = fill(1, tradeId="1000987650"), fill(2, orderId="2229876500")
+    others = fill(3, price="98765", tradeId="1", orderId="2"), fill(4)
+    archive.add(FuturesFill, [ProductRow(USDT, record) for record in (own_id, of_order, *others)])
+    table = ArchiveRows(archive, InlineDisk(), FILLS)
+    await table.refresh()
+    by_id, by_symbol = table.ordered(None, "98765"), table.ordered(None, "9876")
+    await by_id.settled()
+    await by_symbol.settled()
+    assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
+    trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
+    assert trade_ids == {own_id.trade_id, of_order.trade_id}
+
+
+async def test_rows_that_come_in_are_seen_after_a_refresh() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, fills(range(10)))
+    heard = []
+    table = ArchiveRows(archive, InlineDisk(), FILLS, changed=lambda: heard.append(1))
+    await table.refresh()
+    before = table.generation
+    archive.add(FuturesFill, fills(range(10, 12)))
+    await table.refresh()
+    assert table.count == 12
+    assert table.generation > before
+    assert len(heard) == 2
+
+
+async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: Path) -> None:
+    disk = ThreadDisk()
+    file = tmp_path / "archive.sqlite"
+    archive = await disk.run(Archive, file)
+    count = 100_000
+    body = '{"tradeId":"%d","symbol":"BTCUSDT","price":"1","baseVolume":"1","side":"buy","cTime":"%d"}'
+
+    def add_fills() -> None:
+        archive._connection.execute("BEGIN")
+        archive._connection.executemany(
+            "INSERT INTO record VALUES ('fill', 'USDT-FUTURES', ?, ?, ?, 'BTCUSDT', ?)",
+            ((str(10**18 + n), NOW_MS + n, f"0019{10**18 + n}", body % (10**18 + n, NOW_MS + n)) for n in range(count)),
+        )
+        archive._connection.execute("COMMIT")
+
+    await disk.run(add_fills)
+    table = ArchiveRows(archive, disk, FILLS)
+    await table.refresh()
+
+    async def shown(index: int) -> float:
+        began = perf_counter()
+        table.row(index)
+        await table.settled()
+        assert table.row(index) is not None
+        return perf_counter() - began
+
+    first = await shown(0)
+    last = await shown(count - 1)
+    middle = await shown(count // 2)
+    beside = await shown(count // 2 + PAGE)
+    assert max(first, last, beside) < 0.1
+    assert middle < 0.5
+    oldest = table.row(count - 1)
+    assert oldest is not None and oldest.record.trade_id == str(10**18)
+    await disk.run(archive.close)
+    disk.close()

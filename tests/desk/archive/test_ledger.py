@@ -1,0 +1,420 @@
+"""The ledger: each fill counted once, whatever order it comes in, and every figure equal to a second computation."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from datetime import UTC, date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tests.desk.fixtures.exchange_rows import fill
+from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
+from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
+from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
+from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, copy_of
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
+from tradetui.desk.tables.rows.product_row import ProductRow, id_order
+from tradetui.storage.sqlite_file import connect_existing, open_file
+from tradetui.trading.results.booking import BookedFill
+from tradetui.trading.results.periods import Grouping, period_span
+from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import dump_json
+
+NOW_MS = 1_800_000_000_000
+CHECKED = (Grouping.TOTAL, Grouping.DAY, Grouping.SYMBOL)
+
+
+def pages_of(history: MadeHistory, chance: random.Random) -> list[list[ProductRow[FuturesFill]]]:
+    """The fills as reads bring them: by pages forwards, backwards or at random, some of them twice."""
+    rows = [
+        ProductRow(ProductType(product_type), FuturesFill.from_row(row))
+        for product_type, fills in history.fills.items()
+        for row in fills
+    ]
+    manner = chance.choice(("forwards", "backwards", "mixed", "nearly in order"))
+    if manner == "mixed":
+        chance.shuffle(rows)
+    else:
+        rows.sort(key=lambda row: row.time_order, reverse=manner == "backwards")
+    if manner == "nearly in order" and len(rows) > 3:
+        late = rows.pop(chance.randrange(len(rows)))
+        rows.append(late)
+    pages = []
+    while rows:
+        size = chance.choice((1, 2, 5, 100))
+        pages.append(rows[:size])
+        rows = rows[size:]
+        if chance.random() < 0.2:
+            pages.append(chance.choice(pages))
+    return pages
+
+
+def settle(archive: Archive) -> None:
+    """Bring the ledger up to date, as whoever reads it does."""
+    while archive.settle(over_holes=True):
+        pass
+
+
+def check(seed: int) -> None:
+    chance = random.Random(seed)
+    history = made_history(chance)
+    archive = Archive(None)
+    pages = pages_of(history, chance)
+    some_missing = chance.random() < 0.3
+    if some_missing:
+        pages = [page for page in pages if chance.random() < 0.7]
+        came = {row.key for page in pages for row in page}
+        for product_type, fills in history.fills.items():
+            history.fills[product_type] = [row for row in fills if f"{product_type}|{row['tradeId']}" in came]
+    for page in pages:
+        archive.add(FuturesFill, page)
+        if chance.random() < 0.5:  # the ledger is read now and then
+            archive.settle(over_holes=True)
+    settle(archive)
+    zone = chance.choice(ZONES)
+    for grouping in CHECKED:
+        rows = results(archive.connection, ResultQuery(grouping, NOW_MS, zone=ZoneInfo(zone)))
+        expected = summed_again(history, zone, grouping)
+        figures = {
+            (row.group, row.coin): (
+                Fraction(row.sums.gross),
+                Fraction(row.sums.fees),
+                Fraction(row.sums.volume),
+                row.sums.trades,
+                row.sums.wins,
+                row.sums.losses,
+            )
+            for row in rows
+        }
+        assert figures == {
+            key: (sums.gross, sums.fees, sums.volume, sums.trades, sums.wins, sums.losses)
+            for key, sums in expected.items()
+        }, f"seed {seed}, {grouping}"
+    for row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS)):
+        if row.trip.start_proven and row.trip.ended and not some_missing:
+            assert row.trip.profit_difference == 0, f"seed {seed}"
+            assert row.trip.opened_size == row.trip.closed_size, f"seed {seed}"
+    archive.close()
+
+
+@pytest.mark.parametrize("first", range(0, 300, 50))
+def test_every_figure_equals_the_second_computation(first: int) -> None:
+    for seed in range(first, first + 50):
+        check(seed)
+
+
+@pytest.mark.campaign
+def test_ten_thousand_histories() -> None:
+    for seed in range(10_000):
+        check(seed)
+    print("10000 generated histories equal their second computation")  # noqa: T201
+
+
+def fills_of(*rows: tuple[int, str, str, str, str]) -> list[ProductRow[FuturesFill]]:
+    """Fills of one order each: number, word of `side`, word of `tradeSide`, size, profit; a minute apart."""
+    return [
+        ProductRow(
+            USDT,
+            fill(number, START_MS + number * 60_000, side=side, tradeSide=trade_side, baseVolume=size, profit=profit),
+        )
+        for number, side, trade_side, size, profit in rows
+    ]
+
+
+def total(archive: Archive) -> ResultRow:
+    settle(archive)
+    (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+    return row
+
+
+def trips(archive: Archive) -> list[Trip]:
+    settle(archive)
+    return [row.trip for row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))]
+
+
+OPEN_AND_CLOSED = fills_of((1, "buy", "open", "2", "0"), (2, "buy", "close", "1", "5"), (3, "buy", "close", "1", "-2"))
+
+
+def test_a_fill_that_is_read_again_counts_once_and_one_that_changed_counts_as_it_is_now() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, OPEN_AND_CLOSED)
+    archive.add(FuturesFill, OPEN_AND_CLOSED)
+    assert [total(archive).sums.gross, total(archive).sums.fees, total(archive).sums.wins] == [3, Decimal("-0.18"), 1]
+    archive.add(FuturesFill, fills_of((3, "buy", "close", "1", "-7")))
+    assert [total(archive).sums.gross, total(archive).sums.trades, total(archive).sums.losses] == [-2, 2, 1]
+    assert [trip.gross for trip in trips(archive)] == [-2]
+
+
+def test_a_late_fill_takes_its_leg_up_from_the_last_flat_point_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = Archive(None)
+    rounds = [
+        row
+        for number in range(0, 3_000, 2)
+        for row in fills_of((number, "buy", "open", "1", "0"), (number + 1, "buy", "close", "1", "1"))
+    ]
+    late = rounds.pop(2_996)
+    archive.add(FuturesFill, rounds)
+    settle(archive)
+    taken_in = []
+    add = RunningLeg.add
+
+    def noted(leg: RunningLeg, fill: BookedFill) -> FillOutcome:
+        taken_in.append(fill)
+        return add(leg, fill)
+
+    monkeypatch.setattr(RunningLeg, "add", noted)
+    archive.add(FuturesFill, [late])
+    settle(archive)
+    assert len(taken_in) < 10
+    assert archive.ledger_settled
+    assert len(trips(archive)) == 1_500
+
+
+def test_one_order_in_twelve_fills_is_one_trade_on_the_day_of_its_last_fill() -> None:
+    archive = Archive(None)
+    midnight = 1_793_059_200_000
+    opened = ProductRow(USDT, fill(0, midnight - 600_000, baseVolume="12"))
+    pieces = [
+        ProductRow(
+            USDT, fill(1 + piece, midnight - 60_000 + piece * 10_000, orderId="7", tradeSide="close", profit="1")
+        )
+        for piece in range(12)
+    ]
+    archive.add(FuturesFill, [opened])
+    for piece in pieces:
+        archive.add(FuturesFill, [piece])
+    settle(archive)
+    before, after = results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))
+    assert [before.sums.trades, before.sums.gross] == [0, 6]
+    assert [after.sums.trades, after.sums.wins, after.sums.gross] == [1, 1, 6]
+    (trip,) = trips(archive)
+    assert [trip.gross, trip.fill_count, trip.closed_by] == [12, 13, "7"]
+
+
+def test_a_fee_in_another_coin_is_a_row_of_its_own_and_a_deduction_is_paid_whatever_its_sign() -> None:
+    archive = Archive(None)
+    fees = [
+        {"deduction": "yes", "feeCoin": "BGB", "totalDeductionFee": "0.25", "totalFee": "0.25"},
+        {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": None, "totalFee": "0.01"},
+    ]
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, feeDetail=fees))])  # type: ignore[arg-type]
+    settle(archive)
+    rows = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
+    assert [(row.coin, row.net) for row in rows] == [("BGB", Decimal("-0.25")), ("USDT", Decimal("0.01"))]
+
+
+def test_a_net_that_crosses_zero_ends_one_trip_and_begins_the_next() -> None:
+    archive = Archive(None)
+    hedge, *one_way = [
+        ProductRow(
+            USDT, fill(number, price=price, side=side, tradeSide=word, baseVolume=size, profit=profit, posMode=mode)
+        )
+        for number, price, side, word, size, profit, mode in (
+            (0, "100", "buy", "close", "1", "1", "hedge_mode"),
+            (1, "100", "buy", "buy_single", "2", "0", "one_way_mode"),
+            (2, "110", "sell", "sell_single", "5", "20", "one_way_mode"),
+            (3, "100", "buy", "buy_single", "3", "30", "one_way_mode"),
+        )
+    ]
+    archive.add(FuturesFill, [hedge, *one_way])
+    second, first = trips(archive)
+    assert [first.long, first.gross, first.entry, first.exit, first.start_proven] == [True, 20, 100, 110, True]
+    assert [second.long, second.gross, second.entry, second.closed_size] == [False, 30, 110, 3]
+    assert first.fees + second.fees == Decimal("-0.18")
+
+
+def test_a_hole_is_said_beside_the_periods_that_it_meets_alone() -> None:
+    archive = Archive(None)
+    day = 86_400_000
+    rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
+    archive.add(FuturesFill, rows, {USDT: [Hole(rows[2].record.trade_id, START_MS + day)]})
+    settle(archive)
+    complete = [row.complete for row in results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
+    assert complete == [True, False, False, True, True]
+    archive.note_read(USDT, START_MS + 4 * day)
+    newest = results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))[-1]
+    assert not newest.complete, "what came after the last read is not known"
+    until = ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + 3 * day, START_MS + 4 * day - 1)
+    assert all(row.complete for row in results(archive.connection, until))
+
+
+@pytest.mark.parametrize("length_ms", [1, 60_000, 899_999, 900_000, 5_000_000])
+def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> None:
+    chance = random.Random(length_ms)
+    archive = Archive(None)
+    times = [START_MS + chance.randrange(7_200_000) for _ in range(120)]
+    rows = [
+        ProductRow(
+            USDT, fill(number, at, tradeSide=chance.choice(("open", "close")), profit=str(chance.randint(-9, 9)))
+        )
+        for number, at in enumerate(times)
+    ]
+    archive.add(FuturesFill, rows)
+    settle(archive)
+    for _ in range(20):
+        since = START_MS + chance.randrange(7_200_000)
+        until = since + length_ms - 1
+        within = [row.record for row in rows if since <= round(row.record.c_time.timestamp() * 1000) <= until]
+        sums = [row.sums for row in results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, until))]
+        assert sum(entry.gross for entry in sums) == sum(record.profit or 0 for record in within)
+        assert sum(entry.trades for entry in sums) == sum(record.trade_side == "close" for record in within)
+
+
+def an_archive_from_before(file: Path, rows: list[ProductRow[FuturesFill]]) -> None:
+    """The file as the version before the ledger wrote it."""
+    with closing(open_file(file, ARCHIVE_VERSIONS[:1])) as connection:
+        connection.executemany(
+            "INSERT INTO record VALUES ('fill', ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    str(row.product_type),
+                    row.record.trade_id,
+                    round(row.record.c_time.timestamp() * 1000),
+                    id_order(row.record.trade_id),
+                    row.record.symbol,
+                    dump_json(row.record.received),
+                )
+                for row in rows
+            ],
+        )
+
+
+def test_an_archive_from_before_the_table_that_is_checked_loses_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    an_archive_from_before(file, fills_of((0, "buy", "open", "1", "0")))
+    with closing(Archive(file, checks="ledger_mark")) as archive:
+        assert archive.count(Selection(FuturesFill)) == 1
+    assert not list(tmp_path.glob("*damaged*"))
+
+
+def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_off(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    rows = [
+        row
+        for number in range(0, 5_000, 2)
+        for row in fills_of((number, "buy", "open", "1", "0"), (number + 1, "buy", "close", "1", "1"))
+    ]
+    an_archive_from_before(file, rows)
+    archive = Archive(file)
+    with closing(connect_existing(copy_of(file))) as copy:
+        assert copy.execute("SELECT count(*) FROM record").fetchone() == (5_000,)
+        assert copy.execute("PRAGMA user_version").fetchone() == (BEFORE_LEDGER,)
+    assert copy_of(file).stat().st_mode & 0o777 == 0o600
+    assert archive.fills_to_book == 5_000
+    assert archive.settle()
+    assert archive.fills_to_book == 5_000 - ROWS_A_STEP
+    # A fill that came again with other figures, booked or not, and a new one, in the middle of it.
+    archive.add(FuturesFill, fills_of((1, "buy", "close", "1", "3"), (4_999, "buy", "close", "1", "3")))
+    archive.add(FuturesFill, fills_of((5_000, "buy", "open", "1", "0")))
+    archive.close()
+    again = Archive(file)
+    assert again.fills_to_book == 5_001 - ROWS_A_STEP
+    (tmp_path / f"{copy_of(file).name}.12345").write_bytes(b"of a process that was killed over it")
+    assert copy_of(file).exists(), "the old file is kept until all is booked"
+    settle(again)
+    assert [path.name for path in tmp_path.glob("*before*")] == []
+    assert again.ledger_settled
+    assert [total(again).sums.gross, total(again).sums.trades, len(trips(again))] == [2_504, 2_500, 2_500]
+    assert total(again).sums.fees == Decimal("-0.06") * 5_001
+
+
+def test_two_sessions_of_one_account_keep_one_ledger(tmp_path: Path) -> None:
+    first, second = Archive(tmp_path / "archive.sqlite"), Archive(tmp_path / "archive.sqlite")
+    for number, row in enumerate(OPEN_AND_CLOSED * 2):
+        (first, second)[number % 2].add(FuturesFill, [row])
+    assert total(first).sums == total(second).sums
+    assert total(first).sums.gross == 3
+    assert [trip.gross for trip in trips(second)] == [3]
+
+
+def test_days_of_twenty_three_and_twenty_five_hours() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    lengths = [
+        (last - first + 1) // 3_600_000
+        for first, last in (
+            period_span(date(2026, month, day), Grouping.DAY, zone) for month, day in ((3, 29), (10, 25))
+        )
+    ]
+    assert lengths == [23, 25]
+    # In Havana the clocks are put on at midnight: the day begins at one o'clock.
+    havana = period_span(date(2026, 3, 8), Grouping.DAY, ZoneInfo("America/Havana"))
+    assert (havana[1] - havana[0] + 1) // 3_600_000 == 23
+    first, last = period_span(date(2026, 11, 1), Grouping.MONTH, UTC)
+    assert [first, last] == [1_793_491_200_000, 1_796_083_200_000 - 1]
+
+
+LONG_HELD = ("BTCUSDT", True)
+
+
+@pytest.mark.parametrize(
+    ("held", "proven"), [({LONG_HELD: Decimal(1)}, True), ({LONG_HELD: Decimal(3)}, False), ({}, False)]
+)
+def test_what_the_exchange_says_is_held_proves_where_the_fills_begin(
+    held: dict[tuple[str, bool], Decimal], proven: bool
+) -> None:
+    archive = Archive(None)
+    rows = fills_of((1, "buy", "open", "2", "0"), (2, "buy", "close", "2", "5"), (3, "buy", "open", "1", "0"))
+    archive.add(FuturesFill, rows)
+    assert [trip.start_proven for trip in trips(archive)] == [False]
+    late = START_MS + 3 * 60_000
+    assert not archive.prove_starts(USDT, held, late), "a fill so near may not be in both readings"
+    assert archive.prove_starts(USDT, held, late + 60_000) is proven
+    assert [trip.start_proven for trip in trips(archive)] == [proven]
+    # A fill from before the first one known takes the proof away.
+    archive.add(FuturesFill, fills_of((0, "buy", "open", "4", "0")))
+    assert not any(trip.start_proven for trip in trips(archive))
+
+
+def test_in_one_way_mode_a_proven_start_tells_closes_without_profit() -> None:
+    archive = Archive(None)
+    rows = [
+        ProductRow(USDT, fill(number, START_MS + number, side=side, tradeSide=f"{side}_single", posMode="one_way_mode"))
+        for number, side in enumerate(("sell", "buy"))
+    ]
+    archive.add(FuturesFill, rows)
+    assert total(archive).sums.trades == 0
+    assert archive.prove_starts(USDT, {}, START_MS + 60_000)
+    assert (total(archive).sums.trades, total(archive).sums.losses) == (1, 1)
+
+
+def test_nothing_is_proven_over_a_hole() -> None:
+    archive = Archive(None)
+    rows = fills_of((1, "buy", "open", "1", "0"))
+    archive.add(FuturesFill, rows, {USDT: [Hole(rows[0].record.trade_id)]})
+    settle(archive)
+    assert not archive.prove_starts(USDT, {LONG_HELD: Decimal(1)}, START_MS + 10_000_000)
+
+
+def steps_to_book_ten(file: Path, kept_before: int) -> int:
+    """Hundreds of steps that SQLite takes to book ten fills and to look for what is held, behind so many others."""
+    with closing(Archive(file)) as archive:
+        rows = fills_of(*((number, "buy", "open", "1", "0") for number in range(kept_before + 10)))
+        archive.add(FuturesFill, rows[:kept_before])
+        settle(archive)
+        archive.add(FuturesFill, rows[kept_before:])
+        steps = 0
+
+        def count() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        archive.connection.set_progress_handler(count, 100)
+        settle(archive)
+        archive.prove_starts(USDT, {}, START_MS)
+        return steps
+
+
+def test_a_fill_costs_the_same_behind_few_and_behind_many(tmp_path: Path) -> None:
+    few, many = steps_to_book_ten(tmp_path / "few.sqlite", 100), steps_to_book_ten(tmp_path / "many.sqlite", 3_000)
+    assert many <= few * 1.2

@@ -1,0 +1,124 @@
+"""The log of events by itself: two sessions on one archive, looks that come late, and what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.desk.fixtures.exchange_rows import fill, order, trigger
+from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.events.account_event import EventKind
+from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventLog, GoneOrder, OrdersLook
+from tradetui.desk.events.journal_steps import JournalStep
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+
+AFTER_MS = NOW_MS + 1_000
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path / "archive.sqlite")
+
+
+def log_of(archive: Archive, now_ms: int = NOW_MS, journals: Mapping[str, int] | None = None) -> EventLog:
+    return EventLog(archive, now_ms, lambda: journals or {}, lambda: "5f0c2a9b")
+
+
+def short(subject_id: str) -> str:
+    """The number of which `tests.desk.fixtures.exchange_rows` makes an id."""
+    return subject_id[-1] if subject_id.isdecimal() else subject_id
+
+
+def look(*numbers: int, at_ms: int, **changed: str) -> OrdersLook:
+    orders: list[PendingOrder] = [order(number, **changed) for number in numbers]
+    return OrdersLook(USDT, {pending.order_id: pending for pending in orders}, at_ms)
+
+
+def states(log: EventLog) -> list[tuple[str, str, bool]]:
+    events = [event for event in log.after(0) if event.kind is EventKind.ORDER]
+    return [(short(event.subject_id), event.details["state"], event.details["missed"]) for event in events]
+
+
+def ids(log: EventLog, kind: EventKind) -> list[str]:
+    return [short(event.subject_id) for event in log.after(0) if event.kind is kind]
+
+
+def add_fills(archive: Archive, *fills: FuturesFill) -> None:
+    archive.add(FuturesFill, [ProductRow(USDT, one_fill) for one_fill in fills])
+
+
+def test_what_was_there_before_is_in_it_only_when_it_reaches_back(archive: Archive) -> None:
+    add_fills(archive, fill(1, NOW_MS - 5_000))
+    log = log_of(archive)
+    add_fills(archive, fill(2, AFTER_MS), fill(3, NOW_MS - 9_000))
+    log.take_archived()
+    assert ids(log, EventKind.FILL) == ["2"], "an old fill that is read late is older than the log"
+    log.reach_back(NOW_MS - 6_000)
+    log.take_archived()
+    assert ids(log, EventKind.FILL) == ["2", "1"]
+    log.reach_back(NOW_MS)
+    assert log_of(archive, AFTER_MS).began_ms == NOW_MS - 6_000, "it never begins later than it did"
+
+
+def test_two_sessions_enter_each_record_once(archive: Archive, tmp_path: Path) -> None:
+    other_archive = Archive(tmp_path / "archive.sqlite")
+    log, other = log_of(archive), log_of(other_archive, AFTER_MS)
+    assert (log.name, log.began_ms) == (other.name, other.began_ms)
+    add_fills(archive, fill(1, AFTER_MS))
+    archive.add(TriggerOrder, [ProductRow(USDT, trigger(7, "executing", AFTER_MS))])
+    for session in (log, other, log, other):
+        session.triggers_changed()
+        session.take_archived()
+    assert ids(log, EventKind.FILL) == ["1"] and ids(log, EventKind.TRIGGER) == []
+    archive.add(TriggerOrder, [ProductRow(USDT, trigger(7, "executed", AFTER_MS + 5))])
+    for session in (other, log):
+        session.triggers_changed()
+        session.take_archived()
+    assert ids(log, EventKind.TRIGGER) == ["7"]
+    other_archive.close()
+
+
+def test_a_look_from_before_the_last_one_says_nothing(archive: Archive) -> None:
+    log = log_of(archive)
+    assert log.look_at_orders(look(1, at_ms=NOW_MS)) == []
+    assert log.look_at_orders(look(1, 2, at_ms=NOW_MS + 2_000)) == []
+    assert log.look_at_orders(look(1, at_ms=NOW_MS + 1_000)) == [], "it was sent before order 2 came"
+    (gone,) = log.look_at_orders(look(2, at_ms=NOW_MS + 4_000))
+    log.take_gone([gone])
+    log.take_gone([gone])
+    assert states(log) == [("2", "new", False), ("1", "gone", False)]
+
+
+def test_between_looks_that_are_far_apart_states_may_be_missed(archive: Archive) -> None:
+    log = log_of(archive)
+    log.look_at_orders(look(1, 2, at_ms=NOW_MS))
+    (gone,) = log.look_at_orders(look(1, 3, at_ms=NOW_MS + 60_000, baseVolume="0.5", status="partially_filled"))
+    add_fills(archive, fill(9, AFTER_MS, orderId=order(2).order_id, baseVolume="2"))
+    log.take_gone([gone])
+    assert states(log) == [("1", "changed", True), ("3", "new", True), ("2", "filled", True)]
+
+
+def test_changes_of_orders_are_forgotten_after_a_while_and_no_other_session_is_confused(archive: Archive) -> None:
+    log = log_of(archive)
+    log.look_at_orders(look(at_ms=NOW_MS))
+    log.look_at_orders(look(1, at_ms=NOW_MS + 2_000))
+    add_fills(archive, fill(1, AFTER_MS))
+    log.take_archived()
+    log.take_gone([GoneOrder(USDT, "nobody knows it", NOW_MS, missed=False)])
+    later = log_of(archive, NOW_MS + ORDERS_KEPT_MS + 60_000)
+    assert [event.kind for event in later.after(0)] == [EventKind.FILL]
+    assert later.newest_number == 2
+
+
+def test_outcomes_of_a_journal_begin_after_what_it_held(archive: Archive) -> None:
+    log = log_of(archive, journals={"j1": 4})
+    assert log.journal_marks() == {"j1": 4}
+    steps = [JournalStep("j1", number, "a", "settled", AFTER_MS, {"title": "reverse"}) for number in (5, 7)]
+    for _ in range(2):
+        log.take_outcomes(steps)
+    assert ids(log, EventKind.OUTCOME) == ["j1|5", "j1|7"]
+    assert log.journal_marks() == {"j1": 7}

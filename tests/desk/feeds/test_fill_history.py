@@ -1,0 +1,342 @@
+"""Append-only rows: no gap and no repetition, whatever comes in or fails between two pages."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.desk.fixtures.exchange_rows import fill
+from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
+from tradetui.desk.feeds.fills.fills_reader import FillsReader
+from tradetui.desk.feeds.polling.multi_product import UndecodableRows
+from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
+from tradetui.exchange.errors import Rejected, Unreachable
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.requests.request import Request
+
+FILLS = "futures.fills"
+
+
+def history(client: ScriptedClient) -> FillHistory:
+    return FillHistory(client, USDT, InlineDisk(), page=client.page)  # type: ignore[arg-type]
+
+
+def reader(client: ScriptedClient, *histories: FillHistory) -> FillsReader:
+    return FillsReader({history.product_type: history for history in histories}, client.clock)
+
+
+async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
+    past = history(client)
+    fills = reader(client, past)
+    first = await fills.read()
+    assert first.note == "older fills are being read"
+    assert len(first.rows) == 200
+    assert client.count(FILLS) == 2
+    for _ in range(4):
+        last = await fills.read()
+    assert past.complete
+    assert last.note == ""
+    assert [row.record.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
+
+
+def test_a_row_is_unreadable_once_however_it_came_and_until_it_is_read_well() -> None:
+    unreadable = UndecodableRows("tradeId")
+    unreadable.add([UndecodableRow(0, "cTime", {"tradeId": "7", "cTime": time}) for time in ("9" * 400, "1e999")])
+    unreadable.add([UndecodableRow(1, "not an object", "?")])
+    assert len(unreadable) == 2
+    unreadable.forget(["7", "8"])
+    assert len(unreadable) == 1
+
+
+async def test_a_quiet_poll_asks_for_what_is_new_only() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.read_hole()
+    before = client.count(FILLS)
+    await past.read_newest(1.0)
+    _, request = client.requests[-1]
+    assert client.count(FILLS) == before + 1
+    assert request.start_time == NOW_MS - 10_000_000 + 89_000 - 60_000  # type: ignore[attr-defined]
+
+
+async def test_a_fill_that_comes_late_is_found_within_the_overlap() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(0, 90, 2)]
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT].append(fill(31))
+    client.rows[FILLS, USDT].append(fill(91))
+    await past.read_newest(1.0)
+    assert f"{USDT}|{fill(31).trade_id}" in {row.key for row in past.rows}
+
+
+async def test_a_long_absence_is_closed_without_a_gap() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(50)]
+    archive = Archive(None)
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] += [fill(number) for number in range(50, 2_000)]
+    again = history(client)
+    await again.attach(archive)
+    await again.read_newest(1.0)
+    while await again.read_hole():
+        pass
+    assert archive.count(Selection(FuturesFill)) == 2_000
+    assert len(list(again.rows)) == KEPT
+
+
+async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_another_session() -> None:
+    client = ScriptedClient(page=10)
+    client.rows[FILLS, USDT] = [fill(number) for number in range(20)]
+    archive = Archive(None)
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] += [fill(number, NOW_MS - 5_000_000 + number * 1_000) for number in range(20, 75)]
+    pages = 0
+
+    def fails_on_the_third(name: str, request: object) -> None:
+        nonlocal pages
+        pages += 1
+        if pages == 3:
+            raise Unreachable("gone")
+
+    client.before = fails_on_the_third
+    with suppress(Unreachable):
+        await past.read_newest(1.0)
+    assert past.holes
+    client.before = lambda name, request: None
+    another = history(client)
+    await another.attach(archive)
+    assert another.holes == past.holes
+    await another.read_newest(2.0)
+    while await another.read_hole():
+        pass
+    assert archive.count(Selection(FuturesFill)) == 75
+
+
+async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    archive = Archive(None)
+    earlier = history(client)
+    await earlier.attach(archive)
+    await earlier.read_newest(0.0)
+    while await earlier.read_hole():
+        pass
+    client.rows[FILLS, USDT] = [fill(number) for number in range(140, 300)]  # the exchange forgets the oldest
+    past = history(client)
+    await past.read_newest(1.0)
+    await past.attach(archive)
+    while await past.read_hole():
+        pass
+    assert archive.count(Selection(FuturesFill)) == 300
+    assert past.complete
+
+
+async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.read_hole()
+
+    def refuses(name: str, request: object) -> None:
+        if getattr(request, "start_time", None) is not None:
+            raise Rejected("startTime is earlier than the binding time", code="40408")
+
+    client.before = refuses
+    with pytest.raises(Rejected):
+        await past.read_newest(1.0)
+    client.rows[FILLS, USDT].append(fill(11))
+    await past.read_newest(2.0)
+    assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
+
+
+async def test_a_hole_that_is_refused_is_never_taken_for_closed() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    past = history(client)
+    fills = reader(client, past)
+    refuse = True
+
+    def refuses(name: str, request: object) -> None:
+        if refuse and getattr(request, "id_less_than", None) is not None:
+            raise Rejected("Parameter idLessThan error", code="40020")
+
+    client.before = refuses
+    for _ in range(3):
+        reading = await fills.read()
+        assert reading.note == "older fills wait: The exchange refused the request"
+        assert reading.error is None
+        assert not past.complete
+    refuse = False
+    assert len((await fills.read()).rows) == 150
+    await fills.read()
+    assert past.complete
+
+
+async def test_one_product_type_down_takes_nothing_from_the_others() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1)]
+    client.rows[FILLS, COIN] = [fill(2)]
+
+    def refuses(name: str, request: object) -> None:
+        if getattr(request, "product_type", None) == COIN:
+            raise Rejected("unknown product type", code="40020")
+
+    client.before = refuses
+    coin = FillHistory(client, COIN, InlineDisk())  # type: ignore[arg-type]
+    reading = await reader(client, history(client), coin).read()
+    assert [row.product_type for row in reading.rows] == [USDT]
+    assert isinstance(reading.error, Rejected)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), page=st.integers(2, 9), fault=st.sampled_from([0.0, 0.1, 0.3]))
+def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
+    """Rows come in before any page, some of them late, and any page may fail; in the end all are there once."""
+
+    async def scenario() -> None:
+        random = Random(seed)
+        client = ScriptedClient(page=page)
+        rows = client.rows[FILLS, USDT] = [fill(number) for number in range(0, 60, 2)]
+        number, weather = 60, fault
+
+        def meanwhile(name: str, request: object) -> None:
+            nonlocal number
+            for _ in range(random.choice((0, 0, 1, 2, page + 1))):
+                number += 2
+                rows.append(fill(number))
+            if random.random() < 0.1:
+                late = fill(number - random.randrange(1, 20, 2))
+                if all(row.key != late.key for row in rows):
+                    rows.append(late)
+            if random.random() < weather:
+                raise Unreachable("no answer")
+
+        archive = Archive(None)
+        past = history(client)
+        attach_at = random.randrange(0, 4)
+        client.before = meanwhile
+        for turn in range(12):
+            if turn == attach_at:
+                await past.attach(archive)
+            with suppress(Unreachable):
+                await past.read_newest(float(turn))
+                await past.read_hole()
+            keys = [row.key for row in past.rows]
+            assert len(keys) == len(set(keys))
+        client.before = lambda name, request: None
+        await past.read_newest(99.0)
+        while await past.read_hole():
+            pass
+        wanted = {row.key for row in rows}
+        kept = {row.record.key for _, row in archive.page(Selection(FuturesFill), None, 10_000)}
+        assert wanted == kept
+        newest = newest_first(ProductRow(USDT, row) for row in rows)[:KEPT]
+        assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
+
+    asyncio.run(scenario())
+
+
+class Misspelt(ScriptedClient):
+    """Rows whose keys are `misspelt` cannot be decoded."""
+
+    def __init__(self, page: int = 100) -> None:
+        super().__init__(page)
+        self.misspelt: set[str] = set()
+
+    async def read(self, request: Request[Any]) -> Reply[Any]:
+        reply = await super().read(request)
+        rows = tuple(row for row in reply.rows if row.key not in self.misspelt)
+        undecodable = tuple(
+            UndecodableRow(index, "price", {"tradeId": row.key})
+            for index, row in enumerate(reply.rows)
+            if row.key in self.misspelt
+        )
+        return replace(reply, rows=rows, undecodable_rows=undecodable)
+
+
+@pytest.mark.parametrize("bad", [[0], [7], [40], [88, 89], [20, 21, 22, 23, 24, 25, 26, 27, 28, 29]])
+async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: list[int]) -> None:
+    client = Misspelt(page=10)
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(number).trade_id for number in bad}
+    past = history(client)
+    await past.read_newest(0.0)
+    while await past.read_hole():
+        pass
+    assert len(past.undecodable_rows) == len(bad)
+    client.rows[FILLS, USDT] += [fill(number) for number in range(200, 205)]  # a minute and more goes by
+    await past.read_newest(10.0)
+    assert len(list(past.rows)) == 95 - len(bad)
+    client.misspelt.clear()
+    await past.read_newest(20.0)
+    assert not len(past.undecodable_rows)
+    assert {row.record.trade_id for row in past.rows} == {row.key for row in client.rows[FILLS, USDT]}
+
+
+async def test_what_is_never_decoded_costs_one_read_a_minute() -> None:
+    client = Misspelt()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(4).trade_id}
+    past = history(client)
+    for second in range(600):
+        await past.read_newest(float(second))
+    assert client.count(FILLS) - 600 <= 6 + 600 / 60
+    assert len(past.undecodable_rows) == 1
+
+
+async def test_what_was_not_decoded_is_read_by_the_next_session() -> None:
+    client = Misspelt()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
+    client.misspelt = {fill(4).trade_id}
+    archive = Archive(None)
+    first = history(client)
+    await first.attach(archive)
+    await first.read_newest(0.0)
+    while await first.read_hole():
+        pass
+    client.misspelt.clear()
+    second = history(client)
+    await second.attach(archive)
+    await second.read_newest(0.0)
+    while await second.read_hole():
+        pass
+    kept = {row.record.trade_id for _, row in archive.page(Selection(FuturesFill), None, 1_000)}
+    assert kept == {fill(number).trade_id for number in range(90)}
+
+
+async def test_only_fills_that_are_shown_stay_in_memory() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(1_000, 1_600)]
+    client.rows[FILLS, COIN] = [fill(number) for number in range(600)]
+    histories = [FillHistory(client, product_type, InlineDisk()) for product_type in (USDT, COIN)]  # type: ignore[arg-type]
+    shown = reader(client, *histories)
+    for _ in range(15):
+        rows = (await shown.read()).rows
+    assert len(rows) == KEPT
+    assert all(row.product_type is USDT for row in rows)
+    kept = {history.product_type: len(list(history.rows)) for history in histories}
+    assert kept[USDT] == KEPT
+    assert 0 < kept[COIN] <= 61, "its last minute, which is read again"
+    client.rows[FILLS, COIN].append(fill(2_000))
+    assert (await shown.read()).rows[0].product_type is COIN

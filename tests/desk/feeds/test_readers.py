@@ -1,0 +1,359 @@
+"""Pending orders, triggers and positions by their row laws."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.desk.fixtures.exchange_rows import fill, order, trigger
+from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
+from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
+from tradetui.desk.reversal.market_state import Held
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    EndpointMissing,
+    PermissionRefused,
+    RateLimited,
+    Unreachable,
+    UnreadableReply,
+)
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import QUERIED_PLAN_TYPES
+from tradetui.wire.models.futures import FuturesAccount, TriggerOrder
+from tradetui.wire.models.futures_extended import ReportedPosition
+
+ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
+POSITIONS, FILLS = "futures.positions", "futures.fills"
+
+
+async def test_every_page_of_both_states_is_read_and_what_is_absent_is_gone() -> None:
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [*(order(number) for number in range(230)), order(500, "partially_filled")]
+    client.rows[ORDERS, COIN] = [order(900)]
+    orders = OrdersReader(client, [USDT, COIN])  # type: ignore[arg-type]
+    reading = await orders.read()
+    assert len(reading.rows) == 232
+    assert [row.time_order for row in reading.rows] == sorted((row.time_order for row in reading.rows), reverse=True)
+    assert reading.rows[0].record.order_id == order(900).order_id
+    client.rows[ORDERS, USDT] = client.rows[ORDERS, USDT][3:]
+    assert len((await orders.read()).rows) == 229
+
+
+async def test_a_coins_account_that_comes_twice_is_one() -> None:
+    client = ScriptedClient()
+    rows = [{"marginCoin": coin, "available": "1", "accountEquity": "1"} for coin in ("USDT", "USDC", "USDT")]
+    client.rows["futures.accounts", USDT] = [FuturesAccount.from_row(row) for row in rows]
+    reading = await AccountsReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert [row.record.margin_coin for row in reading.rows] == ["USDT", "USDC"]
+
+
+async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for() -> None:
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1, cTime=str(NOW_MS - 400 * 86_400_000))]
+    reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert len(reading.rows) == 1
+    assert all(
+        getattr(request, "start_time", None) is None and getattr(request, "end_time", None) is None
+        for _, request in client.requests
+    )
+
+
+async def test_an_order_that_fills_between_the_two_reads_is_shown_once_as_it_is_now() -> None:
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1)]
+
+    def fills_in_part(name: str, request: object) -> None:
+        if getattr(request, "status", None) == "partially_filled":
+            client.rows[ORDERS, USDT] = [order(1, "partially_filled")]
+
+    client.before = fills_in_part
+    reading = await OrdersReader(client, [USDT]).read()  # type: ignore[arg-type]
+    assert [row.record.status for row in reading.rows] == ["partially_filled"]
+
+
+async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_ones() -> None:
+    client = ScriptedClient()
+    client.rows[ORDERS, USDT] = [order(1), order(2)]
+    feed = Feed("orders", OrdersReader(client, [USDT]), 2.0, client.clock)  # type: ignore[arg-type]
+    await feed.poll()
+    client.unreadable.add(ORDERS)
+    client.clock.seconds += 60
+    await feed.poll()
+    assert len(feed.snapshot.rows) == 2
+    assert feed.snapshot.error is not None and "2 rows came, not one readable" in feed.snapshot.error.sentence
+    assert str(feed.freshness) in ("stale", "dead")
+
+
+async def test_positions_and_fills_none_of_which_can_be_read_are_not_taken_for_none() -> None:
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "1"})]
+    client.rows[FILLS, USDT] = [fill(1)]
+    client.unreadable |= {POSITIONS, FILLS}
+    with pytest.raises(UnreadableReply):
+        await PositionsReader(client, [USDT]).read()  # type: ignore[arg-type]
+    with pytest.raises(UnreadableReply):
+        await FillHistory(client, USDT, InlineDisk()).read_newest(0.0)  # type: ignore[arg-type]
+
+
+def triggers(client: ScriptedClient) -> TriggersReader:
+    return TriggersReader(client, [USDT], InlineDisk())  # type: ignore[arg-type]
+
+
+async def test_all_three_plan_types_are_merged() -> None:
+    client = ScriptedClient()
+    client.failing[LIVE] = EndpointMissing("no", code="40404")
+    client.rows[TRIGGERS, USDT] = [trigger(1), trigger(2, planType="track_plan"), trigger(3, planType="profit_loss")]
+    reader = triggers(client)
+    reading = await reader.read()
+    assert {row.record.order_id for row in reading.rows} == {trigger(number).order_id for number in (1, 2, 3)}
+    assert reader.live is None
+    assert reading.error is None
+
+
+@pytest.mark.parametrize("live_known", [True, False])
+async def test_a_plan_made_long_ago_and_ended_now_appears_and_comes_first(live_known: bool) -> None:
+    client = ScriptedClient()
+    old = trigger(1, "live")
+    if live_known:
+        client.rows[LIVE, USDT] = [old]
+    else:
+        client.failing[LIVE] = EndpointMissing("no", code="40404")
+    client.rows[TRIGGERS, USDT] = [trigger(number) for number in range(10, 460)]
+    reader = triggers(client)
+    for _ in range(8):
+        await reader.read()
+    ended = trigger(1, "cancelled", NOW_MS)
+    client.rows[LIVE, USDT] = []
+    client.rows[TRIGGERS, USDT].append(ended)
+    polls = 0
+    while True:
+        polls += 1
+        reading = await reader.read()
+        if any(row.record.order_id == ended.order_id for row in reading.rows):
+            break
+        assert polls < 10
+    assert polls == 1 if live_known else polls <= 5
+    assert reading.rows[0].record.order_id == ended.order_id
+    assert reading.rows[0].record.plan_status == "cancelled"
+
+
+async def test_a_row_that_changes_is_updated_in_place() -> None:
+    client = ScriptedClient()
+    client.rows[TRIGGERS, USDT] = [trigger(1, "executing"), trigger(2)]
+    reader = triggers(client)
+    archive = Archive(None)
+    await reader.attach(archive)
+    await reader.read()
+    client.rows[TRIGGERS, USDT] = [trigger(1, "executed", executeOrderId="7"), trigger(2)]
+    reading = await reader.read()
+    assert [row.record.execute_order_id for row in reading.rows if row.record.order_id == trigger(1).order_id] == ["7"]
+    assert len(reading.rows) == 2
+    assert archive.count(Selection(TriggerOrder)) == 2
+
+
+async def test_while_nobody_looks_the_waiting_ones_are_read_each_time_and_the_history_now_and_then() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live")]
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    reader = triggers(client)
+    await reader.read()
+    reader.is_hidden = True
+    before = client.count(TRIGGERS)
+    for _ in range(2):
+        await reader.read()
+    assert client.count(TRIGGERS) == before
+    client.rows[LIVE, USDT] = []
+    client.rows[TRIGGERS, USDT].append(trigger(1, "executed", NOW_MS))
+    reading = await reader.read()
+    assert reading.rows[0].record.order_id == trigger(1).order_id, "one that ended is asked for at once"
+    looked_up = client.count(TRIGGERS)
+    for _ in range(HIDDEN_READS):
+        await reader.read()
+    # A page of each plan type; the next piece of the sweep has another turn.
+    assert client.count(TRIGGERS) == looked_up + len(QUERIED_PLAN_TYPES)
+
+
+async def test_the_first_read_of_all_reads_the_history_though_nobody_looks() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live")]
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    reader = triggers(client)
+    reader.is_hidden = True
+    assert [row.record.order_id for row in (await reader.read()).rows] == [trigger(2).order_id]
+
+
+async def test_waiting_triggers_are_told_beside_the_history() -> None:
+    client = ScriptedClient()
+    client.rows[LIVE, USDT] = [trigger(1, "live"), trigger(2, "live", planType="track_plan")]
+    reader = triggers(client)
+    assert (await reader.read()).rows == []
+    assert reader.live is not None
+    assert len(reader.live) == 2
+
+
+async def test_triggers_seen_before_the_archive_was_there_are_kept_and_earlier_ones_come_back() -> None:
+    client = ScriptedClient()
+    archive = Archive(None)
+    first = triggers(client)
+    client.rows[TRIGGERS, USDT] = [trigger(1)]
+    await first.read()
+    await first.attach(archive)
+    client.rows[TRIGGERS, USDT] = [trigger(2)]
+    second = triggers(client)
+    await second.read()
+    await second.attach(archive)
+    assert {row.record.order_id for row in (await second.read()).rows} == {trigger(1).order_id, trigger(2).order_id}
+
+
+def position(symbol: str = "BTCUSDT", total: str = "3") -> ReportedPosition:
+    row = {"symbol": symbol, "holdSide": "long", "total": total, "marginCoin": "USDT", "posMode": "hedge_mode"}
+    return ReportedPosition.from_row(row)
+
+
+def positions(client: ScriptedClient) -> PositionsReader:
+    return PositionsReader(client, [USDT])  # type: ignore[arg-type]
+
+
+async def test_reported_positions_are_chosen_where_they_answer() -> None:
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [position(), position("ETHUSDT", "0")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert reader.source == "reported"
+    assert [(row.symbol, row.size) for row in reading.rows] == [("BTCUSDT", Decimal(3))]
+    assert client.count(FILLS) == 0
+
+
+async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held() -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1, tradeSide="merge")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert not reading.rows
+    assert reading.note.startswith("what is held of BTCUSDT is not known: tradeSide 'merge'")
+    held = Held((), (), unknown_words=reader.unknown_words)
+    assert held.doubt("btcusdt") == "tradeSide 'merge' is not known"
+    assert not held.doubt("ETHUSDT")
+
+
+async def test_a_position_that_comes_twice_in_a_reply_is_one() -> None:
+    client = ScriptedClient()
+    client.rows[POSITIONS, USDT] = [position(), position("ETHUSDT"), position()]
+    reading = await positions(client).read()
+    assert [row.symbol for row in reading.rows] == ["BTCUSDT", "ETHUSDT"]
+
+
+@pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
+async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = refusal
+    client.rows[FILLS, USDT] = [fill(1), fill(2), fill(3, tradeSide="close")]
+    reader = positions(client)
+    reading = await reader.read()
+    assert reader.source == "fills"
+    assert [(row.symbol, row.leg, row.size) for row in reading.rows] == [("BTCUSDT", "long", Decimal(1))]
+    client.failing.clear()
+    client.rows[POSITIONS, USDT] = [position()]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(1)], "the source is chosen once a session"
+
+
+@pytest.mark.parametrize(
+    "trouble", [Unreachable("x"), Busy("x", code="40725"), RateLimited("x"), AuthenticationFailed("x", code="40006")]
+)
+async def test_any_other_error_chooses_nothing(trouble: Exception) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = trouble
+    reader = positions(client)
+    with pytest.raises(type(trouble)):
+        await reader.read()
+    assert reader.source is None
+    client.failing.clear()
+    client.rows[POSITIONS, USDT] = [position()]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(3)]
+    client.failing[POSITIONS] = EndpointMissing("gone", code="40404")
+    with pytest.raises(EndpointMissing):
+        await reader.read()
+    assert reader.source == "reported"
+
+
+async def test_positions_wait_for_the_whole_history_and_then_each_fill_is_one_step() -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in range(1_250)]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    with pytest.raises(StillReading, match="pages so far"):
+        await reader.read()
+    for _ in range(3):
+        client.clock.seconds += 1
+        try:
+            reading = await reader.read()
+        except StillReading:
+            continue
+    assert [row.size for row in reading.rows] == [Decimal(1_250)]
+    before = client.count(FILLS)
+    client.rows[FILLS, USDT].append(fill(1_250))
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(1_251)]
+    assert client.count(FILLS) == before + 1
+
+
+async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_path: object) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in range(30)]
+    archive = Archive(tmp_path / "archive.sqlite")  # type: ignore[operator]
+    first = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await first.attach(archive)
+    await first.read_newest(0.0)
+    while await first.read_hole():
+        pass
+    client.rows[FILLS, USDT] = [fill(number) for number in range(25, 40)]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(15)], "all that the exchange tells"
+    await history.attach(archive)
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(40)], "all that was ever seen"
+
+
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_file: bool) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1), fill(9, tradeSide="close")]
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)  # type: ignore[operator]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await history.attach(archive)
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    assert (await reader.read()).rows == []
+    client.rows[FILLS, USDT].append(fill(5, price="110"))
+    client.clock.seconds += 1
+    try:
+        reading = await reader.read()
+    except StillReading:
+        client.clock.seconds += 1
+        reading = await reader.read()
+    assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
+
+
+async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_a_feed() -> None:
+    polling, first = ScriptedClient(), ScriptedClient()
+    polling.rows[POSITIONS, USDT] = first.rows[POSITIONS, USDT] = [position()]
+    first.failing[POSITIONS] = Busy("busy")
+    reader = PositionsReader(polling, [USDT], first_client=first)  # type: ignore[arg-type]
+    with pytest.raises(Busy):
+        await reader.read()
+    first.failing.clear()
+    for _ in range(3):
+        assert len((await reader.read()).rows) == 1
+    assert (first.count(POSITIONS), polling.count(POSITIONS)) == (2, 2)

@@ -1,0 +1,103 @@
+"""What a wallet did beside trading and transfers: nothing on the embedded exchange, and every other word elsewhere."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.desk.fixtures.bill_rows import bill
+from tests.desk.fixtures.exchange_rows import fill
+from tests.desk.fixtures.ledger_histories import START_MS
+from tests.desk.fixtures.scripted_exchange import USDT
+from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.results.wallet import WalletMove, wallet_moves
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.trading.results.periods import Grouping
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_extended import FuturesBill
+
+DAY_MS = 86_400_000
+NOW_MS = START_MS + 3 * DAY_MS
+COVERAGE = BillCoverage(START_MS - DAY_MS, NOW_MS)
+OPENED = bill(1, START_MS, "open_long", "0", fee="-0.06", symbol="BTCUSDT", balance="999.94")
+
+
+def moves_of(
+    *bills: FuturesBill, coverage: BillCoverage = COVERAGE, since: int | None = None, until: int = NOW_MS
+) -> list[WalletMove] | None:
+    """The moves of a wallet with one fill, whose fee of 0.06 the first bill tells of."""
+    archive = Archive(None)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, START_MS))])
+    while archive.settle():
+        pass
+    archive.note_read(USDT, NOW_MS)
+    archive.add_bills(USDT, BillReading((OPENED, *bills), coverage))
+    query = ResultQuery(Grouping.COIN, NOW_MS, since, until, product_types=(USDT,))
+    net = {row.coin: row.net for row in results(archive.connection, query)}
+    return wallet_moves(archive.connection, query, net)
+
+
+def move_of(*bills: FuturesBill, since: int | None = None, until: int = NOW_MS) -> WalletMove:
+    moves = moves_of(*bills, since=since, until=until)
+    assert moves is not None
+    (move,) = moves
+    return move
+
+
+def test_trading_funding_and_transfers_explain_the_wallet() -> None:
+    move = move_of(
+        bill(2, START_MS + 5, "trans_from_exchange", "50", balance="1049.94"),
+        bill(3, START_MS + 6, "contract_settle_fee", "-1", symbol="BTCUSDT", balance="1048.94"),
+    )
+    assert (move.moved, move.net, move.transfers, move.unexplained) == (
+        Decimal("48.94"),
+        Decimal("-1.06"),
+        Decimal(50),
+        Decimal(0),
+    )
+
+
+def test_other_words_and_bills_that_never_came_are_unexplained() -> None:
+    move = move_of(bill(2, START_MS + 5, "cash_gift_issue", "7", balance="1006.94"))
+    assert move.unexplained == 7
+    move = move_of(bill(2, START_MS + 5, "contract_settle_fee", "-1", balance="995.94"))
+    assert move.unexplained == -3, "the balance fell by more than the bills say"
+
+
+def test_without_balances_the_bills_are_summed() -> None:
+    move = move_of(bill(2, START_MS + 5, "bonus_issue", "7"), bill(3, START_MS + 6, "append_margin", "-100"))
+    assert move.unexplained == 7
+
+
+@pytest.mark.parametrize("balance", ["899.94", "999.94"])
+def test_margin_that_goes_to_a_position_is_no_loss_however_balances_are_told(balance: str) -> None:
+    move = move_of(bill(2, START_MS + 5, "append_margin", "-100", balance=balance))
+    assert move.unexplained == 0
+
+
+def test_a_period_begins_with_the_balance_of_the_bill_before() -> None:
+    later = bill(2, START_MS + DAY_MS, "bonus_issue", "7", balance="1006.94")
+    first = move_of(later, until=START_MS + DAY_MS - 1)
+    assert (first.moved, first.net, first.unexplained) == (Decimal("-0.06"), Decimal("-0.06"), Decimal(0))
+    second = move_of(later, since=START_MS + 9)
+    assert (second.moved, second.net, second.unexplained) == (Decimal(7), Decimal(0), Decimal(7))
+
+
+def test_what_is_not_read_is_not_known() -> None:
+    assert moves_of(coverage=BillCoverage(refusal="no right")) is None
+    assert moves_of(coverage=BillCoverage(START_MS + 1, NOW_MS)) is None, "the first fill lies before the first bill"
+    gap = TimeSpan(START_MS + 2 * DAY_MS, START_MS + 2 * DAY_MS)
+    with_gap = BillCoverage(START_MS - DAY_MS, NOW_MS, (gap,))
+    assert moves_of(coverage=with_gap) is None
+    assert moves_of(coverage=with_gap, until=START_MS + DAY_MS) is not None
+    assert moves_of(since=NOW_MS - 1) is None, "the newest may still be on their way"
+
+
+def test_what_came_after_both_were_read_does_not_count_yet() -> None:
+    move = move_of(
+        bill(2, NOW_MS - 1, "contract_settle_fee", "-1", symbol="BTCUSDT", balance="998.94"),
+    )
+    assert (move.moved, move.net, move.unexplained) == (Decimal("-0.06"), Decimal("-0.06"), Decimal(0))

@@ -1,0 +1,172 @@
+"""On the embedded exchange nothing is unexplained: a day with trades, reversals, funding, transfers, both margins."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import UTC
+from decimal import Decimal
+
+import pytest
+from pydantic import SecretStr
+
+from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, START_MS
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow, ended_trips, results
+from tradetui.desk.archive.trips.open_trips import open_trips
+from tradetui.desk.feeds.bills.bill_history import BillHistory
+from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.fills.fill_history import NOTED_EVERY_MS, FillHistory
+from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import read_period_results
+from tradetui.desk.results.wallet import WalletMove, wallet_moves
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.rate_limit.local_budget import LocalBudget
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.books.execution.reversal import RequestedReversal
+from tradetui.sandbox.exchange_state import ExchangeState
+from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.seed_accounts import build_exchange_state
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.positions import reported
+from tradetui.trading.results.periods import Grouping
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_requests import PositionsRequest
+
+HOURS = 26
+ONE_MINUTE_A_STEP = Decimal(1) / 240
+
+
+class Trader:
+    """An account of an exchange in virtual time, and the archive of a session that reads it now and then."""
+
+    def __init__(self, name: str) -> None:
+        self.clock = LoopClock(START_MS)
+        self.exchange_state: ExchangeState = build_exchange_state(7, START_MS, speed=ONE_MINUTE_A_STEP)
+        key = next(key for key in self.exchange_state.keys if key.name == name)
+        self.uid, self.chance = key.uid, random.Random(name)
+        budget = LocalBudget(share=1.0, clock=self.clock, random=random.Random(1))
+        sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(seed=7))
+        credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
+        self.client = ExchangeReader(credentials, app=sandbox, clock=self.clock, budget=budget, random=random.Random(1))
+        self.archive = Archive(None)
+        self.fills = [FillHistory(self.client, product_type, InlineDisk()) for product_type in PRODUCT_TYPES]
+        self.ended = [ClosedPositionHistory(self.client, kind, InlineDisk()) for kind in PRODUCT_TYPES]
+        self.bills = [BillHistory(self.client, product_type, InlineDisk()) for product_type in PRODUCT_TYPES]
+
+    async def attach(self) -> None:
+        for fills, bills in zip(self.fills, self.bills, strict=True):
+            await fills.attach(self.archive)
+            await bills.attach(self.archive)
+        for ended in self.ended:
+            await ended.attach(self.archive)
+
+    async def read(self) -> None:
+        for fills, bills in zip(self.fills, self.bills, strict=True):
+            await fills.read_newest(self.clock.monotonic())
+            while await fills.read_hole():
+                pass
+            await bills.read_newest(self.clock.monotonic())
+            while await bills.read_gap(self.clock.monotonic()):
+                pass
+        for ended in self.ended:
+            while ended.is_due(self.clock.monotonic()):
+                await ended.read_page(self.clock.monotonic())
+        while self.archive.settle(over_holes=True):
+            pass
+
+    async def open_trips(self) -> list[TripRow]:
+        """The trips that are open now."""
+        positions = [
+            reported(product_type, row)
+            for product_type in PRODUCT_TYPES
+            for row in (await self.client.read(PositionsRequest(product_type=product_type))).rows
+            if isinstance(row, ReportedPosition)
+        ]
+        query = ResultQuery(Grouping.TOTAL, self.clock.wall_ms(), product_types=PRODUCT_TYPES)
+        return open_trips(self.archive.connection, query, positions)
+
+    def funding_bills(self, row: TripRow) -> Decimal:
+        """What the bills of a trip's symbol say was settled since it was opened."""
+        bills = self.archive.connection.execute(
+            "SELECT amount, fee FROM bill WHERE kind = 'funding' AND product_type = ? AND symbol = ? AND time > ?",
+            (str(row.product_type), row.symbol, row.trip.opened_ms),
+        )
+        return sum((Decimal(amount) + Decimal(fee) for amount, fee in bills), Decimal(0))
+
+    def moves(self, since: int | None, until: int) -> list[WalletMove]:
+        """What the wallets did in a period, all of whose funding is known."""
+        query = ResultQuery(Grouping.COIN, self.clock.wall_ms(), since, until, product_types=PRODUCT_TYPES)
+        rows = results(self.archive.connection, query)
+        assert all(row.funding is not None for row in rows)
+        assert any(row.funding for row in rows)
+        moves = wallet_moves(self.archive.connection, query, {row.coin: row.net for row in rows})
+        assert moves
+        return moves
+
+    def act(self) -> None:
+        """Reverse something, move money in or out, or lose a position by force."""
+        state = self.exchange_state
+        state.advance(self.clock.wall_ms())
+        book = state.account(self.uid).futures[self.chance.choice(PRODUCT_TYPES)]
+        coin = self.chance.choice(list(book.balances))
+        book.transfer(coin, Decimal(self.chance.randint(-50, 90)) / 100 or Decimal(1), state.now_ms)
+        if not book.holdings:
+            return
+        held = self.chance.choice(list(book.holdings.values()))
+        if self.chance.random() < 0.2:
+            state.burst(book, held)
+            return
+        hedge = book.mode == "hedge_mode"
+        side = "buy" if held.leg == "long" else "sell"
+        wanted = RequestedReversal(
+            held.spec, side if hedge else None, "Open" if hedge else None, held.size if hedge else None, ""
+        )
+        state.reverse(self.uid, book.product_type, wanted)
+
+
+@pytest.mark.looptime(end=400_000)
+@pytest.mark.parametrize("name", ["one-way", "isolated", "coin", "multi-assets"])
+async def test_nothing_is_unexplained(name: str) -> None:
+    trader = Trader(name)
+    await trader.attach()
+    for _ in range(HOURS):
+        await asyncio.sleep(3_600)
+        trader.act()
+        if trader.chance.random() < 0.2:
+            await trader.read()
+    await trader.read()
+    await asyncio.sleep(NOTED_EVERY_MS / 1000 + 10)  # only now it is noted that the last hour is read
+    await trader.read()
+    open_rows = await trader.open_trips()
+    await trader.client.aclose()
+    now_ms = trader.clock.wall_ms()
+    day_ms = 86_400_000
+    periods = [(None, now_ms), (now_ms - 3 * day_ms, now_ms), (now_ms - 70 * day_ms, now_ms - 12_345_678)]
+    for since, until in periods:
+        moves = trader.moves(since, until)
+        assert {move.unexplained for move in moves} == {Decimal(0)}
+        assert any(move.transfers for move in moves)
+    for choice in PeriodChoice:
+        query = PeriodQuery(period_of(choice, now_ms, UTC), now_ms, PRODUCT_TYPES)
+        assert read_period_results(trader.archive.connection, query).unexplained == 0
+    trips = [*ended_trips(trader.archive.connection, ResultQuery(Grouping.TOTAL, now_ms))]
+    differences = [row.net_difference for row in trips if row.net_difference is not None]
+    assert differences
+    assert set(differences) == {Decimal(0)}, "what a trip brought in is what the exchange says of the position"
+    assert any(row.funding for row in trips)
+    settled = [row for row in open_rows if row.funding is not None]
+    assert settled, "funding of what is held was settled"
+    for row in settled:
+        if row.leg is PositionSide.NET:  # bills name no side: in hedge mode the other one may have been held meanwhile
+            assert row.funding == trader.funding_bills(row)
+    moved = {move.coin: move.moved for move in trader.moves(None, now_ms)}
+    for product_type in PRODUCT_TYPES:
+        book = trader.exchange_state.account(trader.uid).futures[product_type]
+        for coin, balance in book.balances.items():
+            first = next(row for row in book.bills() if row["coin"] == coin)
+            began_with = Decimal(first["balance"]) - Decimal(first["amount"]) - Decimal(first["fee"])
+            assert moved[coin] == balance - began_with

@@ -1,0 +1,143 @@
+"""Alerts on the screen: the line above the keys, messages elsewhere, the bell, the desktop, and the screen A."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.desk.alerts.alert_event import Alert, AlertEvent
+from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
+from tradetui.ui.alerts.alert_notices import Throttle
+from tradetui.ui.alerts.alerts_screen import AlertsScreen
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+SIZE = (120, 36)
+EVERY_WAY = rule_of(Condition(RuleKind.LINK_LOST), tuple(Channel))
+
+
+def alert(sentence: str, kind: RuleKind = RuleKind.LINK_LOST, *channels: Channel) -> Alert:
+    event = AlertEvent(kinds=frozenset({kind}), key=sentence, sentence=sentence)
+    return Alert(event, 1_785_585_600_000, frozenset(channels or Channel))
+
+
+def messages(stage: Stage) -> list[str]:
+    return [notification.message for notification in stage.app._notifications]
+
+
+async def settled(pilot: Pilot[None], seconds: float = 1.5) -> None:
+    await asyncio.sleep(seconds)
+    await pilot.pause()
+
+
+def test_what_comes_together_goes_through_once() -> None:
+    throttle = Throttle()
+    through = [moment for moment in range(12) if throttle.lets_through(float(moment), at_once=False)]
+    assert through == [0, 5, 10]
+    assert throttle.lets_through(10.5, at_once=True)
+
+
+async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_looked_at() -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    async with stage.running(SIZE, after=6) as pilot:
+        stage.desk.alerts.test(EVERY_WAY)
+        await settled(pilot)
+        lines = screen_text(stage.app).splitlines()
+        assert lines[-2].strip() == "12:00  Test of the alert link lost: nothing happened"
+        assert "A Alerts 1 new" in lines[-3]
+        assert messages(stage) == []
+        assert stage.desk.alerts.unseen == 1
+        await pilot.press("A")
+        await settled(pilot)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert stage.desk.alerts.unseen == 0
+        assert "Test of the alert" not in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+async def test_the_bell_rings_where_it_is_wanted(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(bell=wanted)
+    async with stage.running(SIZE):
+        rings: list[int] = []
+        monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
+        stage.app.alerted(alert("Gone [/] \x1b[31m"))
+        assert len(rings) == wanted
+        stage.app.alerted(alert("silent", RuleKind.LINK_LOST, Channel.LINE))
+        assert len(rings) == wanted
+
+
+async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("question_mark")
+        stage.app.alerted(alert("fill 0", RuleKind.FILL))
+        stage.app.alerted(alert("Gone [/] \x1b[31m"))
+        await pilot.pause()
+        assert messages(stage) == ["Gone [/] \ufffd[31m"], "behind a dialog the line is still there"
+        await pilot.press("escape", "J")
+        await settled(pilot, 6)
+        before = len(messages(stage))
+        for number in range(5):
+            stage.app.alerted(alert(f"fill {number}", RuleKind.FILL))
+        await pilot.pause()
+        stage.desk.alerts.test(EVERY_WAY)
+        await settled(pilot)
+        assert messages(stage)[before:] == [], "no message covers a row"
+        assert "Test of the alert" in screen_text(stage.app).splitlines()[-2], "the newest stands above the keys"
+
+
+async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    monkeypatch.delenv("TMUX", raising=False)
+    async with stage.running(SIZE, after=6) as pilot:
+        written: list[str] = []
+        driver: Any = stage.app._driver
+        monkeypatch.setattr(driver, "write", written.append)
+        stage.desk.alerts.test(EVERY_WAY)
+        await settled(pilot)
+        notices = [text for text in written if "]9;" in text or "]777;" in text]
+        assert len(notices) == 1
+        assert notices[0].endswith("\a\a") and "Test of the alert link lost: nothing happened" in notices[0]
+
+
+async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    async with stage.running(SIZE, after=6) as pilot:
+        await pilot.press("A")
+        await settled(pilot)
+        screen = stage.app.screen
+        assert isinstance(screen, AlertsScreen)
+        text = screen_text(stage.app)
+        assert "Alerts 5" in text and "No alert has fired yet." in text
+        for sentence in ("trigger executed or failed", "stop cancelled", "outcome of a reversal unknown", "line, bell"):
+            assert sentence in text
+        await pilot.press("t", "x")
+        await settled(pilot)
+        text = screen_text(stage.app)
+        assert "Test of the alert fill: nothing happened" in text
+        assert "Alerts 5 · 1 silenced" in text and "Log 1" in text
+        assert stage.desk.alerts.silenced == {"fill"}
+        await pilot.press("x")
+        await settled(pilot)
+        assert stage.desk.alerts.silenced == frozenset()
+        await pilot.press("tab", "enter")
+        await settled(pilot)
+        assert "what      Test of the alert fill: nothing happened" in screen_text(stage.app)
+        await pilot.press("escape", "t")
+        await settled(pilot)
+        assert "The cursor is on no alert of the list." in messages(stage)
+        await pilot.press("q")
+        assert stage.app.screen is stage.app.main
+
+
+async def test_in_monitor_mode_what_can_never_fire_is_named() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((160, 40), after=6) as pilot:
+        await pilot.press("A")
+        await settled(pilot)
+        assert "never fires: monitor mode sends no reversal" in screen_text(stage.app)

@@ -1,0 +1,128 @@
+"""The configuration read again from the palette: what is taken at once, what is only named, what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.desk.alerts.alert_event import Alert
+from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
+from tradetui.desk.settings import DeskSettings
+from tradetui.ui.application.configuration_reload import NO_FILE, UNCHANGED, reload_configuration
+from tradetui.ui.settings.preferences import ScreenPreferences
+from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
+
+pytestmark = pytest.mark.looptime
+
+
+def with_configuration(stage: Stage, **result: Any) -> Stage:
+    """The stage whose open profile reads this when its configuration is read again."""
+
+    def reload() -> ConfigurationReload:
+        settings: DeskSettings = replace(stage.desk.settings, **result.get("limits", {}))
+        return ConfigurationReload(
+            result.get("look", ProfileLook()),
+            settings,
+            result.get("reopens", False),
+            frozenset(result.get("changed", ())),
+            result.get("taken", ()),
+            result.get("needs_restart", ()),
+            result.get("alert_rules", stage.desk.alerts.rules),
+        )
+
+    settings = stage.app.settings
+    stage.app.settings = replace(settings, profiles=[replace(choice, reload=reload) for choice in settings.profiles])
+    return stage
+
+
+async def reloaded(stage: Stage, pilot: Any) -> list[str]:
+    """What is said once it was read again."""
+    reload_configuration(stage.app)
+    await asyncio.sleep(3)
+    await pilot.pause()
+    return [notice.message for notice in stage.app._notifications]
+
+
+async def test_a_session_without_configuration_says_so() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        assert NO_FILE in await reloaded(stage, pilot)
+
+
+async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
+    stage = with_configuration(
+        Stage(),
+        limits={"max_reversal_size": Decimal("0.0001")},
+        changed=["max_reversal_size", "uid"],
+        taken=("max_reversal_size: 0.0001, was not set",),
+        needs_restart=("uid: 7, was not set",),
+    )
+    async with stage.running() as pilot:
+        notices = await reloaded(stage, pilot)
+        assert "In force now: max_reversal_size: 0.0001, was not set." in notices
+        assert "After a restart of tradetui: uid: 7, was not set." in notices
+        execution = stage.desk.execution
+        assert execution is not None
+        preview = await execution.preview(execution.target_named("BTCUSDT SHORT"))
+        assert any("max_reversal_size 0.0001" in reason for reason in execution.blocking_reasons(preview))
+
+
+async def test_changed_alerts_are_gone_by_at_once() -> None:
+    rules = (rule_of(Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(1), Direction.DOWN)),)
+    stage = with_configuration(Stage(), alert_rules=rules, changed=["alerts"], taken=("alerts changed",))
+    async with stage.running() as pilot:
+        assert "In force now: alerts changed." in await reloaded(stage, pilot)
+        assert stage.desk.alerts.rules == rules
+        fired: list[Alert] = []
+        stage.desk.alerts.subscribe(fired.append)
+        await asyncio.sleep(5)
+        assert fired == [], "fills are none of its business any more"
+
+
+async def test_nothing_new_is_said_too() -> None:
+    stage = with_configuration(Stage())
+    async with stage.running() as pilot:
+        assert UNCHANGED in await reloaded(stage, pilot)
+
+
+async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_chosen_one() -> None:
+    look = ProfileLook(theme="tradetui-light", timezone="Asia/Tokyo", keys={"zoom": "x"})
+    stage = with_configuration(
+        Stage(preferences=ScreenPreferences("tradetui-red-up")),
+        look=look,
+        changed=["theme", "timezone", "keys"],
+    )
+    async with stage.running() as pilot:
+        await reloaded(stage, pilot)
+        assert stage.app.theme == "tradetui-light"
+        assert str(stage.app.main.zone) == "Asia/Tokyo"
+        await pilot.press("x")
+        assert sum(panel.display for panel in stage.app.main.panels.values()) == 1
+
+
+async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again() -> None:
+    stage = with_configuration(Stage(), limits={"read_only": True}, reopens=True, changed=["mode"])
+    async with stage.running() as pilot:
+        before = stage.desk
+        await reloaded(stage, pilot)
+        assert stage.desk is not before
+        assert before.execution is not None and before.execution.settings.read_only
+
+
+async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> None:
+    def broken() -> ConfigurationReload:
+        raise ValueError("config.toml:3: mode: must be monitor or trade")
+
+    stage = Stage()
+    settings = stage.app.settings
+    stage.app.settings = replace(settings, profiles=[replace(choice, reload=broken) for choice in settings.profiles])
+    async with stage.running() as pilot:
+        before = stage.desk
+        (notice,) = await reloaded(stage, pilot)
+        assert notice == "The configuration was not taken: config.toml:3: mode: must be monitor or trade"
+        assert stage.desk is before

@@ -1,0 +1,103 @@
+"""Messages leave every line of a dialog readable, name the reversal they are about, and go when they are untrue."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.widgets import Button
+
+from tests.ui.fixtures.reversal_dialog import opened, text_in_one_line
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.virtual_time import newest_message
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.safe_text import notify
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+OLDER = "An alarm of seven lines. " * 12
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        notify(stage.app, OLDER, severity="error", seconds=600)
+        dialog = await opened(stage, pilot)
+        notify(stage.app, "The newest message.", severity="error", seconds=600)
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        rows = screen_text(stage.app).splitlines()
+        assert any("The newest message." in row for row in rows)
+        if size == (200, 60):  # in a lower window the dialog itself begins there
+            assert " SANDBOX   TRADE " in rows[0], rows[0]
+        for name in ("#size", "#reason", "#cancel", "#confirm"):
+            region = dialog.query_one(name).region
+            assert region.height >= 1
+            for x, y in ((region.x, region.y), (region.right - 1, region.bottom - 1)):
+                widget, _ = dialog.get_widget_at(x, y)
+                assert widget is dialog.query_one(name), f"{name} is covered by {widget}"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        notify(stage.app, OLDER, severity="error", seconds=600)
+        await pilot.press("L")
+        await asyncio.sleep(0.5)
+        await pilot.press("L")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ConfirmDialog)
+        rows = screen_text(stage.app).splitlines()
+        assert " SANDBOX   LOCKED " in rows[0], rows[0]
+        assert sum("Trading is locked." in row for row in rows[1:]) == 1, "beside the dialog, and not behind it too"
+        for button in dialog.query(Button):
+            widget, _ = dialog.get_widget_at(button.region.right - 1, button.region.y)
+            assert widget is button
+        await pilot.press("escape")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        rows = screen_text(stage.app).splitlines()
+        assert sum("Trading is locked." in row for row in rows) == 1, (
+            "and again where it was, once the question is over"
+        )
+        assert rows[-1].lstrip().startswith("?"), "above the line of keys"
+
+
+async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("L")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert newest_message(stage) == "Trading is locked."
+        await pilot.press("L", "tab", "enter")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        assert "Trading is locked." not in text_in_one_line(stage)
+
+
+async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        await pilot.press("escape")
+        await asyncio.sleep(60)
+        await pilot.pause()
+        assert dialog._attempt is not None and dialog._attempt.sent is not None
+        ends = [
+            notification.message
+            for notification in stage.app._notifications
+            if dialog._attempt.sent.intent in notification.message
+        ]
+        assert len(ends) >= 1
+        assert ", sent 12:00:" in ends[-1]

@@ -1,0 +1,253 @@
+"""The header bar: what stands in it, what is unknown, and how seldom it is painted."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from datetime import UTC
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from textual.widgets import Button, Input
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.open_journal import open_journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import State
+from tradetui.desk.results.today import TodayResult
+from tradetui.desk.tables.account_totals import Totals
+from tradetui.desk.tables.rows.row_source import FeedRow
+from tradetui.exchange.clock import LoopClock, Moment
+from tradetui.exchange.connection_status import ConnectionStatus
+from tradetui.sandbox.gateway.api_keys import READ
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.ui.header.header_bar import Figure, HeaderBar, fitting_figures
+from tradetui.ui.header.session_summary import alarm_of, today_of, worth_of
+from tradetui.ui.tty.screenshot import screen_text
+
+
+@pytest.mark.looptime
+async def test_badges_account_worth_and_link() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((200, 60)):
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert first.startswith("  SANDBOX   MONITOR   hedge · 41")
+        for label in (" ms", "clock ", "rate limit ", " % used"):
+            assert label in first
+        for label in ("equity ", " USDT", "open ", "free ", "margin ratio ", "exposure "):
+            assert label in second
+        assert "—" not in first + second.replace("today —", ""), "no sample is as old as the day"
+
+
+def test_what_is_unknown_is_a_dash() -> None:
+    figures = worth_of(SimpleNamespace(totals=Totals, today=lambda: None, zone=UTC))  # type: ignore[arg-type]
+    texts = ["".join(text for text, _ in figure.parts) for figure in figures]
+    assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
+
+
+def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
+    fraction = None if part is None else Decimal(part)
+    return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete, since)
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "style"),
+    [
+        (today("214.361", "0.00907"), "today +214.36 +0.91 %", "$gain"),
+        (today("-5", "-0.1"), "today -5.00 -10.00 %", "$loss"),
+        (today("0", None), "today 0.00", ""),
+        (today("7", "0.001", is_complete=False), "today +7.00? +0.10 %", "$gain"),
+        (today("7", "0.001", since=50_580_000), "since 14:03 +7.00 +0.10 %", "$gain"),
+        (today("0", None, since=50_580_000), "since 14:03 0.00", ""),
+    ],
+)
+def test_todays_result_is_an_amount_and_per_cent(result: TodayResult, text: str, style: str) -> None:
+    figure = today_of(result, UTC)
+    assert "".join(part for part, _ in figure.parts) == text
+    assert figure.parts[-1][1] == style
+
+
+def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
+    figures = (Figure(1, (("equity 1,000.00 USDT", ""),)), today_of(today("214.36", "0.0091"), UTC))
+    whole = sum(figure.width for figure in figures) + 3
+    texts = {
+        width: " ".join(part for figure in fitting_figures(figures, width) for part, _ in figure.parts)
+        for width in (whole, whole - 1, whole - 8, whole - 9)
+    }
+    assert ["%" in text for text in texts.values()] == [True, False, False, False]
+    assert ["+214.36" in text for text in texts.values()] == [True, True, True, False]
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_every_open_intent_is_named_whatever_its_state(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        assert stage.desk.execution is not None
+        intents = stage.desk.execution.intents
+
+        async def badge() -> str:
+            await asyncio.sleep(2)
+            await pilot.pause()
+            return screen_text(stage.app).splitlines()[0]
+
+        await intents.begin("i1", "USDT-FUTURES|BTCUSDT", "somebody's", {})
+        assert "NOT SETTLED BTCUSDT: J" in await badge()
+        for state, label in (
+            (State.SENT, "NOT SETTLED"),
+            (State.ACKNOWLEDGED, "NOT SETTLED"),
+            (State.UNKNOWN, "UNKNOWN OUTCOME"),
+        ):
+            await intents.step("i1", state, {})
+            assert f"{label} BTCUSDT: J" in await badge()
+        await intents.step("i1", State.SETTLED, {})
+        assert "BTCUSDT" not in await badge()
+        await intents.step("i1", State.CORRECTED, {})
+        assert "NOT SETTLED BTCUSDT: J" in await badge()
+        await intents.begin("i2", "USDT-FUTURES|ETHUSDT", "somebody's", {})
+        for state in (State.SENT, State.UNKNOWN):
+            await intents.step("i2", state, {})
+        assert "UNKNOWN OUTCOME ETHUSDT and 1 more: J" in await badge()
+
+
+@pytest.mark.looptime
+async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> None:
+    here, other = (
+        JournalLocation(tmp_path / name / "journal.sqlite", tmp_path / "registry.sqlite", ("by-uid",))
+        for name in ("here", "other")
+    )
+    journal = open_journal(other)
+    journal.begin("i1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {}, Moment(1, "boot", 1))
+    journal.step("i1", State.SENT, {}, Moment(1, "boot", 1))
+    intents = Intents(None, InlineDisk(), LoopClock(1), "", lambda: "i2", start_locked=False)
+    try:
+        assert await intents.open("account", here)
+        await intents.look()
+        desk = SimpleNamespace(intents=intents, archive_trouble=None)
+        assert alarm_of(desk) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
+    finally:
+        intents.close()
+        journal.close()
+
+
+@pytest.mark.looptime
+async def test_how_the_link_is_doing_is_painted_every_five_seconds_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running((200, 60), after=10) as pilot:
+        latencies = itertools.cycle((11.0, 12.0))
+        monkeypatch.setattr(ConnectionStatus, "latency_ms", property(lambda _: next(latencies)))
+        header = stage.app.main.query_one(HeaderBar)
+        links = []
+        for _ in range(60):
+            await asyncio.sleep(1)
+            await pilot.pause()
+            links.append(header.shown.link)
+        changes = sum(before != after for before, after in itertools.pairwise(links))
+        assert 2 <= changes <= 13
+
+
+@pytest.mark.looptime
+async def test_equity_and_open_profit_are_those_of_the_panels_at_every_moment() -> None:
+    stage = Stage()
+    async with stage.running((300, 80), after=4) as pilot:
+        open_profits = set()
+        for _ in range(20):
+            await asyncio.sleep(0.7)
+            await pilot.pause()
+            worth = {
+                figure.parts[0][0].strip(): figure.parts[1][0]
+                for figure in stage.app.main.query_one(HeaderBar).shown.worth
+            }
+            panels = stage.app.main.panels
+            positions, accounts = (panels[name].table._footer.totals for name in ("positions", "accounts"))
+            assert (worth["open"], worth["equity"]) == (positions["unrealised"][0], accounts["usdtEquity"][0])
+            open_profits.add(worth["open"])
+        assert len(open_profits) > 3
+
+
+@pytest.mark.looptime
+async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -> None:
+    stage = Stage(permissions=READ)
+    async with stage.running() as pilot:
+        assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
+        stage.sandbox.faults.next("delay", times=20)
+        await pilot.press("R")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert "Reading …" in screen_text(stage.app)
+        assert "This API key can only read: the exchange would refuse the order." in screen_text(stage.app)
+        await asyncio.sleep(3)
+        assert "This API key can only read: the exchange would refuse the order." in screen_text(stage.app)
+        assert dialog.query_one("#confirm", Button).disabled and not any(box.display for box in dialog.query(Input))
+        await pilot.press("escape")
+        await pilot.press("L")
+        await asyncio.sleep(1)
+        assert screen_text(stage.app).startswith("  SANDBOX   LOCKED   hedge")
+
+
+@pytest.mark.looptime
+async def test_what_matters_most_stays_where_room_is_short() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert "SANDBOX" in first and "rate limit" in first
+        assert second.strip().startswith("equity ")
+        assert "open " in second and "margin ratio " in second
+        await pilot.resize_terminal(52, 24)
+        await pilot.pause()
+        first, second = screen_text(stage.app).splitlines()[:2]
+        assert "SANDBOX" in first and " ms" in first and "rate limit" not in first
+        assert "equity " in second and "margin ratio" not in second
+
+
+@pytest.mark.looptime
+async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((60, 24)) as pilot:
+        stage.sandbox.faults.next("dropped-before", times=1_000_000)
+        await asyncio.sleep(40)
+        await pilot.pause()
+        first = screen_text(stage.app).splitlines()[0]
+        assert "link down" in first and "rate limit" not in first
+
+
+@pytest.mark.looptime
+async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running((200, 60)) as pilot:
+
+        async def hangs() -> Reading[FeedRow]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        for feed in stage.desk.feeds.values():
+            monkeypatch.setattr(feed.reader, "read", hangs)
+        await asyncio.sleep(60)
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert "2 Positions 18 · no data for" in text
+        assert " · one row an order · no data for" in text
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48), (200, 60)])
+async def test_an_account_with_several_assets_shows_the_union_figures(size: tuple[int, int]) -> None:
+    stage = Stage("multi-assets")
+    async with stage.running(size, after=12) as pilot:
+        await pilot.press("1")
+        await asyncio.sleep(1)
+        totals = stage.desk.totals()
+        text = screen_text(stage.app)
+        assert totals.equity is not None and totals.equity > 300_000, "the other product types' equity is in it"
+        assert totals.union_available is not None and totals.union_available > 70_000
+        assert f"equity+union {totals.equity:,.2f} USDT" in text
+        assert totals.worst_margin_ratio is not None
+        assert f"margin ratio {totals.worst_margin_ratio * 100:.2f} %" in text
+        if size[0] > 80:
+            assert f"available {totals.union_available:,.2f}" in text
+        for title in ("Union margin", "Free USDT", "Margin ratio %"):
+            assert title in text

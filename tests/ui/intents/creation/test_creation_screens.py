@@ -1,0 +1,804 @@
+"""Creating on the screen: nothing sent by accident, nothing shown before it is kept, and every end explained."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, OptionList, Static
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.virtual_time import newest_message
+from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
+from tradetui.desk.creation.key_store import Secrets, StoredKey
+from tradetui.desk.creation.kinds import CreationKind, NotWritten
+from tradetui.desk.intents.journal.journal import State
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.text_dialog import TextDialog
+from tradetui.ui.intents.creation.creation_form import CreationForm
+from tradetui.ui.intents.creation.creation_result import ResultDialog
+from tradetui.ui.intents.creation.creation_review import ReviewDialog
+from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
+from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+PASSPHRASE = "CanaryPass1"
+SIZE = (140, 50)
+FIELDS = ("subAccountName", "passphrase", "label", "permList", "ipList")
+
+
+def posts(stage: Stage) -> int:
+    return sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST")
+
+
+def text_in_front(stage: Stage) -> str:
+    """What is in front, its line breaks and frames taken out."""
+    region = max((child.region for child in stage.app.screen.children), key=lambda region: region.area)
+    rows = screen_text(stage.app).splitlines()[region.y : region.bottom]
+    return " ".join(re.sub(r"[│╭╮╰╯─▔▁]", " ", "\n".join(row[region.x : region.right] for row in rows)).split())
+
+
+def key_store(data_dir: Path) -> list[Path]:
+    """The files of every key kept there."""
+    return sorted(data_dir.rglob("vault/*.toml"))
+
+
+async def choose(stage: Stage, pilot: Pilot[None], name: str) -> None:
+    """Open one of the choices by its key and its place."""
+    await pilot.press("N")
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, ChoiceDialog)
+    await pilot.press(*["down"] * list(dialog._options).index(name), "enter")
+    await asyncio.sleep(0.2)
+    await pilot.pause()
+
+
+async def type_into(pilot: Pilot[None], *texts: str) -> None:
+    """Type into one box after the other."""
+    for row_index, text in enumerate(texts):
+        await pilot.press(*(["tab"] if row_index else []), *text)
+
+
+async def batch_form(stage: Stage, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
+    """Fill in the form for these names."""
+    await choose(stage, pilot, "Create sub-accounts with API keys")
+    form = stage.app.screen
+    assert isinstance(form, CreationForm)
+    for row, name in enumerate(names):
+        values = (name, PASSPHRASE, f"note {name}", "read contract_trade", "10.0.0.1 2001:db8::1")
+        for field, text in zip(FIELDS, values, strict=True):
+            form.query_one(f"#box-{row}-{field}", Input).value = text
+    await pilot.pause()
+
+
+async def reviewed(stage: Stage, pilot: Pilot[None]) -> ReviewDialog:
+    """From the form to its review, armed."""
+    await pilot.press("enter")
+    await asyncio.sleep(1)
+    await pilot.pause()
+    review = stage.app.screen
+    assert isinstance(review, ReviewDialog)
+    return review
+
+
+async def sent(stage: Stage, pilot: Pilot[None], seconds: float = 3) -> ResultDialog:
+    """From the review to what became of it."""
+    await reviewed(stage, pilot)
+    await pilot.press("tab", "enter")
+    await asyncio.sleep(seconds)
+    await pilot.pause()
+    result = stage.app.screen
+    assert isinstance(result, ResultDialog)
+    return result
+
+
+# Each of the three, from end to end
+
+
+async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        await type_into(pilot, "alphaone", PASSPHRASE, "first", "read", "10.0.0.1", "betatwos", PASSPHRASE, "second")
+        assert PASSPHRASE not in screen_text(stage.app)
+        await reviewed(stage, pilot)
+        assert posts(stage) == 0
+        text = screen_text(stage.app)
+        assert "SANDBOX · hedge · 4100000001" in text
+        assert f"POST {BATCH}" in text
+        assert PASSPHRASE not in text
+        await pilot.press("tab", "enter", *["enter"] * 8)
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert posts(stage) == 1
+        assert isinstance(stage.app.screen, ResultDialog), "Enter pressed once too often closes nothing unread"
+        text = screen_text(stage.app)
+        for row in ("✓ alphaone", "✓ betatwos"):
+            assert row in text
+        assert COVERED in text
+        made = [key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE]
+        assert len(made) == 2
+        for key in made:
+            assert key.secret not in text and key.api_key not in text
+        kept = {file.stem: tomllib.loads(file.read_text()) for file in key_store(tmp_path)}
+        assert {key["secret"] for key in kept.values()} == {key.secret for key in made}
+        await pilot.press("v")
+        await pilot.pause()
+        assert made[0].secret in screen_text(stage.app)
+        await pilot.press("j")
+        await pilot.pause()
+        assert made[0].secret not in screen_text(stage.app), "covered again once the cursor moves on"
+
+
+async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path, make_profile=lambda *_: "/profiles.d/alphaone.toml")
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos"])
+        result = await sent(stage, pilot)
+        await pilot.press("tab")
+        assert result.focused is result.query_one("#close", Button)
+        first, second = (key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
+        await pilot.press("v")
+        await pilot.pause()
+        assert first.secret in screen_text(stage.app)
+        await pilot.press("j")
+        for key, copied in (("a", second.api_key), ("s", second.secret), ("x", PASSPHRASE)):
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            assert stage.app.clipboard == copied, key
+        await pilot.press("m")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, TextDialog)
+
+
+async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    bodies: list[bytes] = []
+    async with stage.running((160, 60)) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos"])
+        await reviewed(stage, pilot)
+        lines = str(stage.app.screen.query_one("#body", Static).content).split("\n")
+        assert all(line.strip() in screen_text(stage.app) for line in lines[lines.index("[") :][:9])
+        shown = json.loads("".join(lines[lines.index("[") : lines.index("]") + 1]))
+        real = stage.sandbox.answer
+
+        def watched(request: object, *rest: object) -> object:
+            bodies.append(getattr(request, "body", b""))
+            return real(request, *rest)  # type: ignore[arg-type]
+
+        stage.sandbox.answer = watched  # type: ignore[method-assign, assignment]
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(3)
+        (body,) = [json.loads(body) for body in bodies if body.startswith(b"[")]
+        assert {account["passphrase"] for account in body} == {PASSPHRASE}
+        assert shown == [{**account, "passphrase": "***"} for account in body]
+
+
+async def test_a_broker_s_sub_account() -> None:
+    stage = Stage("broker")
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create a broker sub-account")
+        await type_into(pilot, "new@desk.example", "new desk")
+        await sent(stage, pilot)
+        assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
+        assert "✓ new@desk.example created: uid 42" in text_in_front(stage)
+        assert not stage.app.screen.query(IssuedKeys), "no key was created"
+
+
+async def test_the_copy_key() -> None:
+    stage = Stage("copy-new")
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create the copy-trading key")
+        await type_into(pilot, PASSPHRASE)
+        await sent(stage, pilot)
+        assert stage.sandbox.counts["POST", COPY] == posts(stage) == 1
+        assert "key kept as copy-trading" in text_in_front(stage)
+        await pilot.press("s")
+        await asyncio.sleep(0.1)
+        secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
+        assert stage.app.clipboard == secret
+        assert newest_message(stage) == "Copied the secret of copy-trading; the clipboard holds it now."
+        await pilot.pause()
+        assert secret not in screen_text(stage.app)
+        for key, copied in (("a", "bg_"), ("x", PASSPHRASE)):
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            assert stage.app.clipboard.startswith(copied)
+
+
+# The form
+
+
+RULES = [
+    ("subAccountName", "alpha", "8 English letters"),
+    ("subAccountName", "alpha1ne", "8 English letters"),
+    ("passphrase", "short", "8 to 32 characters"),
+    ("passphrase", "with space 1", "8 to 32 characters"),
+    ("label", "x" * 21, "Shorten it from 21 to 20"),
+    ("permList", "read withdraw", "spot_trade, margin_trade, contract_trade, read"),
+    ("ipList", "10.0.0.1 10.0.0.256", "Give addresses such as"),
+    ("ipList", "10.0.0.0/24", "10.0.0.0/24 is a network: give single addresses."),
+    ("ipList", "10.0.0.1 10.0.0.2 10.0.0.1", "10.0.0.1 is given twice"),
+    ("ipList", " ".join(f"10.0.0.{number}" for number in range(31)), "Give at most 30"),
+]
+
+
+async def test_every_rule_is_told_as_one_types() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        form = stage.app.screen
+        for field, text, rule in RULES:
+            box = form.query_one(f"#box-0-{field}", Input)
+            right = box.value
+            assert not form.query_one("#confirm", Button).disabled, field
+            box.value = text
+            await pilot.pause()
+            problem = form.query_one("#problem-0", Static)
+            assert problem.display and rule in str(problem.content), (field, text)
+            assert form.query_one("#confirm", Button).disabled
+            await pilot.press("enter")
+            await pilot.pause()
+            assert stage.app.screen is form
+            if field == "passphrase":
+                assert text not in screen_text(stage.app)
+            box.value = right
+            await pilot.pause()
+            assert not problem.display
+
+
+async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        form = stage.app.screen
+        form.query_one("#box-1-subAccountName", Input).focus()
+        await pilot.press(*"ALPHAONE")
+        await pilot.pause()
+        assert "still needed: passphrase, note" in text_in_front(stage)
+        await type_into(pilot, "", PASSPHRASE, "another")
+        await pilot.pause()
+        assert "Name: each name once. Choose another." in text_in_front(stage)
+        assert form.query_one("#confirm", Button).disabled
+
+
+async def test_passphrases_are_covered_until_asked_for() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        assert PASSPHRASE not in screen_text(stage.app)
+        await pilot.press("f2")
+        await pilot.pause()
+        assert PASSPHRASE in screen_text(stage.app)
+        await pilot.press("f2")
+        await pilot.pause()
+        assert PASSPHRASE not in screen_text(stage.app)
+
+
+async def test_up_and_down_stay_in_the_column() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        await pilot.press("tab", "down", "down", "up")
+        assert stage.app.screen.focused is not None
+        assert stage.app.screen.focused.id == "box-1-passphrase"
+
+
+async def test_letters_are_text_in_the_form() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        await pilot.press(*"qNRLoPTu")
+        form = stage.app.screen
+        assert isinstance(form, CreationForm)
+        assert form.query_one("#box-0-subAccountName", Input).value == "qNRLoPTu"
+
+
+# Nothing by accident
+
+
+async def test_enter_goes_back_and_escape_goes_back() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        form = stage.app.screen
+        for key in ("enter", "escape"):
+            await reviewed(stage, pilot)
+            await pilot.press(key)
+            await pilot.pause()
+            assert stage.app.screen is form, "with everything still typed"
+            assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
+        await pilot.press("escape")
+        assert isinstance(stage.app.screen, ConfirmDialog), "what was typed is not lost by one key"
+        await pilot.press("enter")
+        assert stage.app.screen is form
+        await pilot.press("escape", "tab", "enter")
+        assert stage.app.screen is stage.app.main
+        assert posts(stage) == 0
+
+
+async def test_keys_typed_ahead_send_nothing() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        await pilot.press("enter", "tab", "enter", "tab", "enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 0
+
+
+async def test_while_it_is_sent_nothing_can_be_cancelled_or_sent_again(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        await reviewed(stage, pilot)
+        stage.sandbox.faults.next("delay", endpoint="subaccounts.create_batch")
+        await pilot.press("tab", "enter")
+        review = stage.app.screen
+        await pilot.press("escape", "enter", "tab", "enter")
+        assert stage.app.screen is review
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ResultDialog)
+        assert posts(stage) == 1
+
+
+async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("L")
+        await batch_form(stage, pilot)
+        await reviewed(stage, pilot)
+        assert "Trading is locked; L unlocks it." in text_in_front(stage)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(2)
+        assert posts(stage) == 0
+
+
+async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("f9")
+        await batch_form(stage, pilot)
+        form = stage.app.screen
+        assert "Trading is locked. Enter shows the review; L unlocks it there." in text_in_front(stage)
+        review = await reviewed(stage, pilot)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("tab", "enter")
+        await pilot.pause()
+        assert stage.app.screen_stack[-1] is review
+        assert "L unlocks it" not in text_in_front(stage)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert stage.app.screen is form
+        assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
+        await reviewed(stage, pilot)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert posts(stage) == 1
+
+
+async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        await reviewed(stage, pilot)
+        assert stage.desk.execution is not None
+        stage.desk.execution.lock()
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert "Trading is locked; L unlocks it." in text_in_front(stage)
+        assert stage.app.screen.query_one("#confirm", Button).disabled
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(2)
+        assert posts(stage) == 0
+        assert isinstance(stage.app.screen, CreationForm), "Enter pressed Back"
+
+
+@pytest.mark.parametrize("screen", ["main", "lookup"])
+async def test_without_leave_its_key_says_why(screen: str) -> None:
+    stage = Stage(read_only=True)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press(*(["6"] if screen == "lookup" else []), "N")
+        await pilot.pause()
+        (message,) = [notification.message for notification in stage.app._notifications]
+        assert message == "Monitor mode, or account_admin is not set in the profile: nothing can be created."
+        assert posts(stage) == 0
+
+
+@pytest.mark.parametrize("how", ["monitor", "not an admin"])
+async def test_without_leave_it_is_not_there(how: str) -> None:
+    stage = Stage(read_only=how == "monitor", account_admin=how == "monitor")
+    async with stage.running(SIZE) as pilot:
+        assert stage.desk.creation is None
+        await pilot.press("N")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "API keys; those you created" not in screen_text(stage.app)
+        await pilot.press("escape", "o")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ChoiceDialog)
+        assert not any("Create" in option for option in stage.app.screen._options)
+        await pilot.press("escape", "ctrl+p")
+        await asyncio.sleep(0.5)
+        await pilot.press(*"create")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert "sub-account" not in screen_text(stage.app)
+        await pilot.press("escape")
+        assert posts(stage) == 0
+
+
+async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "API keys; those you created" in str(stage.app.screen.query_one(Static).content)
+        await pilot.press("escape", "o", "end", "enter")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ChoiceDialog)
+        assert "API keys you created" in stage.app.screen._options
+        await pilot.press("escape", "ctrl+p")
+        await asyncio.sleep(0.5)
+        await pilot.press(*"keys you created")
+        await asyncio.sleep(0.5)
+        await pilot.press("down", "enter")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert isinstance(stage.app.screen, IssuedKeysScreen)
+        assert "tradetui has not created an API key" in screen_text(stage.app)
+
+
+async def test_what_the_account_cannot_have_is_not_offered() -> None:
+    offered = {}
+    for account in ("hedge", "broker", "copy-new"):
+        stage = Stage(account)
+        async with stage.running(SIZE) as pilot:
+            await pilot.press("N")
+            await pilot.pause()
+            dialog = stage.app.screen
+            assert isinstance(dialog, ChoiceDialog)
+            offered[account] = "Create the copy-trading key" in dialog._options
+    assert offered == {"hedge": False, "broker": False, "copy-new": True}
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("account", "why"),
+    [
+        ("copy-old", "This account is a copy trader of the old model"),
+        ("at-limits", "This account has its one copy-trading key already"),
+    ],
+)
+async def test_both_documented_refusals_are_explained(account: str, why: str) -> None:
+    stage = Stage(account)
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "Create the copy-trading key")
+        await type_into(pilot, PASSPHRASE)
+        await sent(stage, pilot)
+        assert "Refused: nothing was created" in text_in_front(stage)
+        assert why in text_in_front(stage)
+        assert posts(stage) == 1
+        await asyncio.sleep(1.5)
+        await pilot.press("escape")
+        assert isinstance(stage.app.screen, CreationForm), "what was typed can be mended"
+        assert stage.app.screen.query_one(Input).value == PASSPHRASE
+
+
+@pytest.mark.parametrize(
+    ("account", "name", "code"),
+    [("at-limits", "brandnew", "40069"), ("at-limits", "limiteda", "40063"), ("managed", "brandnew", "22010")],
+)
+async def test_other_refusals_are_sentences(account: str, name: str, code: str) -> None:
+    stage = Stage(account)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, [name])
+        result = await sent(stage, pilot)
+        assert f"(code {code})" in text_in_front(stage)
+        assert not result.query(IssuedKeys)
+        await pilot.press("escape")
+        assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
+        await reviewed(stage, pilot)
+
+
+# In doubt
+
+
+@pytest.mark.parametrize("fault", ["dropped-after", "5xx", "truncated"])
+async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(tmp_path: Path, fault: str) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
+        await sent(stage, pilot)
+        for sentence in (
+            "It is not known what was created",
+            "Keys may exist that tradetui never received",
+            "? alphaone",
+        ):
+            assert sentence in text_in_front(stage)
+        await pilot.press("escape")
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        result = stage.app.screen
+        assert isinstance(result, ResultDialog), "what is in doubt stands before the form"
+        assert "delete the API keys there" in text_in_front(stage)
+        result.query_one("#release", Button).press()
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        assert "delete the API keys there" in text_in_front(stage)
+        dialog.query_one("#why", Input).value = "deleted it"
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled
+        dialog.query_one("#typed", Input).value = "create-subaccounts"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).press()
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        assert isinstance(stage.app.screen, CreationForm)
+        assert posts(stage) == 1
+        assert stage.desk.execution is not None
+        (intent,) = await stage.desk.execution.intents.newest()
+        assert (intent.state, intent.details["why"]) == (State.RELEASED, "deleted it")
+
+
+async def test_no_answer_in_time_is_in_doubt() -> None:
+    stage = Stage("copy-new")
+    async with stage.running(SIZE) as pilot:
+        stage.sandbox.options = type(stage.sandbox.options)(seed=7, delay_ms=60_000)
+        stage.sandbox.faults.next("delay", endpoint="copytrading.create_api_key")
+        await choose(stage, pilot, "Create the copy-trading key")
+        await type_into(pilot, PASSPHRASE)
+        await sent(stage, pilot, 20)
+        assert "A copy-trading key may exist that tradetui never received" in text_in_front(stage)
+        await pilot.press("escape", "q")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ConfirmDialog), "quitting asks while it is in doubt"
+
+
+# Not kept
+
+
+async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        await reviewed(stage, pilot)
+        replace, written = os.replace, list[Path]()
+
+        def full(source: Path, target: Path) -> None:
+            written.append(target)
+            if len(written) > 1:
+                raise OSError(28, "No space left on device")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", full)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(3)
+        await pilot.pause()
+        result = stage.app.screen
+        assert isinstance(result, ResultDialog)
+        assert "Created, and not saved yet" in text_in_front(stage)
+        # On the screen the path, which is as long as it is, decides where the line breaks.
+        assert any("No space left on device" in str(static.content) for static in result.query(Static))
+        assert not result.query(IssuedKeys)
+        secret = next(key.secret for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
+        assert secret not in screen_text(stage.app)
+        await pilot.press("escape", "q")
+        await pilot.pause()
+        assert "NEW API KEYS ARE IN MEMORY ONLY" in text_in_front(stage)
+        await pilot.press("enter")
+        stage.app.open_profile(1)
+        await asyncio.sleep(0.5)
+        assert "not saved yet" in newest_message(stage)
+        assert stage.app.chosen == 0, "another account is not opened meanwhile"
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        assert "Created, and not saved yet" in text_in_front(stage)
+        monkeypatch.undo()
+        stage.app.screen.query_one("#again", Button).press()
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert "✓ alphaone" in text_in_front(stage)
+        (file,) = key_store(tmp_path)
+        assert tomllib.loads(file.read_text())["secret"] == secret
+        assert stage.desk.execution is not None
+        assert stage.desk.execution.unsettled() == ()
+        assert posts(stage) == 1
+
+
+async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        (account,) = (file for file in (tmp_path / "accounts").iterdir() if file.is_dir())
+        (account / "vault").write_text("a file in the place of the directory")
+        await batch_form(stage, pilot)
+        await reviewed(stage, pilot)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert "Nothing was sent: the keys could not be saved" in text_in_front(stage)
+        assert posts(stage) == 0
+
+
+# API keys you created
+
+
+async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_path: Path) -> None:
+    made: list[tuple[str, str, bool]] = []
+
+    def make(name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
+        if name == "alphaone":
+            raise NotWritten("there is a profile 'alphaone' already. Choose another name.")
+        made.append((name, entry.uid, secrets.secret is not None))
+        return f"/profiles.d/{name}.toml"
+
+    stage = Stage(data_dir=tmp_path, make_profile=make)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        await sent(stage, pilot)
+        assert "m makes it a profile" in text_in_front(stage)
+        await pilot.press("m")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "Choose another name" in text_in_front(stage)
+        await pilot.press("end", "2", "enter")
+        await asyncio.sleep(0.3)
+        assert made == [("alphaone2", "4400010000", True)]
+        assert "tradetui --profile alphaone2" in newest_message(stage)
+        assert isinstance(stage.app.screen, ResultDialog)
+
+
+async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
+    first = Stage(data_dir=tmp_path)
+    async with first.running(SIZE) as pilot:
+        await batch_form(first, pilot, ["alphaone", "betatwos"])
+        await sent(first, pilot)
+    second = Stage(data_dir=tmp_path)
+    async with second.running(SIZE) as pilot:
+        await choose(second, pilot, "API keys you created")
+        assert isinstance(second.app.screen, IssuedKeysScreen)
+        listed = second.app.screen.query_one(OptionList)
+        assert listed.option_count == 2
+        assert COVERED in screen_text(second.app)
+        assert PASSPHRASE not in screen_text(second.app)
+        await pilot.press("v")
+        await pilot.pause()
+        assert PASSPHRASE in screen_text(second.app)
+        await pilot.press("v")
+        await pilot.pause()
+        assert PASSPHRASE not in screen_text(second.app)
+        await pilot.press("q")
+        assert second.app.screen_stack[-1] is second.app.main
+
+
+async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running((80, 24)) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos", "gammatri", "deltafor", "epsilonf"])
+        assert "Review" in screen_text(stage.app)
+        await reviewed(stage, pilot)
+        text = screen_text(stage.app)
+        assert "Create 5" in text and "Cancel" in text
+        await pilot.press(*["pagedown"] * 4)
+        await pilot.pause()
+        assert "never sent twice" in text_in_front(stage)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(3)
+        await pilot.pause()
+        assert "Close" in screen_text(stage.app)
+        await pilot.press("pagedown", "pagedown")
+        await pilot.pause()
+        assert "v shows" in screen_text(stage.app)
+
+
+async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
+        await sent(stage, pilot)
+        assert len(key_store(tmp_path)) == 1
+        await pilot.press("escape", "J")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert "create sub-accounts with keys: alphaone" in text_in_front(stage)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert PASSPHRASE not in screen_text(stage.app)
+        await pilot.press("escape", "x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        assert "Keys may exist that tradetui never received" in text_in_front(stage)
+        dialog.query_one("#why", Input).value = "not there"
+        dialog.query_one("#typed", Input).value = "create-subaccounts"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).press()
+        await asyncio.sleep(0.5)
+        assert stage.desk.execution is not None
+        assert stage.desk.execution.unsettled() == ()
+        assert key_store(tmp_path) == [], "its passphrase is kept no longer"
+
+
+async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot, ["alphaone", "betatwos", "gammatri"])
+        real = stage.sandbox.answer
+
+        def partly(request: object, *rest: object) -> object:
+            answer = real(request, *rest)  # type: ignore[arg-type]
+            if getattr(request, "path", "") == BATCH:
+                answered = json.loads(answer.body)
+                del answered["data"][2]["secretKey"], answered["data"][0]
+                answer.body = json.dumps(answered).encode()
+            return answer
+
+        stage.sandbox.answer = partly  # type: ignore[method-assign, assignment]
+        await sent(stage, pilot)
+        for row in (
+            "? alphaone not in the reply: it may have been created",
+            "✓ betatwos created: uid 4400010001, key kept as betatwos",
+            "✗ gammatri created: uid 4400010002, but its secret is missing in the reply",
+        ):
+            assert row in text_in_front(stage)
+        assert "1 of 3 created with a key" in text_in_front(stage)
+        assert posts(stage) == 1
+
+
+def break_a_key(data_dir: Path) -> None:
+    (journal,) = data_dir.rglob("journal.sqlite")
+    folder = journal.with_name("vault")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    broken = folder / "broken.toml"
+    broken.write_text("broken = [")
+    broken.chmod(0o600)
+
+
+async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await choose(stage, pilot, "API keys you created")
+        await pilot.press("escape")
+        break_a_key(tmp_path)
+        await choose(stage, pilot, "API keys you created")
+        shown = screen_text(stage.app)
+        for sentence in ("CANNOT BE READ", str(tmp_path), "It may hold keys: do not delete it."):
+            assert sentence in shown, sentence
+        assert "never received" not in text_in_front(stage)
+
+
+async def test_what_the_key_may_not_do_is_not_offered() -> None:
+    stage = Stage(permissions=frozenset({"futures-read", "holdings-read", "spot-read"}))
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("N")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, ChoiceDialog)
+        assert list(stage.app.screen._options) == ["API keys you created"]
+        assert stage.desk.creation is not None
+        assert any(
+            "lacks the permission" in reason
+            for reason in stage.desk.creation.blocking_reasons(CreationKind.SUBACCOUNTS)
+        )

@@ -1,0 +1,221 @@
+"""The journal on the screen: what was sent, what became of it, and the deliberate release."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input
+
+from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.reversal.execution import Execution
+from tradetui.ui.intents.journal.intent_dialog import IntentDialog
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
+    await pilot.press("J")
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+    screen = stage.app.screen
+    assert isinstance(screen, JournalScreen)
+    return screen
+
+
+async def test_an_empty_journal_says_so() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await opened(stage, pilot)
+        assert "Nothing has been sent for this account" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert not isinstance(stage.app.screen, JournalScreen)
+
+
+async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        await opened(stage, pilot)
+        text = screen_text(stage.app)
+        assert "Journal 1" in text
+        assert "settled" in text
+        assert "Reverse " in text
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, IntentDialog)
+        shown = screen_text(stage.app)
+        for sentence in (
+            "intended",
+            "sent",
+            "acknowledged",
+            "settled",
+            "    marginCoin    ",
+            "    orderId",
+            "  before          long ",
+            "after",
+        ):
+            assert sentence in shown, sentence
+        await pilot.press("escape", "escape")
+        assert stage.app.screen_stack[-1] is stage.app.main
+
+
+async def test_only_an_unknown_outcome_can_be_released() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "Only an intent whose outcome is unknown" in screen_text(stage.app)
+
+
+async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        execution = stage.desk.execution
+        assert execution is not None
+        (intent,) = await execution.intents.newest()
+        for endpoint in ("futures.positions", "futures.order_detail", "futures.fills"):
+            stage.sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+        await execution.intents.step(intent.id, State.CORRECTED, {"why": "its order went on filling"})
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert "its order went on filling" in screen_text(stage.app), "an end that was corrected is none"
+        assert "It may still arrive at the exchange" in screen_text(stage.app)
+        await asyncio.sleep(36)
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        dialog.query_one("#typed", Input).value = intent.scope.rpartition("|")[2]
+        dialog.query_one("#why", Input).value = "the site shows that it is over"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        assert (await execution.intents.read(intent.id)).state is State.RELEASED
+
+
+async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        intent = await unknown(stage, pilot)
+        execution = stage.desk.execution
+        assert execution is not None
+        assert execution.unsettled()
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        confirm = dialog.query_one("#confirm", Button)
+        assert confirm.disabled
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReleaseDialog), "Enter leaves it locked"
+        assert (await execution.intents.read(intent)).state is State.UNKNOWN
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        symbol = (await execution.intents.read(intent)).scope.rpartition("|")[2]
+        dialog.query_one("#typed", Input).value = symbol.lower()
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled, "a reason is needed"
+        dialog.query_one("#why", Input).value = "the site shows no order"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        released = await execution.intents.read(intent)
+        assert released.state is State.RELEASED
+        assert released.details["why"] == "the site shows no order"
+        assert not execution.unsettled()
+
+
+async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch) -> tuple[ReleaseDialog, str]:
+    """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
+    patch.setattr(Execution, "why_not_released", lambda *_: None)
+    await doubtful(stage, pilot)
+    await pilot.press("escape")
+    assert stage.desk.execution is not None
+    (intent,) = [intent.id for intent in await stage.desk.execution.intents.newest()]
+    await opened(stage, pilot)
+    await pilot.press("x")
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, ReleaseDialog)
+    assert stage.desk.execution is not None
+    return dialog, (await stage.desk.execution.intents.read(intent)).scope.rpartition("|")[2]
+
+
+async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_button(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog, symbol = await releasing(stage, pilot, monkeypatch)
+        await pilot.press(*"gone", "enter", *symbol)
+        assert "Enter goes on to the button that releases it." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert stage.app.focused is dialog.confirm_button
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        execution = stage.desk.execution
+        assert execution is not None
+        (intent,) = await execution.intents.newest()
+        assert (intent.state, intent.details["why"]) == (State.RELEASED, "gone")
+
+
+async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog, symbol = await releasing(stage, pilot, monkeypatch)
+        text = screen_text(stage.app)
+        assert f"Still missing: a reason is needed; type {symbol} to release it." in text
+        await pilot.press("tab", "tab", *symbol)
+        await pilot.pause()
+        assert dialog.query_one("#why", Input).value == ""
+        assert dialog.query_one("#typed", Input).value == symbol, "reached while the first is empty"
+        assert "Still missing: a reason is needed." in screen_text(stage.app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert dialog.focused is not None and dialog.focused.id == "why", "Enter goes to what is missing"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert stage.app.screen is dialog
+        assert dialog.query_one("#typed", Input).value == symbol
+
+
+async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await doubtful(stage, pilot)
+        await pilot.press("escape")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "It may still arrive at the exchange; in " in screen_text(stage.app)
+
+
+async def test_monitor_mode_has_no_journal() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("J")
+        assert stage.app.screen is stage.app.main

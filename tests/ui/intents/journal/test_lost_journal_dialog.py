@@ -1,0 +1,96 @@
+"""A journal that is lost or damaged locks trading; L says what is lost and asks for a deliberate step."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from textual.widgets import Button, Input
+
+from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.desk.intents.journal.registered_journal import NEW
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def damaged(data_dir: Path) -> None:
+    """A journal that held a reversal and is unreadable now."""
+    stage = Stage(data_dir=data_dir)
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+    overwrite(data_dir)
+
+
+def overwrite(data_dir: Path) -> None:
+    for file in data_dir.rglob("journal.sqlite*"):
+        file.write_bytes(b"no journal any more " * 500)
+
+
+async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(tmp_path: Path) -> None:
+    await damaged(tmp_path)
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None and execution.locked
+        assert execution.intents.loss is not None
+        await pilot.press("L")
+        dialog = stage.app.screen
+        assert isinstance(dialog, LostJournalDialog)
+        shown = text_in_one_line(stage)
+        assert "The journal is lost or damaged" in shown
+        assert "you checked positions, orders and fills on the exchange's site" in shown
+        await pilot.press("enter")
+        assert execution.locked and execution.intents.loss is not None, "Enter leaves it locked"
+        await pilot.press("L")
+        await read_at_once(stage, pilot, f"{WORD.lower()}\t\t\r")
+        assert execution.intents.loss is not None, "a burst accepts nothing"
+        dialog = stage.app.screen
+        assert dialog.query_one("#typed", Input).value == WORD.lower()
+        stage.app.set_focus(dialog.query_one("#typed"))
+        await pilot.press("enter")
+        assert stage.app.focused is dialog.query_one("#confirm", Button), "Enter goes on from the whole word"
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert execution.intents.loss is None and execution.intents.trouble is None
+        assert execution.locked, "accepting unlocks nothing"
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+
+
+async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
+    await damaged(tmp_path)
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await opened(stage, pilot)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, LostJournalDialog)
+
+
+async def test_a_new_journal_is_said_once() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None
+        execution.intents.notice = NEW
+        await opened(stage, pilot)
+        assert "This account has no journal yet" not in text_in_one_line(stage), (
+            "a key was pressed at the armed preview"
+        )
+        execution.intents.notice = NEW
+        await asyncio.sleep(1.5)
+        assert "This account has no journal yet" in text_in_one_line(stage)
+        await pilot.press("up", "escape", "R")
+        await asyncio.sleep(2)
+        assert "This account has no journal yet" not in text_in_one_line(stage)

@@ -1,0 +1,377 @@
+"""The reversal dialog: nothing is sent by accident, and what became of it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, Static
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.commands.session import demo_desk
+from tradetui.desk.settings import DeskSettings
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+PATH = "/api/v2/mix/order/click-backhand"
+
+
+def posts(stage: Stage) -> int:
+    return stage.sandbox.counts["POST", PATH]
+
+
+async def still(stage: Stage, pilot: Pilot[None]) -> None:
+    """Stop the market, so that a preview stays true."""
+    stage.sandbox.exchange_state.still = True
+    await asyncio.sleep(3)
+    await pilot.pause()
+
+
+async def opened(stage: Stage, pilot: Pilot[None]) -> ReversalDialog:
+    await still(stage, pilot)
+    await pilot.press("R")
+    await asyncio.sleep(1.5)
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, ReversalDialog)
+    return dialog
+
+
+async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        text = screen_text(stage.app)
+        for sentence in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
+            assert sentence in text
+        assert "tradeSide" not in text
+        await pilot.press("f2")
+        await pilot.pause()
+        text = screen_text(stage.app)
+        for sentence in ("The request as sent", "marginCoin", "tradeSide"):
+            assert sentence in text
+        await pilot.press("f2")
+        await pilot.pause()
+        assert "tradeSide" not in screen_text(stage.app)
+        assert posts(stage) == 0
+
+
+async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def body_text() -> str:
+        stage = Stage()
+        async with stage.running((140, 60)) as pilot:
+            dialog = await opened(stage, pilot)
+            return str(dialog.query_one("#details", Static).render())
+
+    assert "sent through" not in await body_text()
+    route: dict[str, Any] = {
+        "proxy": "socks5://127.0.0.1:1080 (from the profile)",
+        "ca_file": "/etc/own.pem (from SSL_CERT_FILE)",
+    }
+    monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
+    text = await body_text()
+    for sentence in ("sent through", "certificates", *route.values()):
+        assert sentence in text
+
+
+async def test_enter_cancels_and_escape_cancels() -> None:
+    for key in ("enter", "escape"):
+        stage = Stage()
+        async with stage.running() as pilot:
+            await opened(stage, pilot)
+            await pilot.press(key)
+            assert not isinstance(stage.app.screen, ReversalDialog)
+            assert posts(stage) == 0
+
+
+async def test_keys_typed_ahead_confirm_nothing() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await still(stage, pilot)
+        await pilot.press("R", "tab", "enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 0
+
+
+async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        await pilot.press("tab", "enter", *["enter"] * 8)
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert posts(stage) == 1
+        text = screen_text(stage.app)
+        assert "Settled: reversed" in text
+        assert "Acknowledge" in text
+        assert not stage.desk.execution.unsettled()  # type: ignore[union-attr]
+
+
+async def test_another_outcome_is_an_alarm() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("closed-only")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(70)
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert "Settled: closed only" in text
+        assert "This differs from the preview" in text
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_a_changed_position_is_shown_instead_of_sent() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        target = dialog._target
+        uid = stage.desk.settings.uid or ""
+        stage.sandbox.exchange_state.open_position(uid, target.symbol, "long", Decimal("0.5"))
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert posts(stage) == 0
+        assert "NOT SENT. Changed since you looked: size" in " ".join(screen_text(stage.app).split())
+
+
+async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
+    stage = Stage("one-way")
+    async with stage.running((140, 64)) as pilot:
+        dialog = await opened(stage, pilot)
+        box = dialog.query_one("#size", Input)
+        box.focus()
+        for key in ("0", "full_stop", "0", "1"):
+            await pilot.press(key)
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert "One of these two" in screen_text(stage.app)
+        assert dialog.query_one("#confirm", Button).disabled
+        typed = dialog.query_one("#typed", Input)
+        assert typed.display
+        assert dialog._preview is not None
+        typed.value = dialog._preview.subject
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_a_size_that_is_none_is_said() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        dialog.query_one("#size", Input).focus()
+        await pilot.press("x", "enter")
+        await pilot.pause()
+        assert "x is not a size" in screen_text(stage.app)
+        assert posts(stage) == 0
+
+
+@pytest.mark.parametrize(("keys", "kept"), [("1 2 full_stop 5", "12.5"), ("0 comma 5", "0,5"), ("1 e 1", "1e1")])
+async def test_what_is_typed_at_a_button_is_kept_to_the_last_character(keys: str, kept: str) -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        for key in keys.split():
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            await pilot.pause()
+        assert dialog.query_one("#size", Input).value == kept
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        if "," in kept:
+            assert "0,5 is not a size" in screen_text(stage.app)
+        else:
+            assert dialog._preview is not None and dialog._preview.target.size == Decimal(kept)
+
+
+@pytest.mark.parametrize("key", ["L", "f9"])
+async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        await pilot.press(key)
+        assert stage.desk.execution.locked
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(2)
+        assert posts(stage) == 0
+
+
+async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert "Esc closes this dialog" in screen_text(stage.app)
+        await pilot.press("escape")
+        await asyncio.sleep(6)
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert "UNKNOWN OUTCOME" in screen_text(stage.app)
+        await asyncio.sleep(35)
+        await pilot.pause()
+        text = " ".join(screen_text(stage.app).split())
+        assert "unchanged" in text
+        assert "UNKNOWN OUTCOME" not in text
+        assert posts(stage) == 0, "the only one was lost on its way"
+
+
+@pytest.mark.parametrize("size", [(110, 50), (120, 36), (140, 60), (80, 24)])
+async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        dialog = await opened(stage, pilot)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        button = dialog.query_one("#confirm", Button)
+        label = str(button.label)
+        plan = dialog._preview.plan
+        assert label in (plan.action, plan.title, plan.short_title)
+        row = screen_text(stage.app).splitlines()[button.region.y + button.region.height // 2]
+        assert label in row
+
+
+async def test_elsewhere_it_asks_for_the_symbol() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("4", "R")
+        assert isinstance(stage.app.screen, SymbolDialog)
+        await pilot.press(*"btcusdt", "space", *"long", "enter")
+        await asyncio.sleep(1)
+        assert isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_lock_is_one_key_and_unlocking_asks() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await pilot.press("L")
+        assert stage.desk.execution is not None
+        assert stage.desk.execution.locked
+        await opened(stage, pilot)
+        assert "Trading is locked" in screen_text(stage.app)
+        await pilot.press("escape", "L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        assert "Enter presses Cancel; Tab, then Enter, presses Unlock." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert stage.desk.execution.locked, "Enter presses Cancel"
+        await pilot.press("L", "tab", "enter")
+        await pilot.pause()
+        assert not stage.desk.execution.locked
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        dialog = await opened(stage, pilot)
+        for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
+            region = dialog.query_one(name).region
+            assert region.height >= 1
+            assert dialog.region.contains_region(region), f"{name} at {size}"
+        assert "change   afterwards" in screen_text(stage.app)
+        assert "SANDBOX · hedge" in screen_text(stage.app)
+
+
+async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        assert "There is more below" in screen_text(stage.app)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        assert posts(stage) == 0
+        if stage.app.screen is not dialog:
+            dialog = await opened(stage, pilot)
+        await pilot.press("pagedown", "pagedown", "pagedown")
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert posts(stage) == 1
+        assert "Settled: reversed" in screen_text(stage.app)
+
+
+async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.resize_terminal(40, 10)
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled
+        assert "The window is too small to show it" in screen_text(stage.app), "nothing covers the reason"
+        await pilot.resize_terminal(140, 60)
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_an_expired_preview_is_read_again_and_says_so() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("tab")
+        assert dialog.query_one("#confirm", Button).has_focus
+        expired = asyncio.Event()
+        dialog.watch(dialog.query_one("#confirm", Button), "disabled", expired.set, init=False)
+        await expired.wait()
+        # Enter meets the moment of reading again, or just after it: neither confirms nor cancels.
+        await pilot.press("enter")
+        assert stage.app.screen is dialog
+        assert posts(stage) == 0
+        await asyncio.sleep(1)
+        await pilot.pause()
+        screen = " ".join(screen_text(stage.app).split())
+        assert "The preview was older than 10 s. It was read again: check it and confirm again." in screen
+
+
+async def test_what_cannot_be_read_of_the_position_blocks() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        stage.sandbox.faults.next("wrong-types", endpoint="futures.positions", times=1_000_000)
+        await asyncio.sleep(11)
+        await pilot.pause()
+        assert dialog.query_one("#confirm", Button).disabled
+        screen = " ".join(screen_text(stage.app).split())
+        assert "The answer cannot be read: none of the" in screen
+
+
+async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        await opened(stage, pilot)
+        stage.sandbox.faults.next("closed-only")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(70)
+        await pilot.pause()
+        lines = screen_text(stage.app).split("\n")
+        assert any("SHORT" in row and "DIFFERENT" in row for row in lines)
+        assert any("LONG" in row and "DIFFERENT" not in row for row in lines)
+        assert any("order" in row and "adds to the SHORT" in row for row in lines)
+
+
+async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running() as pilot:
+        await pilot.press("R", "L")
+        assert not isinstance(stage.app.screen, ReversalDialog | SymbolDialog | ConfirmDialog)
+        assert stage.desk.execution is None
+        assert all(method == "GET" for method, _ in stage.sandbox.counts)

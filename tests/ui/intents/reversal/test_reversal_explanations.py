@@ -1,0 +1,466 @@
+"""The reversal dialog says which leg it reverses, why nothing was sent, how it is unlocked, and that it can be left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, Static
+
+from tests.ui.fixtures.reversal_dialog import (
+    asks_for_the_word,
+    hold_more,
+    opened,
+    posts,
+    read_at_once,
+    still,
+    text_in_one_line,
+)
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.virtual_time import newest_message
+from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.sending import Departure
+from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
+    dialog.query_one("#confirm", Button).focus()
+    await pilot.pause()
+    await pilot.press("enter")
+
+
+# Which leg
+
+
+@pytest.mark.parametrize(("row", "leg", "side"), [(0, "LONG", "buy"), (1, "SHORT", "sell")])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_the_leg_is_in_title_headline_button_and_word(
+    row: int, leg: str, side: str, size: tuple[int, int]
+) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        asks_for_the_word(stage)
+        await still(stage, pilot)
+        await pilot.press("2", *["down"] * row, "R")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        symbol = dialog._target.symbol
+        shown = text_in_one_line(stage)
+        assert f"REVERSE THE {leg} OF {symbol}" in shown
+        assert f"Type {symbol} {leg} to go on." in shown
+        assert f"Type {symbol} {leg} because " in shown
+        assert str(dialog.query_one("#confirm", Button).label).startswith(f"Reverse {leg}")
+        await pilot.press("f2", *["pagedown"] * 5)
+        await pilot.pause()
+        request = " ".join(str(dialog.query_one("#request", Static).render()).split())
+        assert f"side {side} = the {leg.lower()} leg" in request
+        wrong = "SHORT" if leg == "LONG" else "LONG"
+        for typed in (symbol, f"{symbol} {wrong}"):
+            dialog.query_one("#typed", Input).value = typed
+            await pilot.pause()
+            assert dialog.query_one("#confirm", Button).disabled, typed
+        dialog.query_one("#typed", Input).value = f"  {symbol.lower()}   {leg.lower()} "
+        await pilot.pause()
+        assert not dialog.query_one("#confirm", Button).disabled
+
+
+async def test_one_way_names_the_side_that_is_held() -> None:
+    stage = Stage("one-way")
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        held = stage.app.main.positions_panel.table.cursor.record
+        assert held is not None
+        leg = "LONG" if held.is_long else "SHORT"
+        assert dialog._subject == f"{held.symbol} {leg}"
+        assert f"REVERSE THE {leg} OF {held.symbol}" in text_in_one_line(stage)
+
+
+@pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
+async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await still(stage, pilot)
+        await pilot.press("2", "down")
+        table = stage.app.main.positions_panel.table
+        gone, uid = table.cursor.record, stage.desk.settings.uid or ""
+        assert gone is not None
+        book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
+        leg = "long" if gone.is_long else "short"
+        position = book.held(gone.symbol, leg)
+        assert position is not None
+        position.size = Decimal(0)
+        stage.desk.poll_now("positions")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert table.cursor.record is not None and table.cursor.record is not gone
+        await read_at_once(stage, pilot, burst)
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert f"{gone.symbol} {leg.upper()} has just closed" in text_in_one_line(stage)
+        await pilot.press("R")
+        await asyncio.sleep(1)
+        assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
+
+
+# Why nothing was sent
+
+
+async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_preview() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        leg, was = dialog._preview.plan.leg, dialog._preview.plan.held_size
+        hold_more(stage, dialog, leg.lower(), "0.109")
+        scroll = dialog._area.scroll_y
+        await confirm(pilot, dialog)
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        sentence = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
+        assert posts(stage) == 0
+        assert sentence in text_in_one_line(stage)
+        assert f"◂ was {was}" in text_in_one_line(stage), "the row is marked"
+        assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
+        assert dialog._area.scroll_y == scroll
+        await asyncio.sleep(25)
+        await pilot.pause()
+        assert sentence in text_in_one_line(stage), "two expiries and re-reads later"
+        assert stage.app.focused is dialog.query_one("#confirm"), "the focus is kept"
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert "NOT SENT" not in text_in_one_line(stage)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        for _ in range(3):
+            assert dialog._preview is not None and dialog._preview.plan is not None
+            plan = dialog._preview.plan
+            hold_more(stage, dialog, plan.leg.lower(), "0.01")
+            await confirm(pilot, dialog)
+            await asyncio.sleep(2)
+            await pilot.pause()
+            assert f"NOT SENT. Changed since you looked: size {plan.held_size} → " in text_in_one_line(stage)
+        assert posts(stage) == 0
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+@pytest.mark.parametrize("after_s", [0.1, 0.4, 0.6, 0.8, 1.0, 1.2, 2.0, 10.0, 10.6])
+async def test_enter_after_not_sent_sends_or_says_that_it_did_not(after_s: float) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        hold_more(stage, dialog, "long", "0.109")
+        await confirm(pilot, dialog)
+        await pilot.pause()
+        assert "NOT SENT" in text_in_one_line(stage)
+        await asyncio.sleep(after_s)
+        await pilot.press("enter")
+        await asyncio.sleep(0.3)
+        await pilot.pause()
+        if not posts(stage):
+            assert stage.app.screen is dialog
+            assert "NOT SENT" in text_in_one_line(stage), "what was not acted on is not read"
+            assert "Enter pressed nothing" in text_in_one_line(stage)
+            await asyncio.sleep(2)
+            assert stage.app.focused is dialog.query_one("#confirm")
+            await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1
+
+
+# Left by Cancel, and from the word to the button
+
+
+@pytest.mark.parametrize("keys", ["enter", "escape", "tab shift+tab enter"])
+async def test_left_without_sending_it_says_so(keys: str) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press(*keys.split())
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert newest_message(stage) == f"Reverse {dialog._subject}: nothing was sent."
+
+
+async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        await still(stage, pilot)
+        await pilot.press("R")
+        await asyncio.sleep(0.2)
+        await pilot.press("tab")
+        await asyncio.sleep(0.3)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert newest_message(stage).endswith(": nothing was sent.")
+
+
+async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject[:-1])
+        await pilot.press("tab")
+        assert stage.app.focused is dialog.query_one("#cancel")
+        await read_at_once(stage, pilot, dialog._subject[-1])
+        await pilot.press("tab")
+        assert stage.app.focused is dialog.query_one("#confirm")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1
+
+
+async def test_tab_from_the_whole_word_while_it_is_read_again_goes_to_the_confirm_button_afterwards() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        expired = asyncio.Event()
+        dialog.watch(dialog.query_one("#confirm", Button), "disabled", expired.set, init=False)
+        await expired.wait()
+        await pilot.press("tab", "enter")
+        assert stage.app.screen is dialog, "Enter does not press Cancel"
+        assert "Enter pressed nothing" in text_in_one_line(stage)
+        await asyncio.sleep(2)
+        assert stage.app.focused is dialog.query_one("#confirm")
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1
+
+
+async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        preview = dialog._preview
+        dialog.query_one("#size", Input).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        assert dialog._preview is preview
+
+
+# The lock
+
+
+async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        await pilot.press("L")
+        dialog = await opened(stage, pilot)
+        assert stage.desk.execution is not None and stage.desk.execution.locked
+        assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("enter")
+        assert stage.app.screen_stack[-1] is dialog and stage.desk.execution.locked, "Enter presses Cancel"
+        await pilot.press("L", "tab", "enter")
+        await pilot.pause()
+        assert stage.app.screen_stack[-1] is dialog and not stage.desk.execution.locked
+        assert dialog.query_one("#typed").display
+        await read_at_once(stage, pilot, dialog._subject)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_locked_while_one_types_nothing_is_lost() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject[:4])
+        await pilot.press("f9")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        typed = dialog.query_one("#typed", Input)
+        assert not typed.display
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        await pilot.press("L", "tab", "enter")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert stage.app.screen is dialog
+        assert stage.app.focused is typed and typed.value == dialog._subject[:4]
+        await read_at_once(stage, pilot, dialog._subject[4:])
+        assert typed.value == dialog._subject
+
+
+# It can always be left
+
+
+async def hangs(*_: Any) -> AsyncIterator[Any]:
+    await asyncio.Event().wait()
+    yield
+
+
+async def breaks(*_: Any) -> AsyncIterator[Any]:
+    raise RuntimeError("another symbol's fill came out of turn")
+    yield
+
+
+async def never(*_: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        monkeypatch.setattr(stage.desk.execution, "follow", hangs)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        assert newest_message(stage) == (
+            f"{dialog._preview.plan.title}: it is sent and cannot be withdrawn. {dialog._target.symbol} stays locked "
+            "until the outcome is known; a message here names it, and J shows it."
+        )
+
+
+async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        monkeypatch.setattr(stage.desk.execution, "confirm", never)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+@pytest.mark.parametrize("method", ["confirm", "follow"])
+async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        if method == "confirm":
+
+            async def fails(*_: Any) -> Any:
+                raise ZeroDivisionError("int too large to convert")
+
+            monkeypatch.setattr(stage.desk.execution, method, fails)
+        else:
+            monkeypatch.setattr(stage.desk.execution, method, breaks)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        await pilot.pause()
+        shown = text_in_one_line(stage)
+        assert "The outcome is not known" in shown
+        assert "Not done" not in shown
+        await pilot.press("enter")
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+
+# It can be taken back until it leaves
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.5, 1.5])
+async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch, after_s: float) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        execution = stage.desk.execution
+        assert execution is not None and dialog._preview is not None and dialog._preview.plan is not None
+        read_again = execution._read_again
+
+        async def reads_slowly(shown: Preview) -> Preview:
+            await asyncio.sleep(1.6)
+            return await read_again(shown)
+
+        monkeypatch.setattr(execution, "_read_again", reads_slowly)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(after_s)
+        sending = str(dialog.query_one("#reason", Static).content)
+        assert "Until it is sent, Esc withdraws it." in sending
+        symbol = dialog._preview.target.symbol
+        after = f"After that, Esc closes this dialog: the reversal continues, {symbol} stays locked, and J shows it."
+        assert after in sending
+        await pilot.press("escape")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+        assert newest_message(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
+        await asyncio.sleep(6)
+        await pilot.pause()
+        assert posts(stage) == 0
+        assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [
+            newest_message(stage)
+        ]
+        (intent,) = await execution.intents.newest()
+        assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
+        assert "it was withdrawn" in str(intent.events[-1].details)
+        assert not execution.unsettled()
+
+
+async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        leaves, breaks_off = asyncio.Event(), asyncio.Event()
+
+        async def leaves_and_breaks_off(_: Preview, __: str, departure: Departure) -> Any:
+            departure.depart()
+            leaves.set()
+            await breaks_off.wait()
+            raise NotConfirmed(("The connection was refused.",))
+
+        monkeypatch.setattr(stage.desk.execution, "confirm", leaves_and_breaks_off)
+        await confirm(pilot, dialog)
+        await leaves.wait()
+        await pilot.press("escape")
+        assert "it is sent and cannot be withdrawn" in newest_message(stage)
+        breaks_off.set()
+        await asyncio.sleep(1)
+        assert newest_message(stage) == f"Reverse {dialog._subject}: NOT SENT. The connection was refused."
+
+
+async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None
+        preview = execution.preview
+        why = "The position is not certain: holdSide 'net' is not known."
+
+        async def unknown_word(target: Target) -> Preview:
+            return replace(await preview(target), plan=None, doubts=(why,))
+
+        monkeypatch.setattr(execution, "preview", unknown_word)
+        dialog = await opened(stage, pilot)
+        for _ in range(2):
+            assert not dialog.query_one("#confirm").display and not dialog.query_one("#size").display
+            assert why in text_in_one_line(stage)
+            assert "Changed since you looked" not in text_in_one_line(stage)
+            await asyncio.sleep(11)
+            await pilot.pause()

@@ -1,0 +1,80 @@
+"""Enter in a field of a dialog goes on to what is needed next, and the line under the buttons says what Enter does."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual.widgets import Input
+
+from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_size() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        assert "Enter presses Cancel; Tab, then Enter, sends it." in text_in_one_line(stage)
+        await pilot.press("0", "full_stop", "0", "1", "enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert stage.app.focused is dialog.confirm_button
+        assert "Enter sends it; Esc cancels." in text_in_one_line(stage)
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+        assert dialog._attempt is not None and dialog._attempt.sent is not None
+        assert str(dialog._attempt.sent.plan.wish.size) == "0.01"
+
+
+async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_the_confirm_button() -> None:
+    stage = Stage("one-way")
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("0", "full_stop", "0", "1", "enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert stage.app.focused is dialog.query_one("#typed")
+        assert f"Type {dialog._subject} to go on." in text_in_one_line(stage)
+        await read_at_once(stage, pilot, dialog._subject.lower())
+        assert "Enter goes on to the button that sends it." in text_in_one_line(stage)
+        await pilot.press("enter")
+        assert dialog.confirm_button.has_focus
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
+
+
+async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was_on_the_screen() -> None:
+    stage = Stage()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("0", "full_stop", "0", "1", "enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert dialog.query_one("#size", Input).has_focus
+        assert "There is more below: Page Down shows it, then confirm." in text_in_one_line(stage)
+        await pilot.press(*["pagedown"] * 4)
+        await asyncio.sleep(0.5)
+        assert dialog.confirm_button.has_focus
+
+
+async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_press_it() -> None:
+    stage = Stage()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        await read_at_once(stage, pilot, "\r" * 50, gap_s=0.04)
+        assert stage.app.focused is dialog.confirm_button
+        assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
+        assert posts(stage) == 0
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(3)
+        assert posts(stage) == 1

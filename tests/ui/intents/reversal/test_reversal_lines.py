@@ -1,0 +1,131 @@
+"""What the reversal dialog says where nothing can be read, confirmed or typed, and beside what has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+
+import pytest
+from textual.widgets import Button, Input
+
+from tests.ui.fixtures.reversal_dialog import asks_for_the_word, hold_more, opened, posts, text_in_one_line
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.intents.reversal.test_symbol_dialog import typed
+from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+
+
+def rows(stage: Stage) -> list[str]:
+    """The dialog's rows without its frame."""
+    return [" ".join(row.replace("│", " ").split()) for row in screen_text(stage.app).splitlines()]
+
+
+@pytest.mark.parametrize(("account", "sentence"), [("unified", "use that key here."), ("hedge", "does not exist")])
+async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account: str, sentence: str) -> None:
+    stage = Stage(account)
+    async with stage.running((80, 24)) as pilot:
+        await typed(stage, pilot, "NOSUCHUSDT LONG")
+        await asyncio.sleep(10)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        shown = text_in_one_line(stage)
+        assert sentence in shown
+        assert "It cannot be read: " in shown
+        assert "reading positions" not in shown
+        assert not dialog.query_one("#size", Input).display
+        assert not dialog.query_one("#confirm", Button).display
+
+
+async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
+        await typed(stage, pilot, "BTCUSDT LONG")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        assert not dialog.query_one("#confirm", Button).display
+        stage.sandbox.faults.heal()
+        await asyncio.sleep(6)
+        await pilot.pause()
+        assert "REVERSE THE LONG OF BTCUSDT" in text_in_one_line(stage)
+        assert dialog.query_one("#size", Input).display
+        assert dialog.query_one("#confirm", Button).display
+
+
+async def test_while_locked_nobody_is_asked_to_type() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        asks_for_the_word(stage)
+        await pilot.press("L")
+        dialog = await opened(stage, pilot)
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        assert f"Type {dialog._subject} to go on." not in text_in_one_line(stage)
+
+
+async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        dialog = await opened(stage, pilot)
+        subject = dialog._subject
+        target = dialog._target
+        book = stage.sandbox.exchange_state.book(stage.desk.settings.uid or "", str(target.product_type))
+        position = book.held(target.symbol, subject.split()[1].lower())
+        assert position is not None
+        position.size = Decimal(0)
+        await asyncio.sleep(11)
+        await pilot.pause()
+        assert str(dialog.query_one("#confirm", Button).label) == f"Reverse {subject}"
+        assert dialog.query_one("#confirm", Button).disabled
+
+
+async def test_what_was_held_stands_under_what_is_held_now_and_under_the_net() -> None:
+    stage = Stage()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        plan = dialog._preview.plan
+        hold_more(stage, dialog, plan.leg.lower(), "0.01")
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert posts(stage) == 0
+        shown = rows(stage)
+        assert any(f"{plan.leg} 0" in row and f"◂ was {plan.held_size}" in row for row in shown)
+        assert any("net " in row and "◂ was " in row for row in shown)
+
+
+async def test_a_part_of_a_one_way_position_is_on_the_button_and_its_outcome_on_one_row() -> None:
+    stage = Stage("one-way")
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        size = dialog.query_one("#size", Input)
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        held = dialog._preview.plan.held_size
+        part = held / 4
+        contract = dialog._preview.contract
+        if contract is not None and contract.size_multiplier:
+            part -= part % contract.size_multiplier
+        size.focus()
+        size.value = str(part)
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        leg = dialog._subject.split()[1]
+        assert f"{leg} {part.normalize():f} of " in str(dialog.query_one("#confirm", Button).label)
+        await pilot.press(*["pagedown"] * 5)
+        dialog.query_one("#typed", Input).value = dialog._subject
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(10)
+        await pilot.pause()
+        shown = rows(stage)
+        assert any(row.endswith("before change afterwards held") for row in shown)
+        assert any(row.startswith("or ") for row in shown)
+        assert not any("DIFFERENT" in row for row in shown), "one of the two came true"

@@ -1,0 +1,142 @@
+"""The registry of bindings: every one complete, none twice, each an action of its screen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.ui.alerts.alerts_screen import AlertsScreen
+from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.help import HelpLine, _content
+from tradetui.ui.dialogs.sort_dialog import column_letters
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.key_bindings.binding_registry import (
+    BINDINGS,
+    GROUPS,
+    REASONS,
+    SCREEN_NAMES,
+    KeyBinding,
+    key_table,
+    shown_keys,
+)
+from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
+from tradetui.ui.main.main_screen import MainScreen
+from tradetui.ui.money.money_screen import MoneyScreen
+from tradetui.ui.money.trips_screen import TripsScreen
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.history_screen import HistoryScreen
+from tradetui.ui.records.lookup_screen import LookupScreen
+
+SCREENS = {
+    "main": MainScreen,
+    "lookup": LookupScreen,
+    "journal": JournalScreen,
+    "history": HistoryScreen,
+    "detail": DetailScreen,
+    "alerts": AlertsScreen,
+    "money": MoneyScreen,
+    "trips": TripsScreen,
+    "app": TradeApp,
+}
+
+
+@pytest.mark.parametrize("binding", BINDINGS, ids=lambda binding: binding.id)
+def test_every_binding_is_complete(binding: KeyBinding) -> None:
+    assert binding.description and binding.tooltip and binding.group in GROUPS
+    action = binding.action.partition("(")[0]
+    for name in binding.where:
+        assert hasattr(SCREENS[name], f"action_{action}"), f"{name} has no {action}"
+
+
+def test_no_id_and_no_key_twice() -> None:
+    assert max(Counter(binding.id for binding in BINDINGS).values()) == 1
+    for screen in SCREENS:
+        keys = [key for binding in BINDINGS if screen in binding.where for key in binding.keys.split(",")]
+        assert max(Counter(keys).values()) == 1
+
+
+DESIGNED = (
+    "?", "/", "Esc", "q", "Tab", "1", "2", "3", "4", "5", "o", "↑", "↓", "←", "→", "j", "k", "g", "G", "PgUp", "PgDn",
+    "Enter", "h", "l", "H", "v", "f", "F9", "s", "S", "z", "y", "Y", "p", "P", "u", "Space", "R", "L", "T", "A",
+    "Ctrl+P", "m", "b", "t", "[", "]", "{", "}",
+)  # fmt: skip
+
+
+def test_the_keys_are_the_designed_ones() -> None:
+    keys = {key for row in key_table() for key in row.keys.split()}
+    assert set(DESIGNED) <= keys
+    assert "r" not in keys
+
+
+def test_nothing_needs_ctrl() -> None:
+    assert [binding.id for binding in BINDINGS if all("ctrl" in key for key in binding.keys.split(","))] == ["palette"]
+
+
+def test_reasons_belong_to_bindings() -> None:
+    assert set(REASONS) <= {binding.id for binding in BINDINGS}
+
+
+def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:
+    titles = ["Symbol", "Side", "Size", "Sj", "Kq", "", *map(str, range(60))]
+    letters = column_letters(titles, {"s", "0"})
+    assert letters[:3] == ["y", "i", "z"]
+    given = [letter for letter in letters if letter]
+    assert len(given) == len(set(given)) == 26 * 2 - 4
+    assert not {"s", "j", "k", "q", "0"} & set(given)
+
+
+def test_ctrl_l_is_free() -> None:
+    assert not [binding.id for binding in BINDINGS if "ctrl+l" in binding.keys.split(",")]
+
+
+def test_own_keys_are_shown() -> None:
+    assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
+    assert shown_keys("question_mark,f1") == "? F1"
+
+
+def test_every_screen_with_keys_of_its_own_has_a_name_for_sentences() -> None:
+    assert SCREEN_NAMES.keys() == SCREENS.keys() - {"app"}
+
+
+def test_a_key_is_found_on_every_screen_under_the_name_textual_tells_it_by() -> None:
+    assert [binding.id for binding in bindings_of_key("left_square_bracket", {})] == ["period_before"]
+    assert [binding.id for binding in bindings_of_key("slash", {})] == ["filter"]
+    assert bindings_of_key("slash", {"filter": "ctrl+f"}) == []
+    assert bindings_of_key("Z", {}) == []
+
+
+@pytest.mark.looptime
+async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        for key, sentence in (
+            ("Z", "Z does nothing here. ? lists the keys."),
+            ("left_square_bracket", "[ does nothing here: it is Shorter in the screen of results. ? lists the keys."),
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+            assert [notice.message for notice in stage.app._notifications] == [sentence]
+            stage.app.clear_notifications()
+        await pilot.press("3")
+        assert not list(stage.app._notifications), "a key that does something says nothing"
+
+
+def test_help_goes_on_under_what_a_key_does() -> None:
+    line = HelpLine("Anywhere", "q", "Quit", "quit; asks first while an outcome is unknown")
+    rows = _content(line, 60).plain.split("\n")
+    assert rows == [f"  {'q':<11} {'Quit':<16}quit; asks first while an", f"{' ' * 30}outcome is unknown"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [(None, "still starting"), ("main cannot be opened: no such file", "main cannot be opened: no such file")],
+)
+def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | None, reason: str) -> None:
+    app = SimpleNamespace(failure=failure)
+    opening = cast(MainScreen, SimpleNamespace(desk=None, trade_app=app, _may_trade=lambda: True))
+    for binding in ("reverse", "lock", "lock_at_once"):
+        assert MainScreen.blocking_reason(opening, binding) == reason

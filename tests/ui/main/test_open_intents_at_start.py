@@ -1,0 +1,40 @@
+"""What was left open stands in the header at the start, though the exchange has not told yet whose account it is."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.ui.fixtures.journalled_reversals import unknown
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.sandbox.app import Sandbox
+from tradetui.ui.tty.screenshot import screen_text
+
+pytestmark = pytest.mark.looptime
+SIZE = (140, 60)
+
+
+def tells_nothing(sandbox: Sandbox) -> None:
+    """No read of this exchange is answered."""
+    for endpoint in ("spot.account_info", "futures.accounts", "futures.positions", "futures.fills"):
+        sandbox.faults.next("dropped-before", endpoint=endpoint, times=1_000_000)
+
+
+async def test_what_was_left_open_is_named_before_anything_was_read(tmp_path: Path) -> None:
+    stage = Stage(data_dir=tmp_path)
+    async with stage.running(SIZE) as pilot:
+        await unknown(stage, pilot)
+    stage = Stage(data_dir=tmp_path, before=tells_nothing)
+    async with stage.running(SIZE, after=0.5) as pilot:
+        execution = stage.desk.execution
+        assert execution is not None
+        assert stage.desk.account is None
+        assert "UNKNOWN OUTCOME BTCUSD" in screen_text(stage.app).splitlines()[0]
+        assert execution.intents.trouble is not None, "nothing is sent before the account is known"
+        stage.sandbox.faults.heal()
+        await asyncio.sleep(12)
+        await pilot.pause()
+        assert stage.desk.account is not None and execution.intents.trouble is None
+        assert await execution.intents.newest(), "the journal is the one that was expected"

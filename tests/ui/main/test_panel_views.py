@@ -1,0 +1,55 @@
+"""The views of a panel: one row an order or each fill, and times that become days at midnight."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.ui.fixtures.virtual_time import Stage
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.tty.screenshot import screen_text
+from tradetui.wire.time_windows import DAY_MS
+
+
+@pytest.mark.looptime
+async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("4")
+        await pilot.pause()
+        panel = stage.app.main.panel
+        assert isinstance(panel.table.cursor.record, FilledOrder)
+        assert panel.caption.startswith("4 Fills 400 · one row an order")
+        assert [column.id for column in panel.table.columns][:3] == ["cTime", "symbol", "did"]
+        assert "fills" in [column.id for column in panel.table.columns]
+        await pilot.press("enter")
+        await pilot.pause()
+        detail = stage.app.screen
+        assert isinstance(detail, DetailScreen)
+        assert "fill 1" in [field.name for field in detail.fields]
+        await pilot.press("escape", "v")
+        await pilot.pause()
+        assert panel.caption.startswith("4 Every fill 400")
+        assert panel.table.source is stage.desk.fills.snapshot
+        assert "fills" not in [column.id for column in panel.table.columns]
+        await pilot.press("v")
+        await pilot.pause()
+        assert panel.table.source is stage.desk.filled_orders.snapshot
+
+
+@pytest.mark.looptime
+async def test_a_time_of_today_is_its_day_after_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("4", "z")
+        await pilot.pause()
+        newest = stage.desk.filled_orders.snapshot.rows[0].record.c_time
+        assert f"{newest:%H:%M}  " in screen_text(stage.app)
+        assert "1 Aug " not in screen_text(stage.app)
+        tomorrow = stage.clock.wall_ms() + DAY_MS
+        monkeypatch.setattr(stage.clock, "wall_ms", lambda: tomorrow)
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert "1 Aug " in screen_text(stage.app)

@@ -1,0 +1,268 @@
+"""The archive on the screen: any number of rows, by time, filtered by symbol, exported whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.ui.fixtures.virtual_time import MonthStage as Stage
+from tradetui.desk.archive.archive_rows import ArchiveRows
+from tradetui.desk.archive.database import Place
+from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.row_sums import fills_totals
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.ui.dialogs.dates_dialog import DatesDialog
+from tradetui.ui.dialogs.export_dialog import ExportDialog
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.history_screen import HistoryScreen
+from tradetui.ui.settings.ui_settings import UiSettings
+from tradetui.ui.tty.screenshot import screen_text
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.replies.record import Record
+
+pytestmark = pytest.mark.looptime
+
+
+async def opened(stage: Stage, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
+    await pilot.press(panel, "H")
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+    screen = stage.app.screen
+    assert isinstance(screen, HistoryScreen)
+    return screen
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    await asyncio.sleep(0.5)
+    await pilot.pause()
+
+
+def sums_under_columns(page: Iterable[tuple[Place, ProductRow[Record]]]) -> Sequence[str]:
+    """What the row under the fills of a page of the archive shall say."""
+    rows = [ProductRow(row.product_type, fill_of(row)) for _, row in page]
+    return [text for text, _ in fills_totals(rows, CellFormat()).values()]
+
+
+def fill_of(row: object) -> FuturesFill:
+    assert isinstance(row, ProductRow)
+    assert isinstance(row.record, FuturesFill)
+    return row.record
+
+
+async def test_every_fill_newest_first_and_the_other_way_round() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        assert stage.desk.archive is not None
+        count = screen.table.shown
+        assert count > 500, "more than the panel holds"
+        assert f"Every fill seen {count:,}" in screen_text(stage.app)
+        newest = fill_of(screen.table.rows.row(0)).c_time
+        await pilot.press("G")
+        await settled(pilot)
+        last = fill_of(screen.table.cursor.record)
+        assert last.c_time < newest
+        await pilot.press("s")
+        await settled(pilot)
+        assert fill_of(screen.table.rows.row(0)) == last
+        await pilot.press("g", "enter")
+        assert isinstance(stage.app.screen, DetailScreen)
+        await pilot.press("escape", "escape")
+        assert stage.app.screen_stack[-1] is stage.app.main
+
+
+async def test_the_filter_looks_at_symbols() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        every = screen.table.shown
+        await pilot.press("slash")
+        await pilot.pause()
+        assert "filter every fill seen: symbols and IDs" in screen_text(stage.app)
+        assert "Symbol or regular expression" in screen_text(stage.app)
+        await pilot.press(*"btc", "enter")
+        await settled(pilot)
+        assert 0 < screen.table.shown < every
+        assert fill_of(screen.table.rows.row(0)).symbol.startswith("BTC")
+        await pilot.press("escape", "slash", *"zzz", "enter")
+        await settled(pilot)
+        assert "It finds symbols, and five digits or more of an ID" in screen_text(stage.app)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert screen.table.shown == every
+
+
+def test_no_match_is_not_taken_for_no_row() -> None:
+    screen = HistoryScreen(UiSettings("demo", "read-only", ()), "triggers")
+    assert screen.nothing == "There are no rows yet."
+    screen.table.filter("failed")
+    limit = "It finds symbols, and five digits or more of an ID; / in panel 5 or 4 finds every word. Esc clears it."
+    assert limit in screen.nothing
+    assert screen.filter_prompt.startswith("Symbol")
+
+
+async def test_all_of_it_is_exported(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        await pilot.press("e")
+        assert isinstance(stage.app.screen, ExportDialog)
+        stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
+        await pilot.press("enter")
+        await stage.app.workers.wait_for_complete()
+        written = json.loads((tmp_path / "fills.json").read_text())
+        assert len(written) == screen.table.shown
+        times = [row["cTime"] for row in written]
+        assert times == sorted(times, reverse=True)
+
+
+async def typed_dates(stage: Stage, pilot: Pilot[None], **texts: str) -> DatesDialog:
+    await pilot.press("f")
+    await pilot.pause()
+    dialog = stage.app.screen
+    assert isinstance(dialog, DatesDialog)
+    for field, text in texts.items():
+        dialog.query_one(f"#field-{field}", Input).value = text
+    await pilot.pause()
+    return dialog
+
+
+async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        every = screen.table.shown
+        await typed_dates(stage, pilot, **{"from": "07-20", "to": "2026-07-29", "symbol": "btc"})
+        assert "Shows 20 Jul to 29 Jul BTC, in UTC." in screen_text(stage.app)
+        await pilot.press("enter")
+        await settled(pilot)
+        assert 0 < screen.table.shown < every / 5
+        assert f"Every fill seen {screen.table.shown} · 20 Jul to 29 Jul BTC" in screen_text(stage.app)
+        await pilot.press("e")
+        stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
+        await pilot.press("enter")
+        await stage.app.workers.wait_for_complete()
+        written = json.loads((tmp_path / "fills.json").read_text())
+        assert len(written) == screen.table.shown
+        assert {row["symbol"][:3] for row in written} == {"BTC"}
+        assert {row["cTimeUtc"][:8] for row in written} == {"2026-07-"}
+        assert {int(row["cTimeUtc"][8:10]) for row in written} <= set(range(20, 30))
+        await pilot.press("escape")
+        await settled(pilot)
+        assert screen.table.shown >= every
+        assert stage.app.screen_stack[-1] is screen
+
+
+async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        await pilot.press("4")
+        dialog = await typed_dates(stage, pilot, **{"from": "soon"})
+        assert "from: must be a day, a time, or a span; given: soon." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert len(stage.app.screen_stack) == 3, "what cannot be read is not taken"
+        dialog.query_one("#field-from", Input).value = "today"
+        await pilot.press("enter")
+        await pilot.pause()
+        panel = stage.app.main.panel
+        shown, fills = panel.table.shown, stage.desk.panel_rows("fills").count
+        assert 0 < shown < fills
+        assert panel.caption.startswith(f"4 Fills {shown}/{fills} · today")
+        await pilot.press("H")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        assert history.table.shown >= shown
+        assert "· today" in screen_text(stage.app)
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert stage.app.screen_stack[-1] is stage.app.main
+        await pilot.press("escape")
+        await pilot.pause()
+        assert panel.table.shown == stage.desk.panel_rows("fills").count
+
+
+async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        await pilot.press("4")
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await settled(pilot)
+        history = stage.app.screen
+        assert isinstance(history, HistoryScreen)
+        assert history.table.shown > stage.desk.panel_rows("fills").count
+        assert stage.app.main.panel.dates is None
+
+
+async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage = Stage()
+    async with stage.running(after=20) as pilot:
+        monkeypatch.setattr(type(stage.desk), "archive", None)
+        await pilot.press("4")
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert (
+            f"· until 31 Jul, newest {stage.desk.panel_rows('fills').count} rows only" in stage.app.main.panel.caption
+        )
+
+
+async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        screen = await opened(stage, pilot)
+        # What is of yesterday stands still while more comes in.
+        await typed_dates(stage, pilot, to="yesterday")
+        await pilot.press("enter")
+        await settled(pilot)
+
+        def sums_of(symbol_part: str) -> Sequence[str]:
+            archive = stage.desk.archive
+            assert archive is not None
+            assert isinstance(screen.table.rows, ArchiveRows)
+            page = archive.page(screen.table.rows.selection, None, 1_000_000)
+            assert {symbol_part} == {row.record.symbol[: len(symbol_part)] for _, row in page}
+            return sums_under_columns(page)
+
+        for amount in sums_of(""):
+            assert amount in screen_text(stage.app)
+        assert "sums in USDT: all " in screen_text(stage.app)
+        await pilot.press("slash", *"ethusdt", "enter")
+        await settled(pilot)
+        for amount in sums_of("ETHUSDT"):
+            assert amount in screen_text(stage.app)
+        monkeypatch.setattr("tradetui.ui.records.history_screen.MOST_SUMMED", 10)
+        await pilot.press("escape")
+        await settled(pilot)
+        assert "profit and fees are summed of 10 fills at" in screen_text(stage.app)
+
+
+async def test_newer_rows_are_looked_for_when_asked() -> None:
+    stage = Stage()
+    async with stage.running(after=20) as pilot:
+        screen = await opened(stage, pilot)
+        before = screen.table.shown
+        await asyncio.sleep(20)
+        assert screen.table.shown == before
+        await pilot.press("u")
+        await settled(pilot)
+        assert screen.table.shown > before
+
+
+async def test_other_panels_have_no_history() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("2", "H")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert "Only fills and stops have a history" in screen_text(stage.app)

@@ -1,0 +1,674 @@
+"""The screens of records on the embedded exchange: each endpoint through its keys, its refusals included."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Button, Input, OptionList, Static
+
+from tests.desk.fixtures.lookup_session import BOOKS
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.virtual_time import newest_message
+from tradetui.desk.feeds.polling.feed import Pace
+from tradetui.desk.lookup.lookup import LookupState
+from tradetui.desk.tables.table import LOOKUPS, Table
+from tradetui.ui.application.help import HelpDialog
+from tradetui.ui.records.detail_fields import NOT_SENT
+from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.lookup_form import FilterForm
+from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.settings.preferences import TableChoice
+from tradetui.ui.table.table_frame import TableFrame
+from tradetui.ui.tty.screenshot import screen_text
+from tradetui.wire.replies.record import Record
+
+pytestmark = pytest.mark.looptime
+KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", "email": "0"}
+IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
+
+
+async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
+    """The screen of a kind, its first page read, or its form open."""
+    await pilot.press(KEYS[table])
+    await settle(pilot)
+    screen = stage.app.lookup
+    assert isinstance(screen, LookupScreen)
+    assert screen.kind.name == table
+    assert isinstance(stage.app.screen, FilterForm if form else LookupScreen)
+    return screen
+
+
+async def settle(pilot: Pilot[None], seconds: float = 1.0) -> None:
+    await asyncio.sleep(seconds)
+    await pilot.pause()
+
+
+async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None:
+    """Type a text into a field of the open form."""
+    box = stage.app.screen.query_one(f"#field-{field}", Input)
+    box.focus()
+    box.value = ""
+    await pilot.press(*("full_stop" if letter == "." else "minus" if letter == "-" else letter for letter in text))
+    await pilot.pause()
+    assert box.value == text
+
+
+def problem(stage: Stage, field: str) -> str:
+    line = stage.app.screen.query_one(f"#problem-{field}", Static)
+    return str(line.render()) if line.display else ""
+
+
+def texts_of(stage: Stage) -> dict[str, str]:
+    assert isinstance(stage.app.screen, FilterForm)
+    return stage.app.screen.texts
+
+
+def records(screen: LookupScreen) -> list[Record]:
+    rows = screen.rows_table.rows
+    return [record for index in range(rows.count) if (record := rows.row(index)) is not None]
+
+
+def ids(screen: LookupScreen) -> list[str]:
+    return [str(record.received[IDS[screen.kind.name]]) for record in records(screen)]
+
+
+def book(stage: Stage, table: str) -> list[dict[str, Any]]:
+    uid = stage.desk.settings.uid
+    assert uid is not None
+    rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table], None)
+    return list(rows)
+
+
+@pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
+async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(table: str) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, table)
+        assert screen.lookup is not None
+        everything = [row[IDS[table]] for row in book(stage, table)]
+        start = screen.lookup.query.stretch.start_ms
+        if start is not None:
+            time = "ts" if table == "convert" else "cTime"
+            everything = [row[IDS[table]] for row in book(stage, table) if int(row[time]) >= start]
+        page = screen.kind.endpoint.page
+        assert page is not None
+        assert ids(screen) == everything[: page.maximum]
+        assert len(everything) > page.maximum or table == "spot-bills"
+        for _ in range(10):
+            await pilot.press("G")
+            await settle(pilot)
+            if screen.lookup.state is LookupState.COMPLETE:
+                break
+        assert ids(screen) == everything
+        assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
+        assert str(screen.query_one(TableFrame).heading) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
+
+
+async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tradetui.desk.lookup.lookup.MOST_ROWS", 200)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot, "spot-fills")
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert "200 rows, as many as fit here · f narrows the query, `tradetui show` prints all" in screen_text(
+            stage.app
+        )
+        await pilot.press("a")
+        assert newest_message(stage) == "Every row is loaded, or as many as fit."
+
+
+async def test_the_mouse_wheel_brings_older_rows_too() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown == 100
+        screen.rows_table.scroll_to(y=90, animate=False)
+        await settle(pilot)
+        assert screen.rows_table.shown == 200
+
+
+async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await settle(pilot, 30)
+        assert screen.lookup is not None
+        assert screen.lookup.pages == 1
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24)])
+async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: tuple[int, int]) -> None:
+    stage = Stage("broker")
+    async with stage.running(size) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        await settle(pilot, 5)
+        assert screen.lookup is not None
+        assert screen.rows_table.shown < screen.rows_table.size.height
+        assert screen.lookup.state is LookupState.COMPLETE
+        assert "all there are" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("sort", [False, True])
+async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_a_time(monkeypatch, 5)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        if sort:
+            stage.app.remember_table("spot-fills", TableChoice(sort="size"))
+        screen = await opened(stage, pilot, "spot-fills")
+        await settle(pilot, 30)
+        lookup, height = screen.lookup, screen.rows_table.size.height
+        assert lookup is not None
+        assert height <= lookup.rows.count < 3 * height
+        assert lookup.state is LookupState.MORE
+
+
+async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await pilot.press("slash", *"nothing like it", "enter")
+        await settle(pilot, 30)
+        assert screen.lookup is not None
+        assert (screen.rows_table.shown, screen.lookup.pages) == (0, 1)
+
+
+async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_at_a_time(monkeypatch, 5)
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        stage.sandbox.faults.next("delay", endpoint="spot.fills", times=50)
+        await pilot.press(KEYS["spot-fills"])
+        for _ in range(200):
+            await settle(pilot, 0.2)
+            screen = stage.app.lookup
+            if screen is not None and screen.lookup is not None and screen.lookup.pages == 2:
+                break
+        assert screen is not None
+        assert screen.lookup is not None
+        assert (screen.lookup.pages, screen.lookup.state) == (2, LookupState.LOADING)
+        await pilot.press("escape")
+        await settle(pilot, 30)
+        assert screen.lookup.state is LookupState.STOPPED
+        assert screen.lookup.rows.count < screen.rows_table.size.height
+
+
+def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Pages of the spot fills are asked for so many rows at a time."""
+    endpoint = LOOKUPS["spot-fills"].endpoint
+    assert endpoint.page is not None
+    small = replace(endpoint, page=replace(endpoint.page, maximum=rows))
+    monkeypatch.setattr(Table, "endpoint", property(lambda _: small))
+
+
+async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.lookup is not None
+        stage.sandbox.faults.next("delay", endpoint="spot.fills")
+        await pilot.press("a")
+        await pilot.pause()
+        assert "100 rows · reading … · Esc stops" in screen_text(stage.app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert stage.app.screen is screen
+        assert "100 rows · stopped · u goes on" in screen_text(stage.app)
+        await pilot.press("G")
+        await settle(pilot)
+        assert screen.rows_table.shown == 100
+        await pilot.press("u")
+        await settle(pilot, 5)
+        assert screen.lookup.state is LookupState.COMPLETE
+        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
+        await pilot.press("a")
+        assert newest_message(stage) == "Every row is loaded, or as many as fit."
+
+
+async def test_reading_again_begins_at_the_newest() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        before = ids(screen)
+        uid = stage.desk.settings.uid
+        assert uid is not None
+        bills = stage.sandbox.exchange_state.account(uid).bills
+        bills.insert(0, {**bills[0], "billId": str(int(bills[0]["billId"]) + 1)})
+        await pilot.press("u")
+        await settle(pilot)
+        assert ids(screen) == [bills[0]["billId"], *before][:500]
+
+
+async def test_totals_by_coin_follow_what_is_loaded() -> None:
+    stage = Stage()
+    async with stage.running((160, 48)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        await pilot.press("a")
+        await settle(pilot, 3)
+        totals = screen.totals_table.rows
+        assert screen.lookup is not None
+        assert {totals.key(index) for index in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
+        titles = [column.title for column in screen.totals_table.columns]
+        assert titles[:5] == ["Coin", "Rows", "Received", "Paid", "Fees"]
+        assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
+        assert "Totals of the rows loaded" in screen_text(stage.app)
+        await pilot.press("tab", "y")
+        assert stage.app.clipboard == "USDT"
+        await pilot.press("enter")
+        assert isinstance(stage.app.screen, DetailScreen)
+        assert "movements" in {field.name for field in stage.app.screen.fields}
+        await pilot.press("escape", "tab")
+        assert screen.rows_table.has_focus
+        await pilot.press("z")
+        assert not screen.query_one("#totals").display
+        await pilot.press("escape")
+        assert screen.query_one("#totals").display
+        assert stage.app.screen_stack[-1] is screen
+
+
+async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
+    stage = Stage()
+    async with stage.running((120, 40)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        await pilot.press("f")
+        await pilot.pause()
+        form = stage.app.screen
+        assert isinstance(form, FilterForm)
+        await typed(stage, pilot, "groupType", "gift")
+        assert problem(stage, "groupType").startswith("groupType: one of the billing types; given: gift. Use one of:")
+        assert form.query_one("#confirm", Button).disabled
+        await pilot.press("enter")
+        assert stage.app.screen is form
+        await typed(stage, pilot, "groupType", "transaction")
+        await typed(stage, pilot, "coin", "BTC")
+        await typed(stage, pilot, "startTime", "100d")
+        await typed(stage, pilot, "endTime", "1d")
+        assert problem(stage, "endTime").startswith("endTime: at most 90 days after startTime; given: 99.0 days.")
+        await typed(stage, pilot, "startTime", "60d")
+        assert {problem(stage, field) for field in texts_of(stage)} == {""}
+        assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert stage.app.screen_stack[-1] is screen
+        now = stage.clock.wall_ms()
+        expected = [
+            row["billId"]
+            for row in book(stage, "spot-bills")
+            if row["coin"] == "BTC"
+            and row["groupType"] == "transaction"
+            and now - 60 * 86_400_000 <= int(row["cTime"]) <= now - 86_400_000
+        ]
+        assert ids(screen) == expected != []
+        assert "coin BTC · groupType transaction · 2026-06-02 12:00 to" in screen_text(stage.app)
+        await pilot.press("f")
+        await pilot.pause()
+        again = stage.app.screen
+        assert isinstance(again, FilterForm)
+        assert again.texts["coin"] == "BTC"
+        await pilot.press("escape")
+        assert ids(screen) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "texts", "keep"),
+    [
+        ("spot-fills", {"symbol": "BTCUSDT"}, lambda row: row["symbol"] == "BTCUSDT"),
+        ("spot-bills", {"businessType": "rebate rewards"}, lambda row: row["businessType"] == "rebate rewards"),
+        ("spot-bills", {"coin": "ETH"}, lambda row: row["coin"] == "ETH"),
+    ],
+)
+async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str], keep: Any) -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, table)
+        await pilot.press("f")
+        await pilot.pause()
+        for field, text in texts.items():
+            stage.app.screen.query_one(f"#field-{field}", Input).value = text
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert ids(screen) == [row[IDS[table]] for row in book(stage, table) if keep(row)] != []
+
+
+async def test_an_order_id_finds_its_fill() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        wanted = book(stage, "spot-fills")[17]
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "orderId", wanted["orderId"])
+        await pilot.press("enter")
+        await settle(pilot)
+        assert ids(screen) == [wanted["tradeId"]]
+
+
+async def test_a_word_is_completed_while_it_is_typed() -> None:
+    stage = Stage()
+    async with stage.running((120, 40)) as pilot:
+        await opened(stage, pilot, "spot-bills")
+        await pilot.press("f", "tab", *"trans")
+        await pilot.pause()
+        await pilot.press("right")
+        await pilot.pause()
+        assert stage.app.screen.query_one("#field-groupType", Input).value == "transaction"
+        assert "groupType: deposit, withdraw, transaction" in screen_text(stage.app)
+
+
+async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
+    stage = Stage("broker")
+    async with stage.running((140, 40)) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        text = screen_text(stage.app)
+        assert "2026-07-31 00:00 to 2026-07-31 23:59 UTC, since no time is given" in text
+        day = [
+            row["txId"] for row in book(stage, "transfers") if 0 <= _ms("2026-08-01") - int(row["ts"]) - 1 < 86_400_000
+        ]
+        assert ids(screen) == day
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "startTime", "90d")
+        assert "both given or both empty" in problem(stage, "endTime")
+        await typed(stage, pilot, "endTime", "0d")
+        assert "Reads 2026-05-03 12:00 to 2026-08-01 12:00 UTC, in 13 requests." in screen_text(stage.app)
+        stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
+        await pilot.press("enter")
+        seen: list[float] = []
+        for _ in range(60):
+            await settle(pilot, 0.5)
+            assert screen.lookup is not None
+            seen.append(screen.lookup.part or 0.0)
+            if screen.lookup.state is LookupState.COMPLETE:
+                break
+            assert "%" in screen_text(stage.app)
+        assert seen == sorted(seen)
+        assert len(set(seen)) >= 10
+        assert ids(screen) == [row["txId"] for row in book(stage, "transfers")]
+
+
+def _ms(day: str) -> int:
+    from datetime import UTC, datetime
+
+    return round(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+@pytest.mark.parametrize("word", ["deposit", "withdrawl", "WITHDRAWAL"])
+async def test_transfers_of_one_type(word: str) -> None:
+    stage = Stage("broker")
+    async with stage.running((140, 40)) as pilot:
+        screen = await opened(stage, pilot, "transfers")
+        await pilot.press("f")
+        await pilot.pause()
+        for field, text in {"startTime": "30d", "endTime": "0d", "type": word}.items():
+            stage.app.screen.query_one(f"#field-{field}", Input).value = text
+        await pilot.press("enter")
+        await settle(pilot, 4)
+        kinds = {record.received["type"] for record in records(screen)}
+        assert kinds == {"deposit" if word == "deposit" else "withdrawl"}
+
+
+async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        transfers = await opened(stage, pilot, "transfers")
+        uid = str(records(transfers)[0].received["uid"])
+        screen = await opened(stage, pilot, "email", form=True)
+        form = stage.app.screen
+        assert isinstance(form, FilterForm)
+        assert form.texts == {"subUid": uid}
+        await pilot.press("enter")
+        await settle(pilot)
+        assert [record.key for record in records(screen)] == [uid]
+        assert f"desk{uid[-1]}@broker.example" in screen_text(stage.app)
+
+
+async def test_an_email_of_nobody_is_a_sentence() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot, "email", form=True)
+        assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
+        assert stage.app.screen.query_one("#confirm", Button).disabled
+        await typed(stage, pilot, "subUid", "1")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "subUid does not belong to this broker (40066)" in screen_text(stage.app)
+        assert "0 rows · failed, u tries again" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("table", LOOKUPS)
+@pytest.mark.parametrize(
+    ("account", "permissions", "code"),
+    [("hedge", frozenset({"futures-read"}), "40014"), ("unified", None, "40085")],
+    ids=["no permission", "unified account"],
+)
+async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
+    account: str, permissions: frozenset[str] | None, code: str, table: str
+) -> None:
+    broker = LOOKUPS[table].endpoint_name.startswith("broker.")
+    stage = Stage("broker" if broker and code == "40014" else account, permissions=permissions)
+    async with stage.running((120, 36)) as pilot:
+        # Before the exchange has told what the key may do, nothing is known of it.
+        stage.desk.storage.identity = None
+        await opened(stage, pilot, table, form=table == "email")
+        if table == "email":
+            await pilot.press(*"4200000001", "enter")
+            await settle(pilot)
+        text = screen_text(stage.app)
+        assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split())
+        assert "0 rows · failed, u tries again" in text
+        assert LOOKUPS[table].nothing not in text
+
+
+async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        assert "9 Sub-account transfers" in await options(stage, pilot)
+        await opened(stage, pilot, "transfers")
+        assert "You are not a Broker (40029)" in screen_text(stage.app)
+        assert "Only a broker's main account may call this" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert stage.app.screen is stage.app.main
+        assert "9 Sub-account transfers" not in await options(stage, pilot)
+        await pilot.press("9")
+        assert stage.app.screen is stage.app.main
+        assert newest_message(stage) == "The key or the account may not do this: You are not a Broker (40029)."
+
+
+async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
+    """The list of screens, opened and left."""
+    await pilot.press("o")
+    await pilot.pause()
+    listed = stage.app.screen.query_one(OptionList)
+    prompts = [str(listed.get_option_at_index(index).prompt) for index in range(listed.option_count)]
+    await pilot.press("escape")
+    return prompts
+
+
+async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
+    stage = Stage(permissions=frozenset({"futures-read", "holdings-read"}))
+    async with stage.running((120, 36)) as pilot:
+        prompts = await options(stage, pilot)
+        assert "6 Spot fills" not in prompts
+        assert "7 Spot bills" in prompts
+        await pilot.press("6")
+        assert newest_message(stage).startswith("The key may not read spot orders")
+        await pilot.press("question_mark")
+        assert isinstance(stage.app.screen, HelpDialog)
+        assert "now off: the key may not read spot orders" in screen_text(stage.app)
+
+
+async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
+    stage = Stage("managed")
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown
+        await pilot.press("f")
+        await pilot.pause()
+        await typed(stage, pilot, "startTime", "60d")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "startTime is earlier than the binding time (40408)" in screen_text(stage.app)
+
+
+async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
+        await pilot.press("a")
+        await settle(pilot, 2)
+        assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
+        assert screen.rows_table.shown == 100
+        await pilot.press("u")
+        await settle(pilot, 3)
+        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
+
+
+async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
+    stage = Stage(timezone="Asia/Tokyo")
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        table = screen.rows_table
+        await pilot.press("j", "y")
+        assert stage.app.clipboard == (table.cell_text() or "").strip()
+        assert stage.app.clipboard.endswith("+09:00")
+        await pilot.press("T", "y")
+        assert stage.app.clipboard.endswith("Z")
+        await pilot.press("right", "right", "s", "s")
+        assert table.sort is not None
+        assert table.sort.column == "side"
+        sides = [record.received["side"] for record in records(screen)]
+        assert [sides[0], sides[-1]] == ["buy", "sell"]
+        await pilot.press("S")
+        assert records(screen)[0].received["side"] == "sell"
+        await pilot.press("s", "0", "slash", *"sol", "enter")
+        assert {record.received["symbol"] for record in records(screen)} == {"SOLUSDT"}
+        assert f"{table.shown}/100 /sol" in str(screen.query_one(TableFrame).heading)
+        await pilot.press("enter")
+        detail = stage.app.screen
+        assert isinstance(detail, DetailScreen)
+        assert {"tradeId", "feeDetail", "userId"} <= {field.name for field in detail.fields if field.mark != NOT_SENT}
+        await pilot.press("escape", "escape")
+        assert table.shown == table.source.count
+        assert stage.app.screen is screen
+        await pilot.press("slash", *"nothing like this", "enter")
+        assert "None of 100 rows matches. Older ones may: a reads all." in screen_text(stage.app)
+        assert screen.lookup is not None
+        await settle(pilot, 5)
+        assert screen.lookup.pages == 1
+        await pilot.press("a")
+        await settle(pilot, 3)
+        assert screen.lookup.state is LookupState.COMPLETE
+
+
+async def test_going_from_screen_to_screen_and_back() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        first = await opened(stage, pilot, "spot-fills")
+        assert all(feed.pace is Pace.HIDDEN for feed in stage.desk.feeds.values())
+        await pilot.press("G")
+        await settle(pilot)
+        rows = ids(first)
+        assert len(rows) == 200
+        await opened(stage, pilot, "convert")
+        again = await opened(stage, pilot, "spot-fills")
+        assert again is not first
+        assert ids(again) == rows
+        await pilot.press("4")
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.focused_panel == "fills"
+        assert stage.desk.feeds["fills"].pace is Pace.SHOWN
+        assert stage.app.lookup is None
+        await pilot.press("o")
+        await pilot.pause()
+        chosen: Sequence[str] = [f"{KEYS[table]} {kind.title}" for table, kind in LOOKUPS.items()]
+        listed = stage.app.screen.query_one(OptionList)
+        listed.highlighted = 5 + list(chosen).index("8 Convert history")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert stage.app.lookup is not None
+        assert stage.app.lookup.kind.name == "convert"
+        await pilot.press("q")
+        assert stage.app.screen is stage.app.main
+        assert stage.app.is_running
+
+
+async def test_records_are_read_where_nothing_can_be_sent() -> None:
+    stage = Stage(read_only=True)
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        assert screen.rows_table.shown == 100
+        assert "MONITOR" in screen_text(stage.app).splitlines()[0]
+
+
+async def test_digits_are_text_while_a_filter_is_typed() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("slash", *"67890")
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.query_one("#filter", Input).value == "67890"
+
+
+@pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
+async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
+    stage = Stage()
+    async with stage.running(size) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        assert screen.rows_table.shown == 500
+        await pilot.press("f")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, FilterForm)
+        await pilot.press("tab", "tab", "escape")
+        assert stage.app.screen_stack[-1] is screen
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
+        assert screen.query_one("#totals").display
+        assert stage.app.is_running
+
+
+async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        before = ids(screen)
+        await pilot.press("escape", "P", "j", "enter")
+        await settle(pilot, 3)
+        assert stage.desk.settings.name == "one-way"
+        assert not set(ids(await opened(stage, pilot, "spot-fills"))) & set(before)
+
+
+async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
+    stage = Stage()
+    async with stage.running((120, 36)) as pilot:
+        screen = await opened(stage, pilot, "spot-fills")
+        await pilot.press("ctrl+p", *"read all")
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await settle(pilot, 4)
+        assert screen.lookup is not None
+        assert screen.lookup.state is LookupState.COMPLETE
+
+
+async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
+    stage = Stage("broker")
+    async with stage.running((120, 36)) as pilot:
+        await pilot.press("0")
+        await pilot.pause()
+        assert "required" not in screen_text(stage.app)
+        await pilot.press("escape", "9", "f")
+        await pilot.pause()
+        form = stage.app.screen
+        form.query_one("#field-startTime", Input).value = "nonsense of a length that cannot stand in one line"
+        form.query_one("#field-endTime", Input).focus()
+        await pilot.pause()
+        text = " ".join(screen_text(stage.app).split())
+        assert "2026-11-01, 2026-11-01T09:30, 36h" in text

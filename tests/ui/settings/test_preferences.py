@@ -1,0 +1,313 @@
+"""Columns, order, theme, live stops and exports: chosen on the screen, remembered, written."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tradetui.commands.session import screen_state
+from tradetui.desk.tables.every_field import every_column
+from tradetui.desk.tables.export import CsvTable
+from tradetui.desk.tables.table import TABLES
+from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
+from tradetui.ui.dialogs.export_dialog import ExportDialog
+from tradetui.ui.settings.preferences import (
+    ColumnChoice,
+    ScreenPreferences,
+    TableChoice,
+    chosen_columns,
+    preferences_from,
+)
+from tradetui.ui.tty.screenshot import screen_text
+
+PREFERENCES = ScreenPreferences(
+    "tradetui-light",
+    {"orders": TableChoice((ColumnChoice("orderId", 21), ColumnChoice("symbol")), "symbol", True)},
+)
+
+
+def test_preferences_survive_their_file(tmp_path: Path) -> None:
+    screen_state.write_screen_state(tmp_path / "data", "main", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path / "data", "main")[0]) == PREFERENCES
+
+
+def test_each_profile_has_its_own_choices_and_keeps_what_others_wrote(tmp_path: Path) -> None:
+    other = ScreenPreferences(None, {"fills": TableChoice(None, "cTime")})
+    screen_state.write_screen_state(tmp_path, "main", {**PREFERENCES.as_plain(), "silenced": ["fill"]})
+    screen_state.write_screen_state(tmp_path, "other", other.as_plain())
+    screen_state.write_screen_state(tmp_path, "main", {"theme": None})
+    stored, notice = screen_state.read_screen_state(tmp_path, "main")
+    assert preferences_from(stored) == replace(PREFERENCES, theme=None)
+    assert stored["silenced"] == ["fill"] and notice == ""
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "other")[0]) == other
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "third")[0]) == ScreenPreferences()
+
+
+def test_a_file_from_before_profiles_counts_for_each_until_it_chooses(tmp_path: Path) -> None:
+    (tmp_path / "state.toml").write_text('theme = "tradetui-light"\n[tables.orders]\nsort = "symbol"\n')
+    for profile in ("main", "other"):
+        stored, _ = screen_state.read_screen_state(tmp_path, profile)
+        assert preferences_from(stored) == ScreenPreferences("tradetui-light", {"orders": TableChoice(None, "symbol")})
+    screen_state.write_screen_state(tmp_path, "main", {"theme": None, "tables": None})
+    assert screen_state.read_screen_state(tmp_path, "main")[0] == {}
+    assert screen_state.read_screen_state(tmp_path, "other")[0] != {}
+
+
+def test_profiles_that_write_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
+    names = [f"profile-{number}" for number in range(12)]
+    writers = [
+        threading.Thread(target=screen_state.write_screen_state, args=(tmp_path, name, {"theme": name}))
+        for name in names
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [screen_state.read_screen_state(tmp_path, name)[0] for name in names] == [{"theme": n} for n in names]
+
+
+def test_no_file_is_no_choice(tmp_path: Path) -> None:
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "main")[0]) == ScreenPreferences()
+
+
+@pytest.mark.parametrize("text", ["theme = [", "\x00", "= 1"])
+def test_a_file_that_cannot_be_read_is_put_aside(tmp_path: Path, text: str) -> None:
+    (tmp_path / "state.toml").write_text(text)
+    stored, notice = screen_state.read_screen_state(tmp_path, "main")
+    assert preferences_from(stored) == ScreenPreferences()
+    assert "cannot be read" in notice and "state.toml.unread" in notice
+    assert (tmp_path / "state.toml.unread").read_text() == text
+    screen_state.write_screen_state(tmp_path, "main", PREFERENCES.as_plain())
+    assert preferences_from(screen_state.read_screen_state(tmp_path, "main")[0]) == PREFERENCES
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"theme": 3},
+        {"tables": [1]},
+        {"tables": {"orders": 3}},
+        {"tables": {"orders": {"columns": "symbol", "sort": 3, "reverse": "yes"}}},
+        {"tables": {"orders": {"columns": [3, {"width": 3}, {"id": 4}]}}},
+    ],
+)
+def test_what_is_not_as_it_should_be_counts_as_not_chosen(stored: Mapping[str, Any]) -> None:
+    read = preferences_from(stored)
+    assert read.theme is None
+    assert read.table("orders") == TableChoice()
+
+
+def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
+    stored = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
+    (column,) = chosen_columns(every_column(TABLES["orders"]), preferences_from(stored).table("orders")) or ()
+    assert (column.id, column.width) == ("symbol", 60)
+    assert chosen_columns(every_column(TABLES["orders"]), TableChoice((ColumnChoice("gone"),))) is None
+
+
+@pytest.mark.looptime
+async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
+    kept: list[ScreenPreferences] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "c")
+        assert isinstance(stage.app.screen, ColumnsDialog)
+        # The second column goes first, the first gets wider, the third is hidden.
+        await pilot.press("down", "shift+up", "down", "plus", "plus", "down", "space", "enter")
+        await asyncio.sleep(1)
+        ids = [column.id for column in stage.app.main.table.columns]
+        default = [column.id for column in TABLES["orders"].columns]
+        assert ids == [default[1], default[0], *default[3:]]
+        assert stage.app.main.table.columns[1].width == TABLES["orders"].columns[0].width + 2
+        assert kept[-1].table("orders").columns is not None
+        await pilot.press("c", "0", "enter")
+        assert stage.app.main.table.columns == TABLES["orders"].columns
+        await asyncio.sleep(1)
+        assert "orders" not in kept[-1].tables
+
+
+@pytest.mark.looptime
+async def test_every_field_of_the_interface_can_be_a_column() -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "c")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ColumnsDialog)
+        at = [column.id for column in every_column(TABLES["orders"])].index("posMode")
+        await pilot.press(*["down"] * at, "space", "enter")
+        assert stage.app.main.table.columns[-1].id == "posMode"
+
+
+@pytest.mark.looptime
+async def test_leaving_the_dialog_changes_nothing() -> None:
+    kept: list[ScreenPreferences] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "c", "space", "escape")
+        assert stage.app.main.table.columns == TABLES["orders"].columns
+        assert kept == []
+
+
+@pytest.mark.looptime
+async def test_what_was_chosen_is_there_the_next_time() -> None:
+    stage = Stage(preferences=PREFERENCES)
+    async with stage.running() as pilot:
+        await pilot.press("3")
+        table = stage.app.main.table
+        assert [(column.id, column.width) for column in table.columns] == [("orderId", 21), ("symbol", 8)]
+        assert table.sort is not None
+        assert (table.sort.column, table.sort.reverse) == ("symbol", True)
+        assert stage.app.theme == "tradetui-light"
+
+
+@pytest.mark.looptime
+async def test_sort_and_theme_are_remembered() -> None:
+    kept: list[ScreenPreferences] = []
+    stage = Stage(keep=kept.append)
+    async with stage.running() as pilot:
+        await pilot.press("3", "s", "s", "S")
+        stage.app.choose_theme("tradetui-light")
+        await asyncio.sleep(1)
+        assert kept[-1] == ScreenPreferences(
+            "tradetui-light", {"orders": TableChoice(None, TABLES["orders"].columns[0].id, True)}
+        )
+
+
+@pytest.mark.looptime
+async def test_what_cannot_be_remembered_is_said() -> None:
+    def full(preferences: ScreenPreferences) -> None:
+        raise OSError(28, "No space left on device")
+
+    stage = Stage(keep=full)
+    async with stage.running() as pilot:
+        await pilot.press("3", "s", "s")
+        await asyncio.sleep(1)
+        await pilot.pause()
+        assert "Your choice could not be saved: " in screen_text(stage.app)
+
+
+@pytest.mark.looptime
+async def test_the_waiting_stops_alone_and_back() -> None:
+    stage = Stage()
+    async with stage.running(after=12) as pilot:
+        live = stage.desk.panel_rows("triggers", other_view=True)
+        await pilot.press("v")
+        assert not stage.app.main.panel.in_other_view, "positions have one view"
+        await pilot.press("5", "v")
+        await pilot.pause()
+        assert stage.app.main.focused_panel == "triggers"
+        assert f"5 Waiting stops {live.count}" in screen_text(stage.app)
+        assert stage.app.main.table.source is live
+        assert {row.record.plan_status for row in stage.desk.triggers_reader.live or ()} == {"live"}
+        await pilot.press("v")
+        await pilot.pause()
+        assert f"5 Stops {live.count + stage.desk.triggers.snapshot.count}" in screen_text(stage.app)
+
+
+@pytest.mark.looptime
+async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
+    stage = Stage()
+    async with stage.running((80, 24), after=12) as pilot:
+        desk = stage.desk
+        live = desk.panel_rows("triggers", other_view=True)
+        assert live.count != desk.feeds["triggers"].snapshot.count
+        await pilot.press("5", "v")
+        await pilot.pause()
+        assert stage.app.main.panel.caption == f"5 Waiting stops {live.count}"
+        await pilot.press("e")
+        assert "Export waiting stops" in screen_text(stage.app)
+        assert stage.app.screen.query_one(Input).value.startswith("waiting-stops-hedge-")
+        await pilot.press("escape", "c")
+        assert "Columns of waiting stops" in screen_text(stage.app)
+        await pilot.press("escape", "v", "e")
+        assert "Export stops" in screen_text(stage.app)
+        assert stage.app.screen.query_one(Input).value.startswith("triggers-hedge-")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert stage.app.main.panel.caption == f"5 Stops {desk.panel_rows('triggers').count}"
+
+
+async def exported(stage: Stage, name: str, tmp_path: Path) -> Path:
+    dialog = stage.app.screen
+    assert isinstance(dialog, ExportDialog)
+    path = tmp_path / name
+    dialog.query_one(Input).value = str(path)
+    return path
+
+
+async def written(path: Path, stage: Stage) -> None:
+    """Until the worker's thread has ended."""
+    await stage.app.workers.wait_for_complete()
+    await asyncio.sleep(0.1)
+
+
+@pytest.mark.looptime
+async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "slash", *"BTCUSDT", "enter", "s", "s", "S", "e")
+        assert "orders-hedge-20260801-" in stage.app.screen.query_one(Input).value
+        path = await exported(stage, "orders.csv", tmp_path)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert not isinstance(stage.app.screen, ExportDialog)
+        rows = list(csv.DictReader(path.read_text().splitlines()))
+        assert {row["symbol"] for row in rows} == {"BTCUSDT"}
+        assert list(rows[0]) == CsvTable(TABLES["orders"].columns).heading()
+        assert len(rows) == stage.app.main.table.shown
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize(("rows", "count_text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
+async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, tmp_path: Path) -> None:
+    notices: list[str | None] = []
+    stage, path = Stage(), tmp_path / "orders.csv"
+    async with stage.running() as pilot:
+        stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), notices.append)
+        await pilot.pause()
+        await pilot.press("enter")
+        await written(path, stage)
+        assert notices == [f"{count_text} written to {path}"]
+
+
+@pytest.mark.looptime
+async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        (tmp_path / "orders.json").write_text("mine")
+        await pilot.press("3", "e")
+        path = await exported(stage, "orders.json", tmp_path)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert path.read_text() == "mine"
+        assert "Enter once more replaces it" in " ".join(screen_text(stage.app).split())
+        await pilot.press("enter")
+        await written(path, stage)
+        assert len(json.loads(path.read_text())) == stage.app.main.table.shown
+
+
+@pytest.mark.looptime
+async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> None:
+    stage = Stage()
+    async with stage.running() as pilot:
+        await pilot.press("3", "e")
+        await exported(stage, "nowhere/orders.csv", tmp_path)
+        await pilot.press("enter")
+        await written(tmp_path, stage)
+        assert "Nothing was written" in screen_text(stage.app)
+        await exported(stage, "orders.xlsx", tmp_path)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "must end in .csv or .json" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert not os.listdir(tmp_path)

@@ -1,0 +1,43 @@
+"""Nothing of the screen hands text to anything that reads markup, and messages go through the one scrub."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tradetui.ui
+
+ROOT = Path(tradetui.ui.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+MARKUP_READERS = {"from_markup", "notify"}
+
+
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Every call by the last part of its name; our own `notify` is no method and is left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            target = node.func
+            if isinstance(target, ast.Attribute):
+                yield target.attr, node
+            elif isinstance(target, ast.Name) and target.id != "notify":
+                yield target.id, node
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_markup(file: Path) -> None:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for name, call in calls(tree):
+        if name in MARKUP_READERS:
+            assert file == ROOT / "safe_text.py", f"line {call.lineno}: {name}"
+        if name == "Static":
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            off = keywords.get("markup")
+            assert isinstance(off, ast.Constant) and off.value is False, f"line {call.lineno}: Static reads markup"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and target.attr in ("border_title", "border_subtitle"):
+                    assert not isinstance(node.value, ast.JoinedStr | ast.Attribute), f"line {node.lineno}: a title"

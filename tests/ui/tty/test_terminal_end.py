@@ -1,0 +1,182 @@
+"""The real program in a pseudo-terminal: however it ends, no process and no broken terminal stays."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+DEMO = [sys.executable, "-m", "tradetui", "demo"]
+CRASH = [sys.executable, "-m", "tests.ui.fixtures.crashing_screen"]
+MOUSELESS = [sys.executable, "-m", "tests.ui.fixtures.themed_program", "tradetui-dark", "mouse=off"]
+LEAVES = b"\x1b[?1049l"
+SHOWS_CURSOR = b"\x1b[?25h"
+TAKES_MOUSE = b"\x1b[?1000h"
+ENDS_MOUSE = b"\x1b[?1000l"
+
+
+class Session:
+    """A program on a pseudo-terminal; `written` is what it wrote."""
+
+    def __init__(self, command: list[str], *, controlling: bool) -> None:
+        self.master, slave = pty.openpty()
+        self.written = bytearray()
+        self.process = subprocess.Popen(
+            command,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=_take_terminal if controlling else None,
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", "LINES": "36"},
+        )
+        os.close(slave)
+
+    def read_until(self, text: bytes, seconds: float = 20.0) -> None:
+        """Read until the text was written."""
+        end = time.monotonic() + seconds
+        while text not in self.written:
+            assert time.monotonic() < end, f"{text!r} never came; the end was {bytes(self.written[-300:])!r}"
+            self._read(0.1)
+
+    def read_to_the_end(self, seconds: float = 5.0) -> float:
+        """Seconds until the process has ended."""
+        start = time.monotonic()
+        while self.process.poll() is None:
+            assert time.monotonic() - start < seconds, "the process did not end"
+            self._read(0.02)
+        took = time.monotonic() - start
+        while self._read(0.05):
+            pass
+        return took
+
+    def wait_until_stopped(self) -> None:
+        """Wait for the kernel to say that the process is stopped."""
+        stopped, status = os.waitpid(self.process.pid, os.WUNTRACED)
+        assert stopped == self.process.pid
+        assert os.WIFSTOPPED(status)
+
+    def _read(self, wait: float) -> bool:
+        ready, _, _ = select.select([self.master], [], [], wait)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.written += data
+        return bool(data)
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@contextmanager
+def session(command: list[str], *, controlling: bool = True) -> Iterator[Session]:
+    """A session that ends with its test."""
+    running = Session(command, controlling=controlling)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.wait()
+        with suppress(OSError):
+            os.close(running.master)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_it_within_a_second_and_restores_the_terminal(number: signal.Signals) -> None:
+    with session(DEMO) as running:
+        running.read_until(b"BTCUSDT")
+        running.process.send_signal(number)
+        assert running.read_to_the_end() < 1.0
+        assert LEAVES in running.written
+        assert SHOWS_CURSOR in running.written
+        assert ENDS_MOUSE in running.written
+        assert running.process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("controlling", [True, False])
+def test_a_lost_terminal_ends_it_within_a_second(controlling: bool) -> None:
+    with session(DEMO, controlling=controlling) as running:
+        running.read_until(b"BTCUSDT")
+        os.close(running.master)
+        start = time.monotonic()
+        running.process.wait(timeout=5)
+        assert time.monotonic() - start < 1.3
+        assert running.process.returncode != 0
+
+
+def test_q_ends_it_with_nothing_left_over() -> None:
+    with session(DEMO) as running:
+        running.read_until(b"BTCUSDT")
+        os.write(running.master, b"q")
+        running.read_to_the_end()
+        assert LEAVES in running.written
+        assert running.process.returncode == 0
+
+
+def test_a_profile_without_mouse_never_takes_it() -> None:
+    with session(MOUSELESS) as running:
+        running.read_until(b"none")
+        os.write(running.master, b"q")
+        running.read_to_the_end()
+        assert TAKES_MOUSE not in running.written
+        assert running.process.returncode == 0
+
+
+def test_the_palette_leaves_the_mouse_to_the_terminal_and_takes_it_again() -> None:
+    with session(DEMO) as running:
+        running.read_until(b"BTCUSDT")
+        assert TAKES_MOUSE in running.written
+        for entry, proof in ((b"mouse off", ENDS_MOUSE), (b"mouse on", TAKES_MOUSE)):
+            os.write(running.master, b"\x10")
+            running.read_until(b"every key and what it does")
+            running.written.clear()
+            os.write(running.master, entry)
+            running.read_until(b"selection works then" if proof is ENDS_MOUSE else b"click and scroll")
+            os.write(running.master, b"\r")
+            running.read_until(proof)
+        os.write(running.master, b"q")
+        running.read_to_the_end()
+
+
+def test_suspended_and_resumed_it_goes_on() -> None:
+    with session(DEMO) as running:
+        running.read_until(b"BTCUSDT")
+        running.process.send_signal(signal.SIGTSTP)
+        running.read_until(LEAVES)
+        running.wait_until_stopped()
+        running.written.clear()
+        running.process.send_signal(signal.SIGCONT)
+        running.read_until(b"\x1b[?1049h")
+        # What stands still too: another program had the terminal meanwhile.
+        for text in ("SANDBOX", "3 Orders", "Accounts", "Help"):
+            running.read_until(text.encode())
+        running.read_until("╰".encode())
+        os.write(running.master, b"q")
+        running.read_to_the_end()
+        assert running.process.returncode == 0
+
+
+def test_a_crash_tells_no_value_restores_the_terminal_and_fails() -> None:
+    with session(CRASH) as running:
+        running.read_to_the_end(20)
+        assert running.process.returncode == 1
+        assert LEAVES in running.written
+        assert b"internal error, RuntimeError" in running.written
+        assert b"crashing_screen.py" in running.written
+        assert b"canary" not in running.written

@@ -1,0 +1,178 @@
+"""Bytes typed into the real program in a pseudo-terminal: every letter arrives, and no burst confirms."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
+from tests.whole.exchange_thread import ExchangeThread
+
+PROFILE = """
+[profiles.typing]
+base_url = "{base_url}"
+mode = "trade"
+start_locked = {locked}
+product_types = ["USDT-FUTURES"]
+budget_share = 1.0
+account_kind = "ordinary"
+typed_above = 1
+"""
+WORD = b"BTCUSDT SHORT"
+PASTE_BEGINS, PASTE_ENDS = b"\x1b[200~", b"\x1b[201~"
+
+
+@contextmanager
+def program(
+    folder: Path, *, locked: bool = False, size: tuple[int, int] = (120, 36)
+) -> Iterator[tuple[ExchangeThread, Screen]]:
+    """The real program on an account that holds both legs of BTCUSDT, its cursor on the SHORT."""
+    with ExchangeThread() as exchange:
+        exchange.hold("hedge", "0.5", "0.2")
+        key = exchange.key("hedge")
+        config = folder / "config.toml"
+        config.write_text(PROFILE.format(base_url=exchange.base_url, locked=str(locked).lower()))
+        environment = {
+            "TRADETUI_CONFIG": str(config),
+            "TRADETUI_API_KEY": key.api_key,
+            "TRADETUI_API_SECRET": key.secret,
+            "TRADETUI_PASSPHRASE": key.passphrase,
+            "TRADETUI_DATA_DIR": str(folder / "data"),
+            "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+            "TRADETUI_STATE_DIR": str(folder / "state"),
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+            "COLUMNS": str(size[0]),
+            "LINES": str(size[1]),
+        }
+        command = [sys.executable, "-m", "tradetui", "--profile", "typing"]
+        with Screen(command, *size, environment) as screen:
+            until([screen], lambda shown: shown.text.count("BTCUSDT") > 1, "both legs")
+            screen.send(b"j")
+            yield exchange, screen
+
+
+def open_dialog(screen: Screen) -> None:
+    """The dialog on the SHORT, armed, all of it read."""
+    screen.send(b"R")
+    until([screen], armed, "an armed dialog")
+    screen.send(PAGE_DOWN * 4)
+    until([screen], lambda shown: armed(shown) and "more below" not in shown.text, "the end of the preview")
+
+
+def armed(screen: Screen) -> bool:
+    """Whether what is typed now is taken."""
+    return "Type BTCUSDT SHORT to go on." in screen.text and "arming" not in screen.text
+
+
+def typed(screen: Screen) -> bool:
+    """Whether what is asked for was typed: nothing asks for it any more."""
+    return WORD.decode() in screen.text.replace(f"Type {WORD.decode()}", "") and (
+        "Type BTCUSDT SHORT to go on." not in screen.text and "reading" not in screen.text.lower()
+    )
+
+
+def pieces_of(data: bytes, how: str) -> list[bytes]:
+    if how == "one write":
+        return [data]
+    if how == "byte by byte":
+        return [data[index : index + 1] for index in range(len(data))]
+    random, pieces = Random(how), []
+    while data:
+        length = random.randint(1, 6)
+        pieces.append(data[:length])
+        data = data[length:]
+    return pieces
+
+
+def confirm(screen: Screen) -> None:
+    """Tab to the button and press it once it is drawn with the focus; after Enter it may be a held one."""
+    if screen.marks_as_focused("Reverse SHORT"):
+        screen.send(b"\t")
+        until([screen], lambda shown: not shown.marks_as_focused("Reverse SHORT"), "the focus beside it")
+    for _ in range(8):
+        if screen.marks_as_focused("Reverse SHORT"):
+            break
+        screen.send(b"\t")
+        for _ in range(20):
+            screen.read()
+    until([screen], lambda shown: shown.marks_as_focused("Reverse SHORT"), "the focus of the button")
+    screen.send(b"\r")
+
+
+@pytest.mark.parametrize("how", ["one write", "byte by byte", "pieces 1", "pieces 2"])
+def test_the_word_arrives_whole_and_its_tab_and_enter_confirm_nothing(how: str, tmp_path: Path) -> None:
+    with program(tmp_path) as (exchange, screen):
+        open_dialog(screen)
+        for piece in pieces_of(WORD + b"\t\r", how):
+            screen.send(piece)
+        until([screen], typed, "the word")
+        until([screen], lambda shown: "pressed nothing" in shown.text, "that Enter pressed nothing")
+        assert exchange.posts == 0
+        confirm(screen)
+        until([screen], lambda shown: "Settled: reversed" in shown.text, "the end")
+        assert exchange.posts == 1
+        assert exchange.held("hedge") == {"long": "0.7", "short": "0"}
+
+
+def test_a_bracketed_paste_fills_the_field_and_confirms_nothing(tmp_path: Path) -> None:
+    with program(tmp_path) as (exchange, screen):
+        open_dialog(screen)
+        screen.send(PASTE_BEGINS + WORD.lower() + b"\t\r" + PASTE_ENDS)
+        until([screen], lambda shown: "btcusdt short" in shown.text, "the word")
+        assert exchange.posts == 0
+        confirm(screen)
+        until([screen], lambda shown: "Settled: reversed" in shown.text, "the end")
+        assert exchange.posts == 1
+
+
+def test_everything_in_one_write_opens_the_dialog_and_confirms_nothing(tmp_path: Path) -> None:
+    with program(tmp_path) as (exchange, screen):
+        screen.send(b"R" + WORD + b"\t\t\r")
+        until([screen], lambda shown: "was dropped, type it again" in shown.text, "that it was dropped")
+        until([screen], lambda shown: "arming" not in shown.text, "an armed preview")
+        assert exchange.posts == 0
+        screen.send(b"\x1b")
+        until([screen], lambda shown: "REVERSE THE" not in shown.text, "the main screen")
+
+
+def answered(screen: Screen) -> bool:
+    """Whether the question of unlocking is gone, or says that Enter pressed nothing."""
+    return "Unlock trading on" not in screen.text or "pressed nothing" in screen.text
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: Path) -> None:
+    with program(tmp_path, locked=True, size=size) as (exchange, screen):
+        screen.send(b"R")
+        until([screen], lambda shown: "Trading is locked; L unlocks it." in shown.text, "the reason")
+        assert "Type BTCUSDT SHORT" not in screen.text, "there is no field"
+        screen.send(b"L")
+        until([screen], lambda shown: "Unlock trading on" in shown.text, "the question")
+        while "Unlock trading on" in screen.text:
+            screen.send(b"\t")
+            until([screen], lambda shown: "Enter presses Unlock; Esc cancels." in shown.text, "the focus")
+            screen.send(b"\r")
+            # On a busy machine Enter can be read before the program knows that the focus is drawn.
+            until([screen], answered, "an answer to Enter")
+            if "pressed nothing" in screen.text:
+                screen.send(b"\t")
+                until([screen], lambda shown: "Enter presses Cancel;" in shown.text, "the focus on Cancel")
+        until([screen], lambda shown: "Type BTCUSDT SHORT to go on." in shown.text, "the dialog with its field")
+        assert exchange.posts == 0
+
+
+def test_a_slow_line_loses_nothing(tmp_path: Path) -> None:
+    with program(tmp_path) as (exchange, screen):
+        open_dialog(screen)
+        for index in range(len(WORD)):
+            screen.send(WORD[index : index + 1])
+            # The line itself is slow: it is what this test is about.
+            time.sleep(0.035)
+        until([screen], typed, "the word")
+        assert exchange.posts == 0

@@ -1,0 +1,343 @@
+"""Whatever goes wrong at whichever await of what sends and follows: one POST at most, the truth in the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from tests.bench.virtual_loop import VirtualLoop
+from tests.whole.injections.injection import AwaitPoint, Injected, Injector, Kind, injecting
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk import task_groups
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal.journal import ENDED, Intent, State, WrongStep
+from tradetui.desk.reversal import execution, intent_watch, sending
+from tradetui.desk.reversal import market_state as evidence
+from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
+from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.reversal.progress import Sent
+from tradetui.desk.reversal.sending import Departure, Sending
+from tradetui.desk.reversal.tracking import followed_reversals as tracking
+from tradetui.desk.reversal.tracking import order_reads, outcome_tracker
+from tradetui.exchange.calls import signed_call as calls
+from tradetui.exchange.calls import writes
+from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
+from tradetui.trading.holdings import Legs
+from tradetui.wire.enums import Side
+
+MODULES = (
+    execution,
+    intent_watch,
+    sending,
+    tracking,
+    task_groups,
+    outcome_tracker,
+    order_reads,
+    evidence,
+    writes,
+    calls,
+)
+NEITHER_SENDS_NOR_FOLLOWS = {
+    "SignedCalls.prepare": "called at the start of the program, before anything is sent",
+    "SignedCalls.aclose": "called at its end",
+    "network.connect": "loads the HTTP library once; here the transport is in process",
+    "SignedCalls._begin": "makes the connection and loads a signing library for RSA keys, before anything is sent",
+    "Execution.open_journal": "opens the journal at the start; until it has nothing is sent",
+    "Execution.stop": "awaits the end of all tasks alone, whose own awaits are injected",
+    "MarketState._product_type_of": "finds the product type of a symbol typed by hand, before anything is previewed",
+}
+LONG = Target(SYMBOL, USDT, Side.BUY)
+KEY = scope_of(USDT, SYMBOL)
+LONGEST_S = 400.0
+EVERY = 29
+"""Of the cases of a few weathers every so many-th is in the suite, all of all of them are the campaign."""
+
+
+class Weather(StrEnum):
+    """What becomes of the request at the exchange, and of its reply."""
+
+    DONE = "executed, acknowledged"
+    LOST = "executed, reply lost"
+    NEVER = "not executed, reply lost"
+    REFUSED = "not executed, refused"
+    LEFT_BEHIND = "executed, reply lost, taken up by another session"
+    LATER_LEG = "closed, and opened after it was settled"
+    NOTHING = "taken, and nothing was done"
+    LEFT_INTENDED = "left behind before it was sent"
+    LEFT_SENT = "executed, left behind before the reply was written down"
+    TWO = "executed, reply lost, seen by two sessions"
+
+
+SAMPLED = ((Weather.DONE, False), (Weather.LOST, False), (Weather.NEVER, True), (Weather.LEFT_SENT, False))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run."""
+
+    point: AwaitPoint | None
+    kind: Kind
+    weather: Weather
+    core_only: bool
+    first: tuple[AwaitPoint, Kind] | None = None
+    """What goes wrong before, so that this await is reached at all."""
+
+    def __str__(self) -> str:
+        before = f"{self.first[1]} at {self.first[0]}, then " if self.first else ""
+        return (
+            f"{before}{self.kind} at {self.point}; {self.weather}; {'core only' if self.core_only else 'all endpoints'}"
+        )
+
+
+def run(case: Case, injector: Injector) -> set[AwaitPoint]:
+    """Live one case through in virtual time; gives the awaits that were reached. Raises AssertionError."""
+    aims = [] if case.first is None else [case.first]
+    if case.point is not None:
+        aims.append((case.point, case.kind))
+    injector.aim(*aims)
+    loop = VirtualLoop()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            loop.run_until_complete(asyncio.wait_for(_live(case, injector, Path(folder) / "journal.sqlite"), 5_000))
+        return set(injector.reached)
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+
+        async def ended() -> None:
+            await asyncio.gather(*left, return_exceptions=True)
+
+        loop.run_until_complete(ended())
+        loop.close()
+
+
+async def _live(case: Case, injector: Injector, file: Path) -> None:
+    async with scene(core_only=case.core_only) as on:
+        on.hold(long="2")
+        if case.weather in _LEFT:
+            async with session(on, file) as killed:
+                await _left_behind(case, on, killed)
+            injector.armed = True
+            async with session(on, file) as other:
+                await _ends(case, on, other)
+            return
+        if case.weather is Weather.TWO:
+            async with session(on, file) as other, session(on, file) as one:
+                on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+                preview = await one.preview(LONG)
+                injector.armed = True
+                await _confirmed(case, on, one, preview)
+                await asyncio.sleep(_seen_elsewhere_s(case))
+                await _ends(case, on, other)
+            return
+        async with session(on, file) as running:
+            injector.armed = True
+            preview = await _previewed(running)
+            _brew(case.weather, on)
+            sent = await _confirmed(case, on, running, preview)
+            if sent is not None:
+                following = asyncio.create_task(_followed(running, sent))
+                await asyncio.sleep(LONGEST_S / 4)
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+            if case.weather is Weather.LATER_LEG and _done(on):
+                on.hold(short="2")
+            await _ends(case, on, running)
+
+
+def _seen_elsewhere_s(case: Case) -> float:
+    """After how long another session shows what is open: it looks every 0.7 s, and anew when a look has stood still.
+
+    Until then the journal itself refuses what it would begin.
+    """
+    kinds = (case.kind, case.first[1] if case.first else None)
+    return 5 + kinds.count(Kind.STALL) * intent_watch.STEP_S
+
+
+def _brew(weather: Weather, on: Scene) -> None:
+    faults = on.sandbox.faults
+    match weather:
+        case Weather.LOST:
+            faults.next("dropped-after", endpoint="futures.reverse")
+        case Weather.NEVER:
+            faults.next("dropped-before", endpoint="futures.reverse")
+        case Weather.REFUSED:
+            on.client.server_clock._offsets.clear()
+            on.client.server_clock.observe = lambda *_: None  # type: ignore[method-assign]
+            faults.next("429", endpoint="futures.reverse")
+        case Weather.LATER_LEG:
+            faults.next("closed-only")
+        case Weather.NOTHING:
+            faults.next("unchanged")
+
+
+_LEFT = (Weather.LEFT_BEHIND, Weather.LEFT_INTENDED, Weather.LEFT_SENT)
+
+
+async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
+    """A session that ends in the middle of its work."""
+    preview = await killed.preview(LONG)
+    if case.weather is Weather.LEFT_BEHIND:
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        await killed.confirm(preview, preview.subject)
+        return
+
+    attempt = Sending(
+        on.client,
+        killed._reads,
+        killed.intents,
+        on.client.clock,
+        "tt-9",
+        KEY,
+        killed._asleep_ms,
+        killed._tasks.begin,
+        Departure(),
+    )
+    assert preview.plan is not None
+    plan = preview.plan.with_client_oid("tt-9")
+    await attempt._begin("tt-9", plan, preview, await killed.intents.last_event())
+    if case.weather is Weather.LEFT_SENT:
+        await killed.intents.about_to_send("tt-9", {"stamp_ms": on.client.server_clock.now_ms})
+        await on.client.write(plan.request)
+
+
+async def _previewed(running: Execution) -> Preview:
+    """As the dialog does: what fails is read again."""
+    with suppress(Exception, asyncio.CancelledError):
+        async with asyncio.timeout(30):
+            await running.preview(Target(SYMBOL))
+    for _ in range(3):
+        with suppress(Exception, asyncio.CancelledError):
+            async with asyncio.timeout(30):
+                return await running.preview(LONG)
+    raise AssertionError("one failure spoilt three previews")
+
+
+async def _confirmed(case: Case, on: Scene, running: Execution, preview: Preview) -> Sent | None:
+    try:
+        async with asyncio.timeout(LONGEST_S):
+            return await running.confirm(preview, preview.subject)
+    except TimeoutError:
+        raise AssertionError(f"confirming hangs: {case}") from None
+    except OutcomeUnknown:
+        raise AssertionError(f"an unknown outcome is no refusal: {case}") from None
+    except (NotConfirmed, ExchangeError) as problem:  # the dialog says "not sent", or "not done"
+        assert not _done(on), f"{problem}, and it was done: {case}"
+        return None
+
+
+async def _followed(running: Execution, sent: Sent) -> None:
+    async for _ in running.follow(sent):
+        pass
+
+
+async def _ends(case: Case, on: Scene, running: Execution) -> None:
+    """The promises, for as long as it takes."""
+    for _ in range(round(LONGEST_S / 5)):
+        _check(case, on, await _intents(running), running)
+        await asyncio.sleep(5)
+    for intent in await _intents(running):
+        if intent.state in ENDED:
+            continue
+        assert intent.state is State.UNKNOWN, f"{intent.id} stays {intent.state}: {case}"
+        assert case.core_only and not _done(on), f"never settled: {[event.state for event in intent.events]}: {case}"
+        for _ in range(2):  # what failed once is pressed again
+            with suppress(WrongStep, Withheld, Injected, asyncio.CancelledError, TimeoutError):
+                async with asyncio.timeout(60):
+                    await running.release(intent.id, "looked on the exchange's own page")
+    await asyncio.sleep(5)
+    assert not running.unsettled(), f"{running.unsettled()}: {case}"
+
+
+async def _intents(running: Execution) -> list[Intent]:
+    return await running.intents.newest()
+
+
+def _done(on: Scene) -> bool:
+    return on.held() != Legs(Decimal(2))
+
+
+def _check(case: Case, on: Scene, intents: list[Intent], running: Execution) -> None:
+    assert on.posts <= 1, f"{on.posts} POSTs: {case}"
+    for intent in intents:
+        if intent.state in (State.WITHDRAWN, State.REJECTED):
+            assert not _done(on), f"{intent.state}, and it was done: {case}"
+        if intent.state is State.SETTLED:
+            outcome = intent.details["outcome"]
+            assert (outcome == "unchanged") is not _done(on), f"settled as {outcome}: {case}"
+        if intent.state not in ENDED:
+            assert running.intents.open_on(intent.scope), f"{intent.state} and not locked: {case}"
+
+
+def cases(injector: Injector, weathers: Iterable[tuple[Weather, bool]]) -> list[Case]:
+    """Every await, everything that may go wrong there, in every weather (core-only or not) in which it is reached."""
+    every: list[Case] = []
+    for weather, core_only in weathers:
+        reached = run(Case(None, Kind.ERROR_BEFORE, weather, core_only), injector)
+        every += [
+            Case(point, kind, weather, core_only)
+            for point in sorted(reached)
+            for kind in Kind
+            if point.function not in NEITHER_SENDS_NOR_FOLLOWS
+        ]
+    return every
+
+
+def unreached(injector: Injector, reached: set[AwaitPoint]) -> list[AwaitPoint]:
+    """Awaits that send or follow and that no case reaches."""
+    left_out = [point for point in injector.points if point not in reached]
+    return [point for point in left_out if point.function not in NEITHER_SENDS_NOR_FOLLOWS]
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    logging.getLogger("tradetui").setLevel(logging.CRITICAL)
+
+
+def test_a_sample_of_every_await() -> None:
+    with injecting(*MODULES) as injector:
+        for case in cases(injector, SAMPLED)[::EVERY]:
+            run(case, injector)
+
+
+@pytest.mark.campaign
+def test_every_await() -> None:
+    """Also the awaits of the handling of failures, which only a first failure reaches."""
+    with injecting(*MODULES) as injector:
+        every = cases(injector, itertools.product(Weather, (False, True)))
+        first = {case.point for case in every if case.point is not None}
+        reached, broken, done = set(first), list[str](), 0
+        while every:
+            case = every.pop()
+            done += 1
+            try:
+                came_to = run(case, injector)
+            except (AssertionError, TimeoutError, asyncio.CancelledError) as problem:
+                broken.append(f"{type(problem).__name__}: {problem} [{case}]")
+                continue
+            new = came_to - reached
+            reached |= new
+            if case.first is None and case.point is not None:
+                before = (case.point, case.kind)
+                every += [
+                    Case(point, kind, case.weather, case.core_only, before)
+                    for point in new
+                    for kind in Kind
+                    if point.function not in NEITHER_SENDS_NOR_FOLLOWS
+                ]
+        left_out = unreached(injector, reached)
+        count = f"{done} injections at {len(reached)} of {len(injector.points)} awaits"
+        print(f"{count}, unreached: {len(left_out)}")  # noqa: T201
+        assert not left_out, [str(point) for point in left_out]
+        assert not broken, "\n".join(broken)

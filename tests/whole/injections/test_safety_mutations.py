@@ -1,0 +1,44 @@
+"""The proofs are worth something: each of ten mistakes in what keeps a reversal safe turns one of them red."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.whole.crashes.crash_cases import Case, rig
+from tests.whole.crashes.kill_counter import build
+from tests.whole.injections.safety_mutations import MUTATIONS
+from tests.whole.reversal.reversal_machine import ReversalMachine
+
+SYNC = "the sync left out"
+GENERATED = settings(
+    max_examples=40,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.generate,),
+)
+
+
+def test_there_are_ten() -> None:
+    assert len(MUTATIONS) == 10
+
+
+@pytest.mark.parametrize("name", [name for name in MUTATIONS if name != SYNC])
+def test_events_in_any_order_find_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    MUTATIONS[name](monkeypatch.setattr)
+    with pytest.raises(AssertionError, match="tt-"):
+        run_state_machine_as_test(ReversalMachine, settings=GENERATED)
+
+
+def test_a_power_cut_finds_it(tmp_path: Path) -> None:
+    library = build(tmp_path)
+    if library is None:
+        pytest.skip("no C compiler (cc, gcc, clang) to build the counter that is preloaded")
+    with rig(library, tmp_path) as crashing, pytest.raises(AssertionError, match="what was written before is lost"):
+        for number in range(110, 35, -3):
+            crashing.run(Case("reverse", number, "power", "none"), SYNC)

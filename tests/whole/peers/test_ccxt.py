@@ -1,0 +1,166 @@
+"""A public client that knows the live exchange reads the same from the sandbox as `tradetui show` does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.optional_packages import import_optional
+
+ccxt = import_optional("ccxt.async_support")
+
+ROOT = Path(__file__).parents[3]
+SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, Any]]:
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())
+    process.terminate()
+    process.wait(10)
+
+
+def key_of(server: dict[str, Any]) -> dict[str, Any]:
+    return next(profile for profile in server["profiles"] if profile["name"] == "hedge")
+
+
+def ask(server: dict[str, Any], question: Callable[[Any], Awaitable[Any]], **changed: Any) -> Any:
+    async def run() -> Any:
+        key = key_of(server)
+        client = ccxt.bitget(
+            {"apiKey": key["api_key"], "secret": key["secret"], "password": key["passphrase"], **changed}
+        )
+        client.urls["api"] = dict.fromkeys(client.urls["api"], server["base_url"])
+        client.set_markets([market for symbol in SYMBOLS for market in markets_of(symbol)])
+        try:
+            return await question(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def markets_of(symbol: str) -> list[dict[str, Any]]:
+    base = symbol.removesuffix("USDT")
+    common = {
+        "id": symbol,
+        "base": base,
+        "quote": "USDT",
+        "baseId": base,
+        "quoteId": "USDT",
+        "active": True,
+        "future": False,
+        "option": False,
+        "precision": {"amount": 0.0001, "price": 0.01},
+        "limits": {},
+        "info": {},
+    }
+    swap = {"symbol": f"{base}/USDT:USDT", "settle": "USDT", "settleId": "USDT", "type": "swap", "spot": False}
+    swap |= {"swap": True, "contract": True, "linear": True, "inverse": False, "contractSize": 1}
+    spot = {"symbol": f"{base}/USDT", "type": "spot", "spot": True, "swap": False, "contract": False}
+    return [{**common, **swap}, {**common, **spot}]
+
+
+def show(server: dict[str, Any], *arguments: str) -> list[dict[str, Any]]:
+    key = key_of(server)
+    environment = {
+        **os.environ,
+        "TRADETUI_BASE_URL": server["base_url"],
+        "TRADETUI_API_KEY": key["api_key"],
+        "TRADETUI_API_SECRET": key["secret"],
+        "TRADETUI_PASSPHRASE": key["passphrase"],
+    }
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def same(one: object, other: object) -> bool:
+    return Decimal(str(one)) == Decimal(str(other))
+
+
+def test_balances(server: dict[str, Any]) -> None:
+    balance = ask(server, lambda client: client.fetch_balance({"type": "swap", "productType": "USDT-FUTURES"}))
+    (account,) = show(server, "accounts", "--product-type", "USDT-FUTURES")
+    assert same(balance["USDT"]["total"], account["accountEquity"])
+
+
+def test_open_orders(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_open_orders("BTC/USDT:USDT"))
+    ours = show(server, "orders", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT", "--status", "live")
+    assert theirs
+    assert {order["id"] for order in theirs} == {row["orderId"] for row in ours}
+    prices = {row["orderId"]: row["price"] for row in ours}
+    assert all(same(order["price"], prices[order["id"]]) for order in theirs)
+
+
+def test_futures_fills(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT:USDT"))
+    ours = {
+        row["tradeId"]: row for row in show(server, "fills", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT")
+    }
+    assert len(theirs) == len(ours) == 100
+    for trade in theirs:
+        row = ours[trade["id"]]
+        assert same(trade["amount"], row["baseVolume"]) and same(trade["price"], row["price"])
+
+
+def test_spot_fills(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT"))
+    ours = {row["tradeId"]: row for row in show(server, "spot-fills", "--symbol", "BTCUSDT")}
+    assert theirs and {trade["id"] for trade in theirs} == set(ours)
+    assert all(same(trade["amount"], ours[trade["id"]]["size"]) for trade in theirs)
+
+
+def test_positions(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_positions())
+    ours = show(server, "positions", "--product-type", "USDT-FUTURES")
+    expected = {(row["symbol"], row["holdSide"]): row["total"] for row in ours}
+    assert theirs
+    for position in theirs:
+        assert same(position["contracts"], expected[position["info"]["symbol"], position["side"]])
+
+
+def test_converts(server: dict[str, Any]) -> None:
+    theirs = ask(
+        server,
+        lambda client: client.fetch_convert_trade_history(None, client.milliseconds() - 80 * 86_400_000, 50),
+    )
+    ours = {row["id"]: row for row in show(server, "convert", "--limit", "100")}
+    assert theirs
+    assert all(same(trade["fromAmount"], ours[trade["id"]]["fromCoinSize"]) for trade in theirs)
+
+
+def test_the_spot_ledger(server: dict[str, Any]) -> None:
+    theirs = ask(server, lambda client: client.fetch_ledger("USDT", None, 50, {"type": "spot"}))
+    ours = {row["billId"]: row for row in show(server, "spot-bills", "--coin", "USDT", "--limit", "100")}
+    assert theirs
+    assert all(same(abs(Decimal(ours[entry["id"]]["size"])), entry["amount"]) for entry in theirs)
+
+
+def test_a_wrong_secret_is_an_authentication_error(server: dict[str, Any]) -> None:
+    with pytest.raises(ccxt.AuthenticationError):
+        ask(server, lambda client: client.fetch_positions(), secret="wrong")
+
+
+def test_too_many_calls_are_a_rate_limit_error(server: dict[str, Any]) -> None:
+    async def many(client: Any) -> None:
+        client.enableRateLimit = False
+        await asyncio.gather(*(client.fetch_positions() for _ in range(20)))
+
+    # Its table of codes has 429 as DDoSProtection, the same error as for the live exchange.
+    with pytest.raises((ccxt.RateLimitExceeded, ccxt.DDoSProtection)):
+        ask(server, many)

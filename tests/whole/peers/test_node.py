@@ -1,0 +1,167 @@
+"""The public Node client bitget-api works on the sandbox unchanged, and reads what `tradetui show` prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.optional_packages import absent
+
+ROOT = Path(__file__).parents[3]
+NODE = Path(__file__).parent / "node"
+DAY_MS = 86_400_000
+USDT = {"productType": "USDT-FUTURES"}
+BTC = {**USDT, "symbol": "BTCUSDT"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def client() -> None:
+    if shutil.which("node") is None or not (NODE / "node_modules" / "bitget-api").exists():
+        absent("the Node client is not installed; .ci/run installs it: npm install --prefix tests/whole/peers/node")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, Any]]:
+    """A sandbox whose market stands almost still, so that two reads see the same."""
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001", "--dialect", "live"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    yield json.loads(process.stdout.readline())
+    process.terminate()
+    process.wait(10)
+
+
+def key_of(server: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(profile for profile in server["profiles"] if profile["name"] == name)
+
+
+def node(server: dict[str, Any], name: str, calls: Sequence[tuple[str, Any]], **changed: Any) -> list[dict[str, Any]]:
+    """What each call of the Node client gave: `reply`, or `status` and `refused`."""
+    key = key_of(server, name)
+    question = {
+        "baseUrl": server["base_url"],
+        "apiKey": key["api_key"],
+        "apiSecret": key["secret"],
+        "apiPass": key["passphrase"],
+        "calls": calls,
+        **changed,
+    }
+    done = subprocess.run(
+        ["node", "call.mjs"], cwd=NODE, input=json.dumps(question), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    results: list[dict[str, Any]] = json.loads(done.stdout)
+    return results
+
+
+def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
+    key = key_of(server, name)
+    environment = {
+        **os.environ,
+        "TRADETUI_BASE_URL": server["base_url"],
+        "TRADETUI_API_KEY": key["api_key"],
+        "TRADETUI_API_SECRET": key["secret"],
+        "TRADETUI_PASSPHRASE": key["passphrase"],
+    }
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows: list[dict[str, Any]] = json.loads(done.stdout)
+    return rows
+
+
+def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The list in a reply, whatever its key."""
+    data = result["reply"]["data"]
+    if isinstance(data, list):
+        return data
+    return next(value for value in data.values() if isinstance(value, list))
+
+
+def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows in an order that depends on nothing but what they hold."""
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "arguments"),
+    [
+        ("getFuturesAccountAssets", USDT, "accounts --product-type USDT-FUTURES"),
+        ("getFuturesPositions", USDT, "positions --product-type USDT-FUTURES"),
+        ("getFuturesOpenOrders", BTC, "orders --product-type USDT-FUTURES --symbol BTCUSDT --status live"),
+        ("getFuturesFills", BTC, "fills --product-type USDT-FUTURES --symbol BTCUSDT"),
+        (
+            "getFuturesHistoricPlanOrders",
+            {**USDT, "planType": "profit_loss"},
+            "triggers --product-type USDT-FUTURES --plan-type profit_loss",
+        ),
+        ("getSpotFills", {"symbol": "ETHUSDT"}, "spot-fills --symbol ETHUSDT"),
+        ("getSpotAccountBills", {"businessType": "REBATE_REWARDS"}, "spot-bills --business-type REBATE_REWARDS"),
+    ],
+)
+def test_the_same_rows(server: dict[str, Any], method: str, parameters: dict[str, str], arguments: str) -> None:
+    theirs = rows_of(node(server, "hedge", [(method, parameters)])[0])
+    ours = show(server, "hedge", *arguments.split())
+    assert theirs and len(ours) == len(theirs)
+    kept = set(theirs[0]) if method == "getFuturesPositions" else set(ours[0])
+    assert in_order({name: row[name] for name in kept if name in row} for row in ours) == in_order(theirs)
+
+
+def test_converts_and_transfers_of_a_range(server: dict[str, Any]) -> None:
+    now = int(node(server, "hedge", [("getServerTime", {})])[0]["reply"]["data"]["serverTime"])
+    span = {"startTime": str(now - 7 * DAY_MS), "endTime": str(now)}
+    arguments = ("--since", span["startTime"], "--until", span["endTime"])
+    converts = rows_of(node(server, "hedge", [("getConvertHistory", {**span, "limit": "100"})])[0])
+    assert converts and show(server, "hedge", "convert", *arguments, "--limit", "100") == converts
+    transfers = rows_of(node(server, "broker", [("getAllSubDepositWithdrawalRecords", span)])[0])
+    assert transfers and show(server, "broker", "transfers", *arguments) == transfers
+    email = node(server, "broker", [("getSubaccountEmail", {"subUid": transfers[0]["uid"]})])[0]["reply"]["data"]
+    assert show(server, "broker", "email", "--sub-uid", transfers[0]["uid"]) == [email]
+
+
+def test_words_with_spaces_are_signed(server: dict[str, Any]) -> None:
+    (answered,) = node(server, "hedge", [("getSpotAccountBills", {"businessType": "no such type"})])
+    assert (answered["status"], answered["refused"]["code"]) == (400, "40020"), "past the signature"
+
+
+def test_it_reverses(server: dict[str, Any]) -> None:
+    before = show(server, "managed", "positions", "--product-type", "USDT-FUTURES")
+    leg = next(row for row in before if row["holdSide"] == "long" and row["available"] == row["total"])
+    request = {**USDT, "symbol": leg["symbol"], "marginCoin": "USDT", "size": leg["total"], "side": "buy"}
+    results = node(
+        server,
+        "managed",
+        [("futuresSubmitReversal", request), ("futuresSubmitReversal", {**request, "tradeSide": "open"})],
+    )
+    assert results[0]["refused"]["code"] == "40774"
+    assert results[1]["reply"]["data"]["orderId"]
+
+
+def test_its_errors(server: dict[str, Any]) -> None:
+    call = [("getFuturesPositions", USDT)]
+    for changed, code in (
+        ({"apiSecret": "wrong"}, "40009"),
+        ({"apiPass": "wrongwrong"}, "40012"),
+        ({"apiKey": "bg_nobody"}, "40037"),
+        ({"demoTrading": True}, "40099"),
+    ):
+        (result,) = node(server, "hedge", call, **changed)
+        assert (result["status"], result["refused"]["code"]) == (400, code)
+    assert node(server, "demo", call)[0]["refused"]["code"] == "40099"
+    assert "reply" in node(server, "demo", call, demoTrading=True)[0]
+    assert node(server, "unified", call)[0]["refused"]["code"] == "40085"
+
+
+def test_too_many_calls(server: dict[str, Any]) -> None:
+    results = node(server, "one-way", [("getFuturesPositions", USDT)] * 12, together=True)
+    refused = [result for result in results if "refused" in result]
+    assert {(result["status"], result["refused"]["code"]) for result in refused} == {(429, "429")}
+    assert len(refused) >= 12 - 2 * 5

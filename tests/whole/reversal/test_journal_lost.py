@@ -1,0 +1,131 @@
+"""A journal that is lost or damaged: LOCKED, named with its remedy, nothing sent until the trader accepts it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene
+from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.preview import Target
+from tradetui.exchange.errors import NotSent
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.enums import Side
+
+pytestmark = pytest.mark.looptime
+LONG = Target(SYMBOL, USDT, Side.BUY)
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> JournalLocation:
+    return JournalLocation(
+        tmp_path / "account" / "journal.sqlite", tmp_path / "state" / "registry.sqlite", ("uid", "key")
+    )
+
+
+@asynccontextmanager
+async def session(on: Scene, location: JournalLocation, ids: str = "tt") -> AsyncIterator[Execution]:
+    """A session whose journal is registered."""
+    execution = another_session(on, InlineDisk(), ids)
+    await execution.open_journal(on.uid, location)
+    try:
+        yield execution
+    finally:
+        await execution.stop()
+
+
+def damage_a_row(location: JournalLocation) -> None:
+    """Another program changes what a row tells, behind the journal's back."""
+    assert location.file is not None
+    raw = sqlite3.connect(location.file, isolation_level=None)
+    raw.execute("DROP TRIGGER no_change_of_event")
+    raw.execute("UPDATE event SET told = replace(told, 'BTC', 'BTD') WHERE number = 1")
+    raw.close()
+
+
+def remove(location: JournalLocation) -> None:
+    """The account's directory is gone."""
+    assert location.file is not None
+    shutil.rmtree(location.file.parent)
+
+
+async def reverse(execution: Execution) -> None:
+    sent = await execution.confirm(await execution.preview(LONG), SYMBOL + " LONG")
+    async for _ in execution.follow(sent):
+        pass
+
+
+@pytest.mark.parametrize("lose", [damage_a_row, remove])
+@pytest.mark.parametrize("when", ["while it runs", "between two sessions", "just before it is sent"])
+async def test_nothing_is_sent_until_the_loss_is_accepted(
+    location: JournalLocation, lose: Callable[[JournalLocation], None], when: str
+) -> None:
+    async with scene() as on:
+        on.hold(long="5")
+        async with session(on, location) as execution:
+            assert execution.intents.notice == NEW
+            await reverse(execution)
+            assert on.posts == 1
+            on.hold(long="5")
+            preview = await execution.preview(LONG)
+            if when != "between two sessions":
+                lose(location)
+            if when == "while it runs":
+                await asyncio.sleep(2)
+                assert execution.locked and execution.intents.loss is not None
+            if when != "between two sessions":
+                with pytest.raises((NotConfirmed, NotSent)) as caught:
+                    await execution.confirm(preview, SYMBOL + " LONG")
+                assert "--accept-loss" in str(caught.value) and "L on the main screen" in str(caught.value)
+                assert execution.locked
+        if when == "between two sessions":
+            lose(location)
+        for _ in range(2):
+            async with session(on, location, "uu") as execution:
+                assert execution.locked and execution.intents.loss is not None
+                reasons = " ".join(execution.blocking_reasons(preview, SYMBOL + " LONG"))
+                assert "--accept-loss" in reasons
+                with pytest.raises((NotConfirmed, NotSent)):
+                    await execution.confirm(preview, SYMBOL + " LONG")
+        assert on.posts == 1
+        async with session(on, location, "vv") as execution:
+            assert await execution.intents.accept_loss()
+            assert execution.intents.loss is None
+            assert execution.locked, "as it may have been in what was lost"
+            execution.intents.set_lock(False)
+            await asyncio.sleep(1)
+            await reverse(execution)
+            assert on.posts == 2
+        async with session(on, location, "ww") as execution:
+            assert not execution.locked and execution.intents.trouble is None
+
+
+async def test_two_sessions_in_two_directories_send_once(location: JournalLocation, tmp_path: Path) -> None:
+    other = JournalLocation(tmp_path / "other" / "journal.sqlite", location.registry_file, ("key",))
+    async with scene() as on, session(on, location) as one, session(on, other, "uu") as two:
+        on.hold(long="5")
+        previews = [await execution.preview(LONG) for execution in (one, two)]
+        done = await asyncio.gather(
+            *(
+                execution.confirm(preview, SYMBOL + " LONG")
+                for execution, preview in zip((one, two), previews, strict=True)
+            ),
+            return_exceptions=True,
+        )
+        assert on.posts == 1
+        (refused,) = [result for result in done if isinstance(result, BaseException)]
+        assert isinstance(refused, NotConfirmed)
+        loser = (one, two)[done.index(refused)]
+        await loser.intents.look()
+        (sentence,) = loser.unsettled()
+        assert SYMBOL in sentence and "open in" in sentence and "journal.sqlite" in sentence
+        await asyncio.sleep(30)
+        assert not one.unsettled() and not two.unsettled()
+        assert on.posts == 1

@@ -1,0 +1,633 @@
+"""What a second exchange did that ended wrongly: clocks that step, orders that go on filling, foreign words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tradetui.desk.alerts.alert_event import AlertEvent
+from tradetui.desk.alerts.detection.alert_detector import AlertWatch
+from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.search_stage import Stage
+from tradetui.exchange.errors import ExchangeError
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.books.contracts import CONTRACTS
+from tradetui.sandbox.books.execution import reversal as reversing
+from tradetui.sandbox.books.execution.order_execution import fill, market_order
+from tradetui.sandbox.books.order import Order, order_sides
+from tradetui.sandbox.exchange_state import ExchangeState
+from tradetui.sandbox.gateway.faults import ConnectionDropped
+from tradetui.trading.holdings import Legs, Net
+from tradetui.wire.enums import Side
+
+pytestmark = pytest.mark.looptime
+
+LONG = Target(SYMBOL, USDT, Side.BUY)
+PART = Target(SYMBOL, USDT, Side.BUY, Decimal("3"))
+BOTH_EXTENTS = pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
+
+
+def states(on: Scene) -> list[State]:
+    (intent,) = on.journal.newest()
+    return [event.state for event in intent.events]
+
+
+async def confirmed(on: Scene, target: Target = LONG) -> Sent:
+    preview = await on.execution.preview(target)
+    return await on.execution.confirm(preview, preview.subject)
+
+
+def heard(on: Scene) -> list[Progress]:
+    """Every progress from now on."""
+    came: list[Progress] = []
+    on.execution.subscribe(lambda _, progress: came.append(progress))
+    return came
+
+
+# Clocks that step
+
+
+def late_and_lost(on: Scene, patch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The reply to the next POST is lost at once, and its request arrives so much later."""
+    right = Sandbox.__call__
+    late: set[asyncio.Task[None]] = set()
+
+    async def wrong(self: Sandbox, scope: Any, receive: Any, send: Any) -> None:
+        if scope["method"] != "POST" or late:
+            await right(self, scope, receive, send)
+            return
+        body = await receive()
+
+        async def arrives() -> None:
+            async def late_body() -> Any:
+                return body
+
+            async def nobody(_: Any) -> None: ...
+
+            await asyncio.sleep(seconds)
+            with suppress(ConnectionDropped):
+                await right(self, scope, late_body, nobody)
+
+        late.add(asyncio.create_task(arrives()))
+        raise ConnectionDropped("lost")
+
+    patch.setattr(Sandbox, "__call__", wrong)
+
+
+def step_exchange(on: Scene, milliseconds: int) -> None:
+    on.sandbox.skew_ms += milliseconds
+
+
+def step_local(on: Scene, milliseconds: int) -> None:
+    """This machine's wall clock steps; the exchange tells the time it told before."""
+    on.client.clock._start_ms += milliseconds  # type: ignore[attr-defined]
+    on.sandbox.skew_ms -= milliseconds
+
+
+def step_both(on: Scene, milliseconds: int) -> None:
+    on.client.clock._start_ms += milliseconds  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("step", [step_exchange, step_local, step_both])
+@pytest.mark.parametrize("milliseconds", [40_000, 60_000, -60_000])
+async def test_a_clock_that_steps_is_no_evidence(
+    step: Callable[[Scene, int], None], milliseconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        late_and_lost(on, monkeypatch, 12.0)
+        sent = await confirmed(on, PART)
+        assert sent.progress.state is State.UNKNOWN
+        step(on, milliseconds)
+        await asyncio.sleep(5)
+        step(on, -milliseconds)
+        assert on.execution.unsettled()
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on, PART)
+        await asyncio.sleep(10)
+        (intent,) = on.journal.newest()
+        assert intent.details["outcome"] == "reversed"
+        assert on.held() == Legs(Decimal(17), Decimal(3))
+        assert on.posts == 1
+
+
+async def test_nothing_is_released_by_a_clock_that_steps() -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        sent = await confirmed(on)
+        step_both(on, 600_000)
+        with pytest.raises(Withheld, match="may still arrive"):
+            await on.execution.release(sent.intent, "looked")
+        await asyncio.sleep(36)
+        await on.execution.release(sent.intent, "looked")
+
+
+async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await confirmed(on)
+        step_exchange(on, -20_000)
+        await asyncio.sleep(45)
+        assert on.execution.unsettled(), "by its own clock the exchange may still take it"
+        await asyncio.sleep(30)
+        (intent,) = on.journal.newest()
+        assert intent.details["outcome"] == "unchanged"
+
+
+# Orders that are not over
+
+
+class ByLegs:
+    """Has the exchange carry the next reversal out leg by leg, as a test says."""
+
+    def __init__(self, on: Scene, patch: pytest.MonkeyPatch) -> None:
+        self.on = on
+        self.closing: Order | None = None
+        patch.setattr(reversing, "perform", self._perform)
+
+    @property
+    def book(self) -> Any:
+        return self.on.sandbox.exchange_state.book(self.on.uid, "USDT-FUTURES")
+
+    def _perform(self, account: Any, wanted: Any, steps: Any, *_: Any) -> Order:
+        spec = CONTRACTS[SYMBOL]
+        self.closing = market_order(
+            account,
+            spec,
+            *order_sides(account.mode, steps.closing.leg, closes=True),
+            steps.close,
+            self.on.sandbox.exchange_state.moment,
+            source="reverse",
+            client_oid=wanted.client_oid,
+        )
+        return self.closing
+
+    def close(self, size: str) -> None:
+        assert self.closing is not None
+        fill(self.book, self.closing, Decimal(size), self._moment())
+
+    def open(self, size: str, source: str = "reverse") -> None:
+        spec = CONTRACTS[SYMBOL]
+        side, trade_side = order_sides(self.book.mode, "short", closes=False)
+        order = market_order(self.book, spec, side, trade_side, Decimal(size), self._moment(), source=source)
+        fill(self.book, order, Decimal(size), self._moment())
+
+    def rest(self) -> Order:
+        """An opening order of the reversal that does not fill."""
+        side, trade_side = order_sides(self.book.mode, "short", closes=False)
+        return market_order(
+            self.book, CONTRACTS[SYMBOL], side, trade_side, Decimal("20"), self._moment(), source="reverse"
+        )
+
+    def _moment(self) -> Any:
+        self.on.sandbox.catch_up()
+        return self.on.sandbox.exchange_state.moment
+
+
+@BOTH_EXTENTS
+async def test_an_order_that_stays_partly_filled_is_never_settled(
+    core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        sent = await confirmed(on)
+        by_legs.close("3")
+        await asyncio.sleep(600)
+        assert came[-1].state is State.UNKNOWN
+        assert any(
+            progress.stage is Stage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.sentence
+            for progress in came
+        )
+        assert all(progress.outcome is None for progress in came)
+        with pytest.raises(Withheld, match="still live at the exchange"):
+            await on.execution.release(sent.intent, "looked")
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on)
+        by_legs.close("17")
+        by_legs.open("20")
+        await asyncio.sleep(30)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == on.held() == Legs(Decimal(0), Decimal(20))
+        assert on.posts == 1
+
+
+@BOTH_EXTENTS
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+async def test_an_opening_leg_that_comes_later_is_waited_for(
+    core_only: bool, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(mode, core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on, LONG if mode == "hedge" else Target(SYMBOL, USDT))
+        by_legs.close("17")
+        await asyncio.sleep(5)
+        assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].sentence
+        by_legs.close("3")
+        await asyncio.sleep(15)
+        assert on.execution.unsettled() and came[-1].stage is Stage.SO_FAR
+        by_legs.open("20")
+        await asyncio.sleep(5)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == on.held()
+        assert not on.execution.unsettled()
+
+
+async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        sent = await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(70)
+        assert not on.execution.unsettled()
+        pending = by_legs.rest()
+        await asyncio.sleep(12)
+        assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
+        with pytest.raises(Withheld, match="still live at the exchange"):
+            await on.execution.release(sent.intent, "looked at the exchange")
+        on.sandbox.exchange_state.cancel_order(on.uid, SYMBOL, pending.order_id)
+        await asyncio.sleep(3)
+        with pytest.raises(Withheld, match=r"went on filling; in \d+ s"):
+            await on.execution.release(sent.intent, "looked at the exchange")
+        await asyncio.sleep(33)
+        assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
+        await on.execution.release(sent.intent, "looked at the exchange")
+        assert not on.execution.unsettled()
+        assert states(on)[-2:] == [State.CORRECTED, State.RELEASED]
+
+
+@BOTH_EXTENTS
+async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
+    core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came, alerts = heard(on), AlertWatch()
+        rung: list[AlertEvent] = []
+        on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress)))
+        await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(70)
+        assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].sentence
+        assert not on.execution.unsettled()
+        await asyncio.sleep(50)
+        by_legs.open("20")
+        await asyncio.sleep(25)
+        assert any(progress.stage is Stage.CORRECTED for progress in came)
+        assert [event.key.rpartition("|")[2] for event in rung] == [Stage.CORRECTED, Stage.ENDED]
+        outcomes = [progress.outcome for progress in came]
+        assert outcomes[-1] is Outcome.REVERSED
+        assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
+        assert on.posts == 1
+
+
+async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        for _ in range(24):  # somebody else goes on trading the symbol all the while
+            await asyncio.sleep(3)
+            by_legs.open("1", source="normal")
+        assert came[-1].outcome is Outcome.OTHER
+        (intent,) = on.journal.newest()
+        assert intent.details["effect"] == {"long": "0", "short": "0"}
+        assert intent.details["held"]["short"] != "0"
+        assert "our order alone came to flat" in came[-1].sentence
+
+
+async def test_what_another_one_trades_does_not_hide_that_ours_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        by_legs.open("20")
+        by_legs.open("1", source="normal")
+        await asyncio.sleep(70)
+        assert came[-1].outcome is Outcome.OTHER
+        (intent,) = on.journal.newest()
+        assert intent.details["effect"] == {"long": "0", "short": "20"}
+
+
+@pytest.mark.parametrize(
+    ("filled", "so_far"), [("3", "closed 3 of 3, opened 3 of 3"), ("1", "closed 1 of 3, opened 1 of 3")]
+)
+async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        right = Order.detail
+        monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "partially_filled"})
+        came = heard(on)
+        await confirmed(on, PART)
+        by_legs.close(filled)
+        by_legs.open(filled)
+        assert by_legs.closing is not None
+        by_legs.book.fills[-1]["orderId"] = by_legs.closing.order_id  # one order carries both legs
+        await asyncio.sleep(20)
+        assert f"so far, {so_far}; the order is still live" in came[-1].sentence
+
+
+@pytest.mark.parametrize(
+    ("sizes_told", "so_far"), [(True, "closed 2 of 3, opened 0 of 3"), (False, "traded 2 of 6 or 40")]
+)
+async def test_with_a_size_in_one_way_mode_it_is_one_amount_until_the_orders_own_size_is_told(
+    sizes_told: bool, so_far: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene("one-way") as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        if not sizes_told:
+            right = Order.row
+            monkeypatch.setattr(Order, "row", lambda self: {**right(self), "size": ""})
+        came = heard(on)
+        await confirmed(on, Target(SYMBOL, USDT, size=Decimal(3)))
+        by_legs.close("2")
+        await asyncio.sleep(5)
+        assert f"so far, {so_far}" in came[-1].sentence
+
+
+# Whatever goes wrong after the first byte
+
+
+async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.sandbox.exchange_state.open_position(on.uid, "ETHUSDT", "long", Decimal(1))
+        came = heard(on)
+        on.sandbox.faults.next("closed-only")
+        await confirmed(on)
+        await asyncio.sleep(5)
+        book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        newest = int(book.fills[-1]["cTime"])
+        for number in range(3):  # it comes, late, below what was read already
+            late = {**book.fills[-1], "tradeId": str(number), "symbol": "ETHUSDT", "orderId": "7"}
+            book.fills.insert(1, {**late, "cTime": str(newest - 30_000 - number)})
+            await asyncio.sleep(3)
+        await asyncio.sleep(90)
+        assert came[-1].outcome is Outcome.CLOSED_ONLY
+        assert not on.execution.unsettled()
+
+
+def replies_with(on: Scene, patch: pytest.MonkeyPatch, change: Callable[[dict[str, Any]], None]) -> None:
+    """The exchange does what a POST asks for, and answers something else."""
+    right = Sandbox.answer
+
+    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        answer = right(self, request, fault)
+        if request.method == "POST":
+            body = json.loads(answer.body)
+            change(body)
+            answer.body = json.dumps(body).encode()
+        return answer
+
+    patch.setattr(Sandbox, "answer", wrong)
+
+
+async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        replies_with(on, monkeypatch, lambda body: body["data"].update(clientOid="somebody-else"))
+        sent = await confirmed(on)
+        assert sent.progress.state is State.UNKNOWN and "about another order" in sent.progress.sentence
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert State.ACKNOWLEDGED not in states(on)
+
+
+@BOTH_EXTENTS
+@pytest.mark.parametrize(("status", "code"), [(429, "1001"), (400, "40774"), (400, "40014")])
+async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
+    status: int, code: str, core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        refuses_what_it_does(on, monkeypatch, status, code, lambda: by_legs.close("3"))
+        came = heard(on)
+        sent = await confirmed(on)
+        assert (
+            sent.progress.state is State.UNKNOWN
+            and "yet the exchange has an order with this id" in sent.progress.sentence
+        )
+        with pytest.raises(NotConfirmed, match="not settled"):
+            await confirmed(on)
+        by_legs.close("17")
+        by_legs.open("20")
+        await asyncio.sleep(60)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert State.REJECTED not in states(on)
+        assert on.posts == 1
+
+
+def refuses_what_it_does(
+    on: Scene, patch: pytest.MonkeyPatch, status: int, code: str, meanwhile: Callable[[], None]
+) -> None:
+    """The exchange takes the next order, goes on with it, and answers that it did not take it."""
+    right = Sandbox.answer
+
+    def wrong(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        answer = right(self, request, fault)
+        if request.method == "POST":
+            meanwhile()
+            answer.status = status
+            answer.body = json.dumps({"code": code, "msg": "no", "requestTime": 0, "data": None}).encode()
+        return answer
+
+    patch.setattr(Sandbox, "answer", wrong)
+
+
+async def test_a_time_of_400_digits_is_not_a_reversal_that_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        replies_with(on, monkeypatch, lambda body: body.update(requestTime=10**400))
+        sent = await confirmed(on)
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert on.posts == 1
+
+
+async def test_a_confirmation_that_nobody_awaits_any_more_does_not_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.execution.intents, "begin", later(on.execution.intents.begin, 1.0))
+        confirming = asyncio.create_task(on.execution.confirm(preview, preview.subject))
+        await asyncio.sleep(0.5)
+        confirming.cancel()
+        await asyncio.sleep(5)
+        assert on.posts == 0
+        assert states(on) == [State.INTENDED, State.WITHDRAWN]
+        assert not on.execution.unsettled()
+
+
+async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.client, "write", later(on.client.write, 2.0))
+        confirming = asyncio.create_task(on.execution.confirm(preview, preview.subject))
+        await asyncio.sleep(1)
+        confirming.cancel()
+        await asyncio.sleep(5)
+        assert on.posts == 1
+        assert states(on)[-1] is State.SETTLED
+
+
+async def test_a_wait_for_what_has_left_that_fails_each_time_says_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    right = asyncio.shield
+
+    def broken(awaitable: Any) -> asyncio.Future[Any]:
+        if not isinstance(awaitable, asyncio.Task) or "_confirm" not in repr(awaitable.get_coro()):
+            return right(awaitable)
+        waiting: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(1.0, waiting.cancel)
+        return waiting
+
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.client, "write", later(on.client.write, 2.0))
+        monkeypatch.setattr(asyncio, "shield", broken)
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert sent.progress.state is State.UNKNOWN
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+        assert on.posts == 1
+
+
+def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[..., Awaitable[Any]]:
+    async def wrong(*given: Any, **named: Any) -> Any:
+        result = await right(*given, **named)
+        await asyncio.sleep(seconds)
+        return result
+
+    return wrong
+
+
+# Words that nobody knows
+
+
+def position_rows_with(patch: pytest.MonkeyPatch, **changed: str) -> None:
+    right = ExchangeState.positions
+
+    def wrong(self: ExchangeState, uid: str, product_type: str) -> Any:
+        return [{**row, **changed} for row in right(self, uid, product_type)]
+
+    patch.setattr(ExchangeState, "positions", wrong)
+
+
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+@pytest.mark.parametrize(
+    ("field", "word"), [("holdSide", "net"), ("holdSide", "both"), ("posMode", "hybrid_mode"), ("total", "-2")]
+)
+async def test_a_position_with_an_unknown_word_is_not_reversed(
+    mode: str, field: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(mode) as on:
+        on.hold(long="2")
+        position_rows_with(monkeypatch, **{field: word})
+        (position,) = (await on.execution._evidence.held(USDT, SYMBOL)).positions
+        if field == "holdSide":
+            assert position.shown_leg == word and position.is_long is None
+        preview = await on.execution.preview(on.execution.target_of(position))
+        assert preview.plan is None
+        with pytest.raises(NotConfirmed, match=rf"{field}.*{word}.*not known"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+@pytest.mark.parametrize("field", ["side", "tradeSide", "posMode"])
+async def test_a_fill_with_an_unknown_word_sums_up_to_nothing_to_reverse(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        on.hold(long="1")
+        book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        book.fills[-1] = {**book.fills[-1], field: "sideways"}
+        preview = await on.execution.preview(LONG)
+        with pytest.raises(NotConfirmed, match=r"sideways.*not known"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+async def test_an_unknown_state_of_the_order_is_no_end_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        right = Order.detail
+        monkeypatch.setattr(Order, "detail", lambda self: {**right(self), "state": "somewhere"})
+        came = heard(on)
+        await confirmed(on)
+        by_legs.close("20")
+        await asyncio.sleep(20)
+        assert on.execution.unsettled()
+        by_legs.open("20")
+        await asyncio.sleep(5)
+        assert came[-1].outcome is Outcome.REVERSED
+
+
+async def test_a_refusal_of_the_side_names_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene("one-way") as on:
+        on.hold(long="2")
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise Refusal("40019", "Parameter side cannot be empty")
+
+        monkeypatch.setattr(ExchangeState, "reverse", refuse)
+        with pytest.raises(ExchangeError) as refused:
+            await confirmed(on, Target(SYMBOL, USDT))
+        assert "one_way_side" in str(refused.value)
+        assert on.held() == Net(Decimal(2))
+        assert states(on)[-1] is State.REJECTED
+
+
+@pytest.mark.parametrize("change", [{"data": None}, {"data": {"orderId": "9", "clientOid": "somebody-else"}}])
+async def test_what_was_seen_once_of_an_order_is_not_forgotten(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        replies_with(on, monkeypatch, lambda body: body.update(change))
+        came = heard(on)
+        sent = await confirmed(on)
+        assert sent.progress.state is State.UNKNOWN
+        await asyncio.sleep(3)
+        assert "the order is still live" in came[-1].sentence
+        by_legs.close("20")
+        await asyncio.sleep(3)
+        assert all("the order is not visible yet" not in progress.sentence for progress in came)
+        by_legs.open("20")
+        await asyncio.sleep(6)
+        assert came[-1].outcome is Outcome.REVERSED
+        assert came[-1].held == Legs(Decimal(0), Decimal(20))

@@ -1,0 +1,316 @@
+"""What is shown too early, too late, or by somebody else's trade is never taken for the end of a reversal."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.intents.journal.journal import Journal, State
+from tradetui.desk.reversal.execution import NotConfirmed
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Progress
+from tradetui.exchange.errors import Rejected
+from tradetui.trading.holdings import Legs
+from tradetui.ui.intents.reversal.tables.lines import decision_lines
+from tradetui.ui.intents.reversal.tables.table_rows import Room
+from tradetui.wire.endpoints.catalogue import endpoint_of
+from tradetui.wire.enums import Side
+
+pytestmark = pytest.mark.looptime
+
+LONG = Target(SYMBOL, USDT, Side.BUY)
+REVERSE = "futures.reverse"
+
+
+def states(on: Scene) -> list[State]:
+    (intent,) = on.journal.newest()
+    return [event.state for event in intent.events]
+
+
+@asynccontextmanager
+async def frozen_holdings(on: Scene, patch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Positions and fills stand still, as a server that lags shows them."""
+    evidence = on.execution._evidence
+    held = await evidence.held(USDT, SYMBOL)
+
+    async def as_before(*_: object) -> object:
+        return held
+
+    with patch.context() as frozen:
+        frozen.setattr(evidence, "held", as_before)
+        yield
+
+
+async def somebody_else_reverses(on: Scene, side: str, size: str) -> None:
+    await on.client.futures.reverse(
+        symbol=SYMBOL, product_type=USDT, margin_coin="USDT", side=side, size=Decimal(size), trade_side="Open"
+    )
+
+
+async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_fills_lag(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        async with frozen_holdings(on, monkeypatch):
+            sent = await on.execution.confirm(preview, preview.subject)
+            progress = [step async for step in on.execution.follow(sent)]
+            assert progress[-1].state is State.UNKNOWN
+            assert any("does not show it" in step.sentence for step in progress)
+            assert on.execution.unsettled()
+        await asyncio.sleep(30)
+        assert not on.execution.unsettled()
+        (intent,) = on.journal.newest()
+        assert intent.details["outcome"] == "reversed"
+        await on.execution.stop()
+
+
+async def test_an_order_that_filled_and_was_traded_back_is_another_outcome_after_the_window() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
+        await somebody_else_reverses(on, "sell", "2")
+        assert on.held() == Legs(Decimal(2))
+        began = on.client.clock.wall_ms()
+        *_, end = [step async for step in on.execution.follow(sent)]
+        assert end.outcome is Outcome.OTHER
+        assert on.client.clock.wall_ms() - began > 35_000
+
+
+async def test_half_of_it_is_not_the_end_while_the_other_half_may_come() -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        on.sandbox.faults.next("closed-only")
+        following = asyncio.create_task(on.reverse(LONG))
+        await asyncio.sleep(5)
+        on.hold(short="2")
+        assert (await following)[-1].outcome is Outcome.REVERSED
+
+
+async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_request_may_still_arrive() -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert sent.progress.state is State.UNKNOWN
+        await somebody_else_reverses(on, "buy", "2")
+        began = on.client.clock.wall_ms()
+        *_, end = [step async for step in on.execution.follow(sent)]
+        assert on.client.clock.wall_ms() - began > 34_000
+        assert end.outcome is Outcome.REVERSED
+        assert "inferred" in end.sentence
+
+
+# What a request rests on when it leaves
+
+
+def slow(right: Any, seconds: float, calls: Iterator[int], first: int = 0) -> Any:
+    """The same, and later, from the call of that number on."""
+
+    async def later(*given: Any, **named: Any) -> Any:
+        result = await right(*given, **named)
+        if next(calls) >= first:
+            await asyncio.sleep(seconds)
+        return result
+
+    return later
+
+
+@pytest.mark.parametrize(
+    ("what", "reached"),
+    [
+        ("reading", []),
+        ("begin", [State.INTENDED, State.WITHDRAWN]),
+        ("about_to_send", [State.INTENDED, State.SENT, State.WITHDRAWN]),
+    ],
+)
+async def test_nothing_is_sent_on_what_was_read_too_long_ago(
+    monkeypatch: pytest.MonkeyPatch, what: str, reached: list[State]
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        execution, evidence = on.execution, on.execution._evidence
+        preview = await execution.preview(LONG)
+        if what == "reading":
+            monkeypatch.setattr(evidence, "held", slow(evidence.held, 3.5, count()))
+        else:
+            monkeypatch.setattr(execution.intents, what, slow(getattr(execution.intents, what), 3.5, count()))
+        with pytest.raises(NotConfirmed, match=r"3\.5 s before sending, and 3 s is the limit"):
+            await execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+        assert not execution.unsettled()
+        if reached:
+            assert states(on) == reached
+        else:
+            assert states(on)[-1] is State.WITHDRAWN
+
+
+async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        gap = iter([0.0, 60_000.0, 60_000.0])
+        monkeypatch.setattr(on.execution, "_asleep_ms", lambda: next(gap))
+        with pytest.raises(NotConfirmed, match=r"60\.0 s before sending"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
+
+
+@pytest.mark.parametrize("failing", ["futures.accounts", "futures.fills", "futures.positions"])
+async def test_a_preview_that_failed_leaves_no_read_behind_it(monkeypatch: pytest.MonkeyPatch, failing: str) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        await on.execution.preview(LONG)
+
+        async def read(request: Any) -> Any:
+            if endpoint_of(type(request)).name != failing:
+                await asyncio.Event().wait()
+            await asyncio.sleep(0.1)
+            raise Rejected("no", code="40034")
+
+        monkeypatch.setattr(on.client, "read", read)
+        before = asyncio.all_tasks()
+        with pytest.raises(Rejected):
+            await on.execution.preview(LONG)
+        assert asyncio.all_tasks() == before
+
+
+# A refusal
+
+
+@pytest.mark.parametrize("core_only", [False, True], ids=["further endpoints", "core only"])
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+async def test_a_refusal_of_what_was_done_is_not_believed(
+    monkeypatch: pytest.MonkeyPatch, core_only: bool, mode: str
+) -> None:
+    async with scene(mode, core_only=core_only) as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        right = on.client.write
+
+        async def done_and_refused(*given: Any, **named: Any) -> Any:
+            await right(*given, **named)
+            raise Rejected("No position to close", code="22002")
+
+        monkeypatch.setattr(on.client, "write", done_and_refused)
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert sent.progress.state is State.UNKNOWN
+        assert "yet the requested size was traded" in sent.progress.sentence or not core_only
+        *_, end = [progress async for progress in on.execution.follow(sent)]
+        assert end.outcome is Outcome.REVERSED
+
+
+async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_doubtful(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+
+        async def refused(*given: Any, before_send: Any, **named: Any) -> Any:
+            await before_send(on.client.server_clock.now_ms)
+            on.hold(long="3")
+            raise Rejected("No position to close", code="22002")
+
+        monkeypatch.setattr(on.client, "write", refused)
+        with pytest.raises(Rejected):
+            await on.execution.confirm(preview, preview.subject)
+        assert not on.execution.unsettled()
+
+
+# Other sessions
+
+
+async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path: Path) -> None:
+    file = tmp_path / "account" / "journal.sqlite"
+    async with scene() as on, session(on, file) as other:
+        on.hold(long="2")
+        async with session(on, file) as killed:
+            preview = await killed.preview(LONG)
+            on.sandbox.faults.next("dropped-after", endpoint=REVERSE)
+            sent = await killed.confirm(preview, preview.subject)
+            assert sent.progress.state is State.UNKNOWN
+        await asyncio.sleep(1)
+        assert other.unsettled(), "and it is locked there until then"
+        await asyncio.sleep(8)
+        assert not other.unsettled()
+        assert (await other.intents.read(sent.intent)).details["outcome"] == "reversed"
+        assert on.posts == 1
+
+
+async def test_two_sessions_that_follow_one_reversal_write_its_end_once(tmp_path: Path) -> None:
+    file = tmp_path / "account" / "journal.sqlite"
+    async with scene() as on, session(on, file) as one, session(on, file) as other:
+        on.hold(long="2")
+        preview = await one.preview(LONG)
+        on.sandbox.faults.next("dropped-before", endpoint=REVERSE)
+        sent = await one.confirm(preview, preview.subject)
+        progress: list[Progress] = [step async for step in one.follow(sent)]
+        assert progress[-1].outcome is Outcome.UNCHANGED
+        await asyncio.sleep(2)
+        intent = await other.intents.read(sent.intent)
+        assert [event.state for event in intent.events] == [
+            State.INTENDED,
+            State.SENT,
+            State.UNKNOWN,
+            State.SETTLED,
+        ]
+        assert not one.unsettled() and not other.unsettled()
+
+
+async def test_a_lock_that_others_do_not_see_is_told_and_written_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "account" / "journal.sqlite"
+    async with scene() as on, session(on, file) as one, session(on, file) as other:
+
+        def full(*_: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "set_trading_lock", full)
+            assert not await one.lock()
+            await asyncio.sleep(2)
+            assert one.locked and not one.intents.lock_is_told
+            assert not other.locked
+        await asyncio.sleep(2)
+        assert one.intents.lock_is_told
+        assert other.locked
+
+
+# What fills do not prove
+
+
+async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
+    async with scene(core_only=True, clear=False) as on:
+        held = await on.execution._evidence.held(USDT, SYMBOL)
+        side = (
+            Side.BUY
+            if any(position.symbol == SYMBOL and position.is_long for position in held.positions)
+            else Side.SELL
+        )
+        target = Target(SYMBOL, USDT, side)
+        preview = await on.execution.preview(target)
+        assert "fills since" in preview.unproven
+        decisive = decision_lines(preview, (), Room(109, 36))
+        assert any("NOT PROVEN" in row.plain for row in decisive)
+        sent_request = preview.as_json(on.execution.settings, ())
+        assert any("not proven" in assumption for assumption in sent_request["assumptions"])
+        sent = await on.execution.confirm(preview, preview.subject)
+        *_, end = [step async for step in on.execution.follow(sent)]
+        assert "not proven" in end.sentence
+        (intent,) = on.journal.newest()
+        assert intent.details["proven"] is False

@@ -1,0 +1,108 @@
+"""The property test is worth something: each of eight mistakes in plan or exchange turns it red."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.whole.reversal.reversal_cases import check_cases
+from tradetui.desk.reversal import market_state as evidence
+from tradetui.sandbox import exchange_state as exchange_state
+from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.execution.reversal import decide
+from tradetui.trading.holdings import Legs, Net
+from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
+from tradetui.wire.enums import Side
+
+RIGHT_DECISION = decide
+
+
+def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPatch], None]:
+    """A mistake in the plan: what it says is held afterwards."""
+
+    def mutate(patch: pytest.MonkeyPatch) -> None:
+        def wrong(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
+            plan = plan_reversal(wish, client_oid)
+            results = tuple(replace(result, after=change(plan)) for result in plan.results)
+            return replace(plan, results=results)
+
+        patch.setattr(evidence, "plan_reversal", wrong)
+
+    return mutate
+
+
+def done(change: Callable[[Any, Any], Any]) -> Callable[[pytest.MonkeyPatch], None]:
+    """A mistake of the exchange: what it does with a request."""
+
+    def mutate(patch: pytest.MonkeyPatch) -> None:
+        def wrong(account: Any, wanted: Any, *, honours_one_way_size: bool) -> Any:
+            steps = RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
+            return change(steps, wanted)
+
+        patch.setattr(exchange_state, "decide", wrong)
+
+    return mutate
+
+
+def only_hedge(change: Callable[[Legs, Decimal, bool], Legs]) -> Callable[[ReversalPlan], Any]:
+    def apply(plan: ReversalPlan) -> Any:
+        before = plan.before
+        if not isinstance(before, Legs):
+            return plan.results[0].after
+        return change(before, plan.results[0].closed, plan.reverses_long)
+
+    return apply
+
+
+def dropped(before: Legs, part: Decimal, reverses_long: bool) -> Legs:
+    return Legs(before.long - part, part) if reverses_long else Legs(part, before.short - part)
+
+
+def uncapped(plan: ReversalPlan) -> Any:
+    before = plan.before
+    if not isinstance(before, Legs) or plan.wish.size is None:
+        return plan.results[0].after
+    size = plan.wish.size
+    return before.moved(long=-size, short=size) if plan.reverses_long else before.moved(long=size, short=-size)
+
+
+def wrong_leg(before: Legs, part: Decimal, reverses_long: bool) -> Legs:
+    return before.moved(long=part, short=-part) if reverses_long else before.moved(long=-part, short=part)
+
+
+def halved(plan: ReversalPlan) -> Any:
+    return Net(-plan.before.net / 2) if isinstance(plan.before, Net) else plan.results[0].after
+
+
+def swapped(patch: pytest.MonkeyPatch) -> None:
+    def wrong(account: Any, wanted: Any, *, honours_one_way_size: bool) -> Any:
+        other = {Side.BUY: "sell", Side.SELL: "buy"}.get(wanted.side) if wanted.side else None
+        try:
+            return RIGHT_DECISION(account, replace(wanted, side=other), honours_one_way_size=honours_one_way_size)
+        except Refusal:
+            return RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
+
+    patch.setattr(exchange_state, "decide", wrong)
+
+
+MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
+    "the existing leg dropped": planned(only_hedge(dropped)),
+    "sides swapped": swapped,
+    "size not capped": planned(uncapped),
+    "closed but not opened": done(lambda steps, wanted: replace(steps, open=Decimal(0))),
+    "opened twice": done(lambda steps, wanted: replace(steps, open=steps.open * 2)),
+    "net halved": planned(halved),
+    "wrong leg": planned(only_hedge(wrong_leg)),
+    "size ignored": done(lambda steps, wanted: replace(steps, close=steps.closing.size, open=steps.closing.size)),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    MUTATIONS[name](monkeypatch)
+    with pytest.raises(AssertionError):
+        check_cases(60, core_only=False)
