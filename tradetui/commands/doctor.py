@@ -35,7 +35,7 @@ from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.key_bindings.profile_bindings import own_keys
+from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
 from tradetui.wire.key_permissions import may_withdraw, permission_texts
@@ -136,7 +136,7 @@ def _data_directory(loaded: LoadedProfile) -> Check:
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:
-    own = own_keys(loaded.profile.keys)
+    own = profile_bindings(loaded.profile.keys)
     failed = [_check("keys", False, f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
     return failed or [_check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
 

@@ -32,9 +32,9 @@ def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     if not changed:
         return {}
-    from tradetui.ui.key_bindings.profile_bindings import own_keys
+    from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
-    own = own_keys(changed)
+    own = profile_bindings(changed)
     for trouble in own.troubles:
         say(f"tradetui: {trouble}")
     return own.taken

@@ -8,7 +8,7 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
-from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertWatch
+from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDetector
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
@@ -48,7 +48,7 @@ def ended(number: int, status: str, **other: str) -> TriggerOrder:
 
 
 def test_what_was_there_and_older_pages_are_no_news() -> None:
-    watch, feed = AlertWatch(), Feed()
+    watch, feed = AlertDetector(), Feed()
     old = [fill(number, NOW_MS - 60_000 - number) for number in range(3)]
     assert watch.fills_changed(feed.of(read_at=None), 0, NOW_MS) == []
     assert watch.fills_changed(feed.of(old[0]), 0, NOW_MS) == []
@@ -65,7 +65,7 @@ def test_what_was_there_and_older_pages_are_no_news() -> None:
 
 
 def test_the_fills_of_a_trigger_are_told_with_it() -> None:
-    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch, fills, triggers = AlertDetector(), Feed(), Feed()
     watch.fills_changed(fills.of(), 0, NOW_MS)
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     done = fill(1, NOW_MS + 1, side="sell", tradeSide="close", orderId="77", profit="5")
@@ -81,7 +81,7 @@ def test_the_fills_of_a_trigger_are_told_with_it() -> None:
 
 
 def test_a_trigger_seen_after_its_fills_is_told_with_them_too() -> None:
-    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch, fills, triggers = AlertDetector(), Feed(), Feed()
     watch.fills_changed(fills.of(), 0, NOW_MS)
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     watch.fills_changed(fills.of(fill(1, NOW_MS + 1, orderId="77")), 10, NOW_MS)
@@ -92,7 +92,7 @@ def test_a_trigger_seen_after_its_fills_is_told_with_them_too() -> None:
 
 
 def test_a_trigger_whose_fills_are_not_known_is_told_at_once_and_they_when_they_come() -> None:
-    watch, fills, triggers = AlertWatch(), Feed(), Feed()
+    watch, fills, triggers = AlertDetector(), Feed(), Feed()
     watch.fills_changed(fills.of(), 0, NOW_MS)
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     (event,) = watch.triggers_changed(triggers.of(ended(1, "executed", executeOrderId="77")), 10, NOW_MS)
@@ -104,7 +104,7 @@ def test_a_trigger_whose_fills_are_not_known_is_told_at_once_and_they_when_they_
 
 
 def test_a_failed_trigger_is_told_at_once() -> None:
-    watch, triggers = AlertWatch(), Feed()
+    watch, triggers = AlertDetector(), Feed()
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     (event,) = watch.triggers_changed(triggers.of(ended(1, "fail_execute")), 5, NOW_MS)
     assert event.kinds == {RuleKind.TRIGGER} and "FAILED" in event.sentence
@@ -112,7 +112,7 @@ def test_a_failed_trigger_is_told_at_once() -> None:
 
 @pytest.mark.parametrize(("held", "is_news"), [((LONG,), True), ((), False)])
 def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[PositionSide, ...], is_news: bool) -> None:
-    watch, triggers = AlertWatch(), Feed()
+    watch, triggers = AlertDetector(), Feed()
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     watch.positions_changed(positions(LONG, read_at=4))
     cancelled = ended(1, "cancelled", planType="pos_loss", tradeSide="close")
@@ -125,7 +125,7 @@ def test_a_cancelled_stop_is_news_while_its_position_is_held(held: tuple[Positio
 
 
 def test_a_cancelled_stop_is_told_where_positions_cannot_be_read() -> None:
-    watch, triggers = AlertWatch(), Feed()
+    watch, triggers = AlertDetector(), Feed()
     watch.triggers_changed(triggers.of(), 0, NOW_MS)
     watch.triggers_changed(triggers.of(ended(1, "cancelled", planType="pos_loss", tradeSide="close")), 5, NOW_MS)
     assert watch.next_due_s == 5 + UNCONFIRMED_S
@@ -141,7 +141,7 @@ def test_a_cancelled_stop_is_told_where_positions_cannot_be_read() -> None:
     ],
 )
 def test_an_order_that_is_gone_is_news_unless_it_was_filled(filled: str, sentence: str | None) -> None:
-    watch, fills, orders = AlertWatch(), Feed(), Feed()
+    watch, fills, orders = AlertDetector(), Feed(), Feed()
     watch.fills_changed(fills.of(read_at=0), 0, NOW_MS)
     waiting: PendingOrder = order(1)
     watch.orders_changed(orders.of(waiting), 0)
@@ -154,7 +154,7 @@ def test_an_order_that_is_gone_is_news_unless_it_was_filled(filled: str, sentenc
 
 
 def test_an_order_that_comes_back_was_never_gone() -> None:
-    watch, orders = AlertWatch(), Feed()
+    watch, orders = AlertDetector(), Feed()
     watch.orders_changed(orders.of(order(1)), 0)
     watch.orders_changed(orders.of(), 1)
     watch.orders_changed(orders.of(order(1)), 2)
@@ -163,7 +163,7 @@ def test_an_order_that_comes_back_was_never_gone() -> None:
 
 
 def test_the_link_is_lost_once_and_back_without_a_bell() -> None:
-    watch = AlertWatch()
+    watch = AlertDetector()
     states = [LinkState.CONNECTED, LinkState.DOWN, LinkState.REFUSED, LinkState.DEGRADED, LinkState.CONNECTED]
     events = [event for state in states for event in watch.link_is(state, "no reply")]
     assert [(event.sentence, event.alarm) for event in events] == [
@@ -175,7 +175,7 @@ def test_the_link_is_lost_once_and_back_without_a_bell() -> None:
 def test_events_of_two_sessions_have_one_key() -> None:
     keys = []
     for polls in ([1, 2], [2]):
-        watch, fills = AlertWatch(), Feed()
+        watch, fills = AlertDetector(), Feed()
         watch.fills_changed(fills.of(), 0, NOW_MS)
         for count in polls:
             rows = [fill(number, NOW_MS + number, orderId="77") for number in range(count)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdWatch
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind
 from tradetui.trading.positions import LONG, Position, Reported
 from tradetui.wire.enums import PositionMode
@@ -27,14 +27,14 @@ HELD = Position(
 )
 
 
-def prices(watch: ThresholdWatch, *figures: str, seconds_apart: float = 1.0) -> list[str]:
+def prices(watch: ThresholdDetector, *figures: str, seconds_apart: float = 1.0) -> list[str]:
     """The sentences of a run of prices."""
     runs = [watch.prices({"BTCUSDT": Decimal(f)}, n * seconds_apart) for n, f in enumerate(figures)]
     return [event.sentence for events in runs for event in events]
 
 
 def test_the_margin_ratio_is_a_part_of_one() -> None:
-    watch = ThresholdWatch([MARGIN])
+    watch = ThresholdDetector([MARGIN])
     assert watch.margin_ratio(None, 0) == []
     assert watch.margin_ratio(Decimal("0.7999"), 0) == []
     (event,) = watch.margin_ratio(Decimal("0.812"), 1)
@@ -46,7 +46,7 @@ def test_the_margin_ratio_is_a_part_of_one() -> None:
 def test_todays_result_is_compared_in_usdt_or_in_per_cent() -> None:
     amount = Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-250))
     percent = Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(-2), is_percent=True)
-    watch = ThresholdWatch([amount, percent])
+    watch = ThresholdDetector([amount, percent])
     assert watch.today(Decimal(-249), Decimal("-0.0199"), 0) == []
     assert watch.today(Decimal(-249), None, 1) == [], "without a percentage it is not known whether it is below"
     (event,) = watch.today(Decimal("-262.4"), Decimal("-0.0199"), 2)
@@ -59,7 +59,7 @@ def test_todays_result_is_compared_in_usdt_or_in_per_cent() -> None:
 
 
 def test_other_levels_are_looked_at_from_now_on_and_those_that_stay_fire_no_second_time() -> None:
-    watch = ThresholdWatch([MARGIN, NEAR])
+    watch = ThresholdDetector([MARGIN, NEAR])
     assert len(watch.margin_ratio(Decimal("0.9"), 0)) == 1
     watch.use_conditions([replace(MARGIN, level=Decimal(70)), MARGIN])
     (event,) = watch.margin_ratio(Decimal("0.9"), 1)
@@ -68,7 +68,7 @@ def test_other_levels_are_looked_at_from_now_on_and_those_that_stay_fire_no_seco
 
 
 def test_each_position_has_a_level_of_its_own() -> None:
-    watch = ThresholdWatch([NEAR, RESULT])
+    watch = ThresholdDetector([NEAR, RESULT])
     other = replace(HELD, symbol="ETHUSDT", liquidation=Decimal(-1))
     sentences = [event.sentence for event in watch.positions([HELD, other], 0)]
     assert sentences == [
@@ -80,13 +80,13 @@ def test_each_position_has_a_level_of_its_own() -> None:
 
 def test_the_result_of_a_coin_is_in_usdt_at_the_mark() -> None:
     coin = replace(HELD, product_type=COIN, symbol="BTCUSD", unrealised=Decimal("-0.0062"), mark=Decimal(84_000))
-    (event,) = ThresholdWatch([replace(RESULT, symbol="")]).positions([coin], 0)
+    (event,) = ThresholdDetector([replace(RESULT, symbol="")]).positions([coin], 0)
     assert event.sentence == "BTCUSD LONG: unrealised ~-520.80 USDT, below -500"
-    assert ThresholdWatch([replace(RESULT, symbol="")]).positions([replace(coin, mark=None)], 0) == []
+    assert ThresholdDetector([replace(RESULT, symbol="")]).positions([replace(coin, mark=None)], 0) == []
 
 
 def test_a_position_that_was_closed_for_a_minute_begins_again() -> None:
-    watch = ThresholdWatch([RESULT])
+    watch = ThresholdDetector([RESULT])
     assert len(watch.positions([HELD], 0)) == 1
     assert watch.positions([], 1) == []
     assert watch.positions([HELD], 2) == [], "one poll without it is no end"
@@ -96,23 +96,23 @@ def test_a_position_that_was_closed_for_a_minute_begins_again() -> None:
 
 def test_a_price_crosses_either_way_from_the_side_it_begins_on() -> None:
     either = Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(90_000))
-    assert prices(ThresholdWatch([either]), "89000", "90012", "89999", "90001") == [
+    assert prices(ThresholdDetector([either]), "89000", "90012", "89999", "90001") == [
         "BTCUSDT is at 90,012, crossed to above 90,000"
     ]
-    assert prices(ThresholdWatch([either]), "91000", "90001", "89990") == [
+    assert prices(ThresholdDetector([either]), "91000", "90001", "89990") == [
         "BTCUSDT is at 89,990, crossed to below 90,000"
     ]
     down = replace(either, direction=Direction.DOWN)
-    assert prices(ThresholdWatch([down]), "89000") == ["BTCUSDT is at 89,000, crossed to below 90,000"]
-    assert prices(ThresholdWatch([down]), "91000", "95000") == []
+    assert prices(ThresholdDetector([down]), "89000") == ["BTCUSDT is at 89,000, crossed to below 90,000"]
+    assert prices(ThresholdDetector([down]), "91000", "95000") == []
 
 
 def test_a_price_that_was_far_back_for_a_minute_crosses_again() -> None:
     either = Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(100))
     run = ["99", "101", "90", "90", "90", "101"]
-    assert len(prices(ThresholdWatch([either]), *run, seconds_apart=31)) == 2
+    assert len(prices(ThresholdDetector([either]), *run, seconds_apart=31)) == 2
 
 
 def test_only_the_symbols_of_price_rules_are_watched() -> None:
-    watch = ThresholdWatch([RESULT, Condition(RuleKind.PRICE_CROSSES, "ETHUSDT", Decimal(1))])
+    watch = ThresholdDetector([RESULT, Condition(RuleKind.PRICE_CROSSES, "ETHUSDT", Decimal(1))])
     assert watch.prices({"BTCUSDT": Decimal(5)}, 0) == []

@@ -13,7 +13,7 @@ from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
@@ -31,13 +31,13 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     file = tmp_path / "account" / "archive.sqlite"
     archive = Archive(file)
     rows = fills(range(20))
-    assert archive.add(FuturesFill, rows, {USDT: [Hole("7", 5), Hole("3")]}) == {row.key for row in rows}
+    assert archive.add(FuturesFill, rows, {USDT: [Gap("7", 5), Gap("3")]}) == {row.key for row in rows}
     archive.close()
     again = Archive(file)
     assert again.newest(FuturesFill, USDT, 100) == rows[::-1]
     assert list(again.fills(USDT)) == [row.record for row in rows]
-    assert again.holes(USDT) == [Hole("7", 5), Hole("3")]
-    assert again.holes(COIN) == []
+    assert again.gaps(USDT) == [Gap("7", 5), Gap("3")]
+    assert again.gaps(COIN) == []
     assert again.newest(FuturesFill, USDT, 1)[0].record.received == rows[-1].record.received
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -63,7 +63,7 @@ def test_two_product_types_may_use_one_id() -> None:
 def test_a_step_that_fails_leaves_nothing_behind() -> None:
     archive = Archive(None)
     with pytest.raises(OverflowError):  # no integer SQLite could hold
-        archive.add(FuturesFill, fills(range(3)), {USDT: [Hole("1", 2**70)]})
+        archive.add(FuturesFill, fills(range(3)), {USDT: [Gap("1", 2**70)]})
     assert archive.count(FILLS) == 0
 
 

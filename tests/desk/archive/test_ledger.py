@@ -16,7 +16,7 @@ from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive, Selection
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, copy_of
@@ -61,7 +61,7 @@ def pages_of(history: MadeHistory, chance: random.Random) -> list[list[ProductRo
 
 def settle(archive: Archive) -> None:
     """Bring the ledger up to date, as whoever reads it does."""
-    while archive.settle(over_holes=True):
+    while archive.settle(over_gaps=True):
         pass
 
 
@@ -79,7 +79,7 @@ def check(seed: int) -> None:
     for page in pages:
         archive.add(FuturesFill, page)
         if chance.random() < 0.5:  # the ledger is read now and then
-            archive.settle(over_holes=True)
+            archive.settle(over_gaps=True)
     settle(archive)
     zone = chance.choice(ZONES)
     for grouping in CHECKED:
@@ -237,7 +237,7 @@ def test_a_hole_is_said_beside_the_periods_that_it_meets_alone() -> None:
     archive = Archive(None)
     day = 86_400_000
     rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
-    archive.add(FuturesFill, rows, {USDT: [Hole(rows[2].record.trade_id, START_MS + day)]})
+    archive.add(FuturesFill, rows, {USDT: [Gap(rows[2].record.trade_id, START_MS + day)]})
     settle(archive)
     complete = [row.complete for row in results(archive.connection, ResultQuery(Grouping.DAY, NOW_MS))]
     assert complete == [True, False, False, True, True]
@@ -390,7 +390,7 @@ def test_in_one_way_mode_a_proven_start_tells_closes_without_profit() -> None:
 def test_nothing_is_proven_over_a_hole() -> None:
     archive = Archive(None)
     rows = fills_of((1, "buy", "open", "1", "0"))
-    archive.add(FuturesFill, rows, {USDT: [Hole(rows[0].record.trade_id)]})
+    archive.add(FuturesFill, rows, {USDT: [Gap(rows[0].record.trade_id)]})
     settle(archive)
     assert not archive.prove_starts(USDT, {LONG_HELD: Decimal(1)}, START_MS + 10_000_000)
 

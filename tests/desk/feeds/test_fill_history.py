@@ -121,11 +121,11 @@ async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_anothe
     client.before = fails_on_the_third
     with suppress(Unreachable):
         await past.read_newest(1.0)
-    assert past.holes
+    assert past.gaps
     client.before = lambda name, request: None
     another = history(client)
     await another.attach(archive)
-    assert another.holes == past.holes
+    assert another.gaps == past.gaps
     await another.read_newest(2.0)
     while await another.read_hole():
         pass

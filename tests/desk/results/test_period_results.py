@@ -18,7 +18,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader
@@ -165,7 +165,7 @@ def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
 def test_a_hole_touches_the_days_it_meets_and_the_whole() -> None:
     archive = Archive(None)
     fills = [closing(1, moment(18), "1"), closing(2, moment(20), "1"), closing(3, moment(21, 6), "1")]
-    archive.add(FuturesFill, fills, {USDT: [Hole(fills[1].record.key, moment(19, 18))]})
+    archive.add(FuturesFill, fills, {USDT: [Gap(fills[1].record.key, moment(19, 18))]})
     archive.note_read(USDT, NOON)
     results = read(archive, product_types=(USDT,))
     assert [(line.group[-2:], line.figures.is_complete) for line in results.days] == [

@@ -75,7 +75,7 @@ class Trader:
         for ended in self.ended:
             while ended.is_due(self.clock.monotonic()):
                 await ended.read_page(self.clock.monotonic())
-        while self.archive.settle(over_holes=True):
+        while self.archive.settle(over_gaps=True):
             pass
 
     async def open_trips(self) -> list[TripRow]:

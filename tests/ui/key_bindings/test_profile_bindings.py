@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.ui.key_bindings.profile_bindings import own_keys
+from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
 
 @pytest.mark.parametrize(
@@ -19,8 +19,8 @@ from tradetui.ui.key_bindings.profile_bindings import own_keys
     ],
 )
 def test_keys_nothing_else_has_in_their_place_are_taken(changed: dict[str, str]) -> None:
-    assert own_keys(changed).taken == changed
-    assert own_keys(changed).troubles == ()
+    assert profile_bindings(changed).taken == changed
+    assert profile_bindings(changed).troubles == ()
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_keys_nothing_else_has_in_their_place_are_taken(changed: dict[str, str])
     ],
 )
 def test_a_key_another_binding_has_is_not_taken(changed: dict[str, str], refused: dict[str, str]) -> None:
-    own = own_keys(changed)
+    own = profile_bindings(changed)
     assert own.taken == {}
     sentences = {trouble.id: str(trouble) for trouble in own.troubles}
     assert sentences.keys() == refused.keys()
@@ -43,13 +43,13 @@ def test_a_key_another_binding_has_is_not_taken(changed: dict[str, str], refused
 
 
 def test_an_id_no_binding_has_is_named() -> None:
-    (trouble,) = own_keys({"revers": "x"}).troubles
+    (trouble,) = profile_bindings({"revers": "x"}).troubles
     assert str(trouble) == "keys.revers is no binding. Did you mean reverse? `tradetui keys` lists them."
 
 
 @pytest.mark.parametrize(("before", "now"), [("ask", "query"), ("live_stops", "view")])
 def test_an_id_that_was_renamed_is_named_with_the_one_it_has_now(before: str, now: str) -> None:
-    own = own_keys({before: "x"})
+    own = profile_bindings({before: "x"})
     assert own.taken == {}
     assert [str(trouble) for trouble in own.troubles] == [
         f"keys.{before} is called keys.{now} now. Write {now} for {before} in the profile."
@@ -58,7 +58,7 @@ def test_an_id_that_was_renamed_is_named_with_the_one_it_has_now(before: str, no
 
 @pytest.mark.parametrize("keys", ["zork", "", "x,", "F5", "ctrl+zork", "zork+x"])
 def test_a_key_there_is_not_leaves_the_built_in_one(keys: str) -> None:
-    own = own_keys({"zoom": keys})
+    own = profile_bindings({"zoom": keys})
     assert own.taken == {}
     (trouble,) = own.troubles
     assert "there is no key" in trouble.rule and "it stays z" in trouble.rule

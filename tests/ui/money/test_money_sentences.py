@@ -41,7 +41,7 @@ RESULTS = PeriodResults(
 )
 
 
-def hole(since: int, until: int) -> MissingSpan:
+def gap(since: int, until: int) -> MissingSpan:
     return MissingSpan(ProductType.USDT_FUTURES, since, until)
 
 
@@ -68,11 +68,11 @@ def test_funding_stands_beside_the_fills_that_do_not_show_it() -> None:
 
 def test_a_hole_is_named_by_its_times() -> None:
     begin = SINCE + 21 * DAY_MS + 6 * 3_600_000
-    results = replace(RESULTS, missing=(hole(begin, begin + 4_200_000),))
+    results = replace(RESULTS, missing=(gap(begin, begin + 4_200_000),))
     assert wallet_line(results).endswith(" · ? fills from 13 Nov 06:00 to 07:10 are being read")
-    older = replace(RESULTS, missing=(hole(0, begin), hole(begin, begin + 1)))
+    older = replace(RESULTS, missing=(gap(0, begin), gap(begin, begin + 1)))
     assert wallet_line(older).endswith(" · ? fills before 13 Nov 06:00 and 1 more are being read")
-    nothing = replace(RESULTS, missing=(hole(0, NOW_MS),))
+    nothing = replace(RESULTS, missing=(gap(0, NOW_MS),))
     assert wallet_line(nothing).endswith(" · ? fills of all of it are being read")
 
 
@@ -82,7 +82,7 @@ def test_without_bills_the_reason_is_told() -> None:
         "Net +6,426.16 · funding and wallet not known: The exchange does not offer this"
     )
     assert wallet_line(without) == "Net +6,426.16 · funding and wallet not known: bills are being read"
-    begun = replace(without, missing=(hole(0, SINCE + 21 * DAY_MS), hole(NOW_MS - 1, NOW_MS)))
+    begun = replace(without, missing=(gap(0, SINCE + 21 * DAY_MS), gap(NOW_MS - 1, NOW_MS)))
     assert wallet_line(begun) == "Net +6,426.16 · ? fills before 13 Nov 00:00, 1 more and bills are being read"
     assert len(wallet_line(begun)) < 80
     assert wallet_line(replace(RESULTS, unexplained=None)) == "Net +6,108.07 · the wallet's move is not known"

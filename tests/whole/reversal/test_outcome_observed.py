@@ -13,14 +13,14 @@ import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.alerts.alert_event import AlertEvent
-from tradetui.desk.alerts.detection.alert_detector import AlertWatch
+from tradetui.desk.alerts.detection.alert_detector import AlertDetector
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
@@ -212,7 +212,7 @@ async def test_an_order_that_stays_partly_filled_is_never_settled(
         await asyncio.sleep(600)
         assert came[-1].state is State.UNKNOWN
         assert any(
-            progress.stage is Stage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.sentence
+            progress.stage is SearchStage.SO_FAR and "closed 3 of 20, opened 0 of 20" in progress.sentence
             for progress in came
         )
         assert all(progress.outcome is None for progress in came)
@@ -243,7 +243,7 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].sentence
         by_legs.close("3")
         await asyncio.sleep(15)
-        assert on.execution.unsettled() and came[-1].stage is Stage.SO_FAR
+        assert on.execution.unsettled() and came[-1].stage is SearchStage.SO_FAR
         by_legs.open("20")
         await asyncio.sleep(5)
         assert came[-1].outcome is Outcome.REVERSED
@@ -284,7 +284,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
     async with scene(core_only=core_only) as on:
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
-        came, alerts = heard(on), AlertWatch()
+        came, alerts = heard(on), AlertDetector()
         rung: list[AlertEvent] = []
         on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress)))
         await confirmed(on)
@@ -295,8 +295,8 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         await asyncio.sleep(50)
         by_legs.open("20")
         await asyncio.sleep(25)
-        assert any(progress.stage is Stage.CORRECTED for progress in came)
-        assert [event.key.rpartition("|")[2] for event in rung] == [Stage.CORRECTED, Stage.ENDED]
+        assert any(progress.stage is SearchStage.CORRECTED for progress in came)
+        assert [event.key.rpartition("|")[2] for event in rung] == [SearchStage.CORRECTED, SearchStage.ENDED]
         outcomes = [progress.outcome for progress in came]
         assert outcomes[-1] is Outcome.REVERSED
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent, alert_of, one_sentence
 from tradetui.desk.alerts.delivery import AlertDelivery
-from tradetui.desk.alerts.detection.alert_detector import AlertWatch
-from tradetui.desk.alerts.detection.threshold_detector import ThresholdWatch
+from tradetui.desk.alerts.detection.alert_detector import AlertDetector
+from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
 from tradetui.desk.alerts.rules import Channel, Rule, RuleKind
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.market_context import MarketContext
@@ -61,8 +61,8 @@ class Alerts:
         self._owner = owner
         self._read_triggers = read_triggers
         self._market = market
-        self._watch = AlertWatch() if market is None else AlertWatch(market.precision_of)
-        self._thresholds = ThresholdWatch(rule.condition for rule in settings.rules)
+        self._watch = AlertDetector() if market is None else AlertDetector(market.precision_of)
+        self._thresholds = ThresholdDetector(rule.condition for rule in settings.rules)
         self._kinds = {rule.condition.kind for rule in settings.rules}
         self._triggers_read_s = -TRIGGERS_AGAIN_S
         self._listeners: list[Callable[[Alert], None]] = []

@@ -19,7 +19,7 @@ from tradetui.desk.archive.equity import (
     add_sample,
     thin_samples,
 )
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import copy_of, forget_earlier, keep_earlier
@@ -139,7 +139,7 @@ class Archive:
         self,
         kind: type[RecordT],
         rows: Sequence[ProductRow[RecordT]],
-        holes: Mapping[ProductType, Sequence[Hole]] | None = None,
+        gaps: Mapping[ProductType, Sequence[Gap]] | None = None,
     ) -> set[str]:
         """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
         changed: set[str] = set()
@@ -163,27 +163,27 @@ class Archive:
                     self.fills_to_book += kind is FuturesFill
                 elif self._update(kind, row, body):
                     changed.add(row.key)
-            for product_type, missing in (holes or {}).items():
+            for product_type, missing in (gaps or {}).items():
                 self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
-                    [(str(product_type), hole.cursor, hole.until) for hole in missing],
+                    [(str(product_type), gap.cursor, gap.until) for gap in missing],
                 )
             if self._bounded and changed:
                 self._trim(kind)
         return changed
 
-    def settle(self, *, over_holes: bool = False) -> bool:
+    def settle(self, *, over_gaps: bool = False) -> bool:
         """Bring the ledger a step forward: book its tail, then take legs forward that a late fill sent back.
 
-        Where older fills are still to come, legs wait for them, which would send them back again, unless `over_holes`
+        Where older fills are still to come, legs wait for them, which would send them back again, unless `over_gaps`
         says that they are to be read now. Gives whether more is to be done.
         """
         with self._changing():
             self._ledger.prepare()
             self.fills_to_book = self._ledger.book_tail()
-            holes = {product_type for (product_type,) in self._connection.execute("SELECT product_type FROM hole")}
-            more = self.fills_to_book > 0 or self._ledger.settle(() if over_holes else holes)
+            gaps = {product_type for (product_type,) in self._connection.execute("SELECT product_type FROM hole")}
+            more = self.fills_to_book > 0 or self._ledger.settle(() if over_gaps else gaps)
             self._ledger.write()
         if self._copied is not None and not self.fills_to_book:
             forget_earlier(self._copied)
@@ -197,7 +197,7 @@ class Archive:
         legs up anew.
         """
         tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
-        if self.holes(product_type) or self._connection.execute(tail).fetchone() is not None:
+        if self.gaps(product_type) or self._connection.execute(tail).fetchone() is not None:
             return False
         with self._changing():
             self._ledger.prepare()
@@ -289,12 +289,12 @@ class Archive:
         self._ledger.replace(placed_fill(product_type, fill_before), placed_fill(product_type, fill))
         self._ledger.write()
 
-    def holes(self, product_type: ProductType) -> list[Hole]:
+    def gaps(self, product_type: ProductType) -> list[Gap]:
         """What is known to be missing of a product type's fills."""
         rows = self._connection.execute(
             "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (str(product_type),)
         )
-        return [Hole(cursor, until) for cursor, until in rows]
+        return [Gap(cursor, until) for cursor, until in rows]
 
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         """The newest rows of a product type, newest first."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class Gap:
     """Fills not read yet: those older than the fill `cursor`, down to `until` (Unix ms; None: as far as is told)."""
 
     cursor: str

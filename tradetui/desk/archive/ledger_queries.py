@@ -192,7 +192,7 @@ class BillsRead:
 
 
 def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
-    """Where fills are known to be missing: holes not read yet, and the time since they were read last."""
+    """Where fills are known to be missing: gaps not read yet, and the time since they were read last."""
     spans = []
     for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
         newest = connection.execute(

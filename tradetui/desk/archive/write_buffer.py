@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.product_types import ProductType
@@ -27,24 +27,24 @@ class WriteBuffer(Generic[RecordT]):
         self._kind = kind
         self._disk = disk
         self._waiting: dict[str, ProductRow[RecordT]] = {}
-        self._holes: dict[ProductType, Sequence[Hole]] | None = None
+        self._gaps: dict[ProductType, Sequence[Gap]] | None = None
 
-    async def open(self, archive: Archive, holes: dict[ProductType, Sequence[Hole]] | None = None) -> None:
+    async def open(self, archive: Archive, gaps: dict[ProductType, Sequence[Gap]] | None = None) -> None:
         """From now on rows go to the archive, first of all those that waited for it."""
         self.archive = archive
-        await self.put((), holes)
+        await self.put((), gaps)
 
     async def put(
-        self, rows: Iterable[ProductRow[RecordT]], holes: dict[ProductType, Sequence[Hole]] | None = None
+        self, rows: Iterable[ProductRow[RecordT]], gaps: dict[ProductType, Sequence[Gap]] | None = None
     ) -> None:
         """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
         self._waiting.update((row.key, row) for row in rows)
-        self._holes = holes if holes is not None else self._holes
+        self._gaps = gaps if gaps is not None else self._gaps
         if self.archive is None:
             while len(self._waiting) > WAITING_AT_MOST:
                 del self._waiting[next(iter(self._waiting))]
             return
-        waiting, missing = list(self._waiting.values()), self._holes
+        waiting, missing = list(self._waiting.values()), self._gaps
         if not waiting and missing is None:
             return
         try:
@@ -58,5 +58,5 @@ class WriteBuffer(Generic[RecordT]):
         for row in waiting:
             if self._waiting.get(row.key) is row:
                 del self._waiting[row.key]
-        if self._holes is missing:
-            self._holes = None
+        if self._gaps is missing:
+            self._gaps = None

@@ -129,7 +129,7 @@ class PositionsReader:
         for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
             if not await history.read_hole():
                 break
-        if history.holes:
+        if history.gaps:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
         sums = await self._sum_up(history)
         return ProductRead(list(sums.positions()), len(history.undecodable_rows), history.server_ms)

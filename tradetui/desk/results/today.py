@@ -120,8 +120,8 @@ def read_day_opening(
     while archive.settle():
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
-    holes = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.since <= settled.time and start.time <= span.until for span in holes):
+    gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
+    if beyond is None or any(span.since <= settled.time and start.time <= span.until for span in gaps):
         return None
     rates = Rates.of(settled)
     moved_in = ZERO

@@ -55,8 +55,8 @@ def wallet_moves(
         return None
     types = [wallet.product_type for wallet in coverages]
     if any(
-        hole.product_type in types and hole.since <= until and since <= hole.until
-        for hole in missing_spans(connection, until)
+        gap.product_type in types and gap.since <= until and since <= gap.until
+        for gap in missing_spans(connection, until)
     ):
         return None
     moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)

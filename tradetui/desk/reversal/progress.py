@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from tradetui.desk.intents.journal.journal import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.resting.order_impact import OrderImpact
@@ -40,7 +40,7 @@ class Progress:
     """
 
     state: State
-    stage: Stage
+    stage: SearchStage
     sentence: str
     held: Holdings | None = None
     effect: Holdings | None = None
@@ -91,7 +91,7 @@ def sent_of(intent: Intent) -> Sent:
         plan_of(intent),
         int(details.get("stamp_ms") or 0),
         details.get("newest_fill"),
-        Progress(intent.state, Stage.LOOKING, "taken up from the journal"),
+        Progress(intent.state, SearchStage.LOOKING, "taken up from the journal"),
         frozenset(details.get("recent_fills", ())),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Stage(StrEnum):
+class SearchStage(StrEnum):
     """How far the search for the outcome is; decisions are made by this, never by the sentence beside it."""
 
     LOOKING = "looking"

@@ -12,7 +12,7 @@ from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import AlreadyOpen, Overtaken, State, WrongStep
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.observation import OrderAnswer
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
@@ -290,7 +290,7 @@ class Sending:
             plan,
             self._stamp_ms,
             now.newest_fill,
-            Progress(state, Stage.LOOKING, sentence),
+            Progress(state, SearchStage.LOOKING, sentence),
             now.recent_fills,
             call_ended_s=self._clock.monotonic(),
             acknowledged=reply is not None,

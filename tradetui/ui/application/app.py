@@ -33,7 +33,7 @@ from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, Sees
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, own_keys
+from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
@@ -363,7 +363,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def _with_own_keys(self, settings: UiSettings) -> UiSettings:
         """The settings with the keys that can be taken; why the others are not is kept to be said."""
-        own = own_keys(settings.keys)
+        own = profile_bindings(settings.keys)
         self._key_troubles = own.troubles
         return replace(settings, keys=own.taken)
 

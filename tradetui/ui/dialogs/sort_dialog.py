@@ -58,12 +58,12 @@ class SortDialog(DimmingScreen[SortChoice | None]):
     _list = getters.query_one(OptionList)
 
     def __init__(
-        self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, own_keys: str
+        self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, sort_keys: str
     ) -> None:
-        """`under_cursor` is a column's id; `own_keys` are the keys, with commas, that open this list."""
+        """`under_cursor` is a column's id; `sort_keys` are the keys, with commas, that open this list."""
         super().__init__(classes="dialog -small")
         self._subject = subject
-        names = [key.strip() for key in own_keys.split(",")]
+        names = [key.strip() for key in sort_keys.split(",")]
         self._own_keys = frozenset(map(long_name, names))
         titles = {column.id: column.title for column in columns}
         letters = column_letters(list(titles.values()), {*names, UNSORTED_KEY})

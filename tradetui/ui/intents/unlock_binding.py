@@ -8,7 +8,7 @@ from tradetui.desk.reversal.pretrade_checks import LOCKED
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 
 
-def with_unlock_key(reasons: Iterable[str], own_keys: Mapping[str, str]) -> tuple[str, ...]:
-    """Reasons why nothing is sent, naming the key that unlocks as the profile has it; `own_keys` are its by id."""
-    unlocks = f"Trading is locked; {shown_keys(own_keys.get('lock', 'L'))} unlocks it."
+def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Reasons why nothing is sent, with the key that unlocks; `changed_keys` are those of the profile."""
+    unlocks = f"Trading is locked; {shown_keys(changed_keys.get('lock', 'L'))} unlocks it."
     return tuple(unlocks if reason == LOCKED else reason for reason in reasons)

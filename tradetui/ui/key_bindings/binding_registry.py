@@ -243,9 +243,9 @@ def bindings_named(*ids: str) -> list[KeyBinding]:
     return [BINDING_OF_ID[id_] for id_ in ids]
 
 
-def is_key_of(id_: str, key: str, own_keys: Mapping[str, str]) -> bool:
-    """Whether a key is one of a binding's; `own_keys` are those of the profile, by id."""
-    keys = own_keys.get(id_) or BINDING_OF_ID[id_].keys
+def is_key_of(id_: str, key: str, changed_keys: Mapping[str, str]) -> bool:
+    """Whether a key is one of a binding's; `changed_keys` are those of the profile, by id."""
+    keys = changed_keys.get(id_) or BINDING_OF_ID[id_].keys
     return key in {name.strip() for name in keys.split(",")}
 
 

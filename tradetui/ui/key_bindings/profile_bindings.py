@@ -28,14 +28,14 @@ class KeyTrouble:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnKeys:
+class ProfileBindings:
     """`taken` are the changed keys that are in force, by id; `troubles` says what became of the others."""
 
     taken: Mapping[str, str]
     troubles: tuple[KeyTrouble, ...]
 
 
-def own_keys(changed: Mapping[str, str]) -> OwnKeys:
+def profile_bindings(changed: Mapping[str, str]) -> ProfileBindings:
     """A profile's own keys as far as each names a binding, keys there are, and keys no other binding has there.
 
     What is not taken leaves the built-in keys in force, for both where two bindings want one key.
@@ -52,7 +52,7 @@ def own_keys(changed: Mapping[str, str]) -> OwnKeys:
         troubles += clashes
         for clash in clashes:
             del taken[clash.id]
-    return OwnKeys(taken, tuple(troubles))
+    return ProfileBindings(taken, tuple(troubles))
 
 
 def _misspelt(id_: str, keys: str) -> KeyTrouble | None:

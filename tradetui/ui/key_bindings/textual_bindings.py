@@ -29,12 +29,12 @@ def long_name(name: str) -> str:
     return _character_to_key(name) if len(name) == 1 else name
 
 
-def bindings_of_key(key: str, own_keys: Mapping[str, str]) -> list[KeyBinding]:
-    """What a key, by the name under which Textual tells it, does on any screen; `own_keys` are the profile's by id."""
+def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
+    """What a key, by the name under which Textual tells it, does on any screen; `changed_keys` are the profile's."""
     return [
         binding
         for binding in BINDINGS
-        if key in {long_name(name.strip()) for name in own_keys.get(binding.id, binding.keys).split(",")}
+        if key in {long_name(name.strip()) for name in changed_keys.get(binding.id, binding.keys).split(",")}
     ]
 
 

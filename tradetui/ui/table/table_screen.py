@@ -216,8 +216,8 @@ class TableScreen(Screen[None]):
             again = sort is not None and sort.column == choice.column
             self._sort_table(table, choice.column, reverse=again and sort is not None and not sort.reverse)
 
-        own_keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
-        dialog = SortDialog(self.subject, table.columns, table.cursor_column.id, table.sort, own_keys)
+        sort_keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
+        dialog = SortDialog(self.subject, table.columns, table.cursor_column.id, table.sort, sort_keys)
         self.app.push_screen(dialog, chosen)
 
     def action_sort_reverse(self) -> None:

@@ -16,7 +16,7 @@ from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
@@ -36,7 +36,7 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
         async def corrected(sent: Sent) -> AsyncIterator[Progress]:
             updates = real(sent)
             yield await anext(updates)
-            yield replace(sent.progress, state=State.CORRECTED, stage=Stage.CORRECTED, sentence=CORRECTED)
+            yield replace(sent.progress, state=State.CORRECTED, stage=SearchStage.CORRECTED, sentence=CORRECTED)
             await asyncio.sleep(5)
             async for progress in updates:
                 yield progress
@@ -78,7 +78,7 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
 
         async def left_open(sent: Sent) -> AsyncIterator[Progress]:
             await left.wait()
-            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, sentence="no outcome so far")
+            yield replace(sent.progress, state=State.UNKNOWN, stage=SearchStage.LEFT_OPEN, sentence="no outcome so far")
 
         monkeypatch.setattr(stage.desk.execution, "follow", left_open)
         dialog.query_one("#confirm", Button).focus()
@@ -101,7 +101,7 @@ async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeyp
         dialog = await opened(stage, pilot)
 
         async def left_open(sent: Sent) -> AsyncIterator[Progress]:
-            yield replace(sent.progress, state=State.UNKNOWN, stage=Stage.LEFT_OPEN, sentence="no outcome so far")
+            yield replace(sent.progress, state=State.UNKNOWN, stage=SearchStage.LEFT_OPEN, sentence="no outcome so far")
 
         monkeypatch.setattr(stage.desk.execution, "follow", left_open)
         dialog.query_one("#confirm", Button).focus()

@@ -16,7 +16,7 @@ from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Aftermath, Progress
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
@@ -259,7 +259,7 @@ def test_the_request_is_shown_exactly_as_it_is_sent() -> None:
 def test_the_outcome_is_the_table_with_what_is_held_and_marks_what_differs(
     held: Holdings | None, outcome: Outcome, different: list[str]
 ) -> None:
-    progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=outcome)
+    progress = Progress(State.SETTLED, SearchStage.ENDED, "an end", held=held, outcome=outcome)
     rows = [row.plain.rstrip() for row in outcome_lines(preview(), SHORT, progress, WIDE)]
     assert rows[3 if different else 2] == "             before      change   afterwards         held"
     assert [row.split()[0] for row in rows if row.endswith("DIFFERENT")] == different
@@ -272,7 +272,12 @@ def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:
     part = plan(Net(Decimal("-0.2934")), size="0.1")
     shown = preview(part, replace(BASIS, other_leg=None))
     progress = Progress(
-        State.SETTLED, Stage.ENDED, "an end", held=Net(Decimal("0.2934")), outcome=Outcome.REVERSED, came_true="ignored"
+        State.SETTLED,
+        SearchStage.ENDED,
+        "an end",
+        held=Net(Decimal("0.2934")),
+        outcome=Outcome.REVERSED,
+        came_true="ignored",
     )
     rows = [row.plain.rstrip() for row in outcome_lines(shown, part, progress, WIDE)]
     assert not any(row.endswith("DIFFERENT") for row in rows)
@@ -281,7 +286,9 @@ def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:
 
 def outcome_rows(aftermath: Aftermath, room: Room = WIDE) -> list[str]:
     held = Legs(Decimal("0.4148"))
-    progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=aftermath)
+    progress = Progress(
+        State.SETTLED, SearchStage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=aftermath
+    )
     return [row.plain.rstrip() for row in outcome_lines(preview(), SHORT, progress, room)]
 
 
@@ -312,7 +319,9 @@ def test_of_two_possible_results_the_smaller_one_is_not_held_against_the_estimat
     shown = preview(part, replace(BASIS, other_leg=None))
     off = Aftermath(actuals=ReversalActuals(fees=Decimal("-10")))
     for held, marks in ((Net(Decimal("-0.0934")), 0), (Net(Decimal("0.2934")), 1)):
-        progress = Progress(State.SETTLED, Stage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=off)
+        progress = Progress(
+            State.SETTLED, SearchStage.ENDED, "an end", held=held, outcome=Outcome.REVERSED, aftermath=off
+        )
         rows = [row.plain for row in outcome_lines(shown, part, progress, WIDE)]
         assert sum(row.endswith("DIFFERENT") for row in rows) == marks
         assert any("of the larger result" in row for row in rows) == (not marks)

@@ -88,7 +88,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
 def _bring_forward(archive: Archive) -> None:
     steps = 0
     while not archive.ledger_settled:
-        archive.settle(over_holes=True)
+        archive.settle(over_gaps=True)
         steps += 1
         if stderr_is_terminal():
             show_progress(f"{_BOOKING}: {archive.fills_to_book} fills to go" if archive.fills_to_book else _BOOKING)

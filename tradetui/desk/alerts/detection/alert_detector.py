@@ -16,12 +16,12 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.detection.new_rows import News
+from tradetui.desk.alerts.detection.new_rows import NewRows
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, exact_digits
@@ -56,7 +56,7 @@ class _Noticed(Generic[RowT]):
         return confirmed or now_s >= self.at_s + UNCONFIRMED_S
 
 
-class AlertWatch:
+class AlertDetector:
     """Takes each snapshot as it is published, and gives the events that are due.
 
     Every time `now_s` is monotonic seconds, `now_ms` the exchange's time in Unix ms as well as it is known.
@@ -68,8 +68,8 @@ class AlertWatch:
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
         self._positions: Snapshot[Position] = Snapshot()
-        self._new_fills = News[FuturesFill]()
-        self._new_triggers = News[TriggerOrder]()
+        self._new_fills = NewRows[FuturesFill]()
+        self._new_triggers = NewRows[TriggerOrder]()
         self._groups = FillGroups()
         self._gone: dict[str, _Noticed[ProductRow[PendingOrder]]] = {}
         self._cancelled: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}
@@ -139,13 +139,13 @@ class AlertWatch:
     def reversal_went_on(self, sent: Sent, progress: Progress) -> list[AlertEvent]:
         """Look at a reversal: left open, corrected after it was settled, and settled after either."""
         symbol = sent.plan.wish.symbol
-        if progress.stage is Stage.LEFT_OPEN and sent.intent not in self._left_open:
+        if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
             consequence = f"{symbol} stays locked until it is settled or released; J shows it"
             text = f"Outcome unknown: {sent.title}: {progress.sentence}; {consequence}"
-        elif progress.stage is Stage.CORRECTED:
+        elif progress.stage is SearchStage.CORRECTED:
             consequence = f"{symbol} is locked until it is settled again; J shows it"
             text = f"{sent.title}: {progress.sentence}; {consequence}"
-        elif progress.stage is Stage.ENDED and sent.intent in self._left_open:
+        elif progress.stage is SearchStage.ENDED and sent.intent in self._left_open:
             self._left_open.discard(sent.intent)
             return [_reversal_event(sent, progress, f"{sent.title}: {progress.sentence}")]
         else:
@@ -261,9 +261,9 @@ def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
         key=f"reversal|{sent.intent}|{progress.stage}",
         sentence=one_sentence(text),
         symbol=sent.plan.wish.symbol,
-        recurs=progress.stage is Stage.CORRECTED,
+        recurs=progress.stage is SearchStage.CORRECTED,
         # A dialog, or what outlives it, says by itself that an outcome is left open.
-        stays=progress.stage is not Stage.LEFT_OPEN,
+        stays=progress.stage is not SearchStage.LEFT_OPEN,
     )
 
 

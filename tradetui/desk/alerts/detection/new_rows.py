@@ -15,7 +15,7 @@ _JUST_BEFORE: Final = timedelta(seconds=10)
 """What happened so shortly before the first read may appear only after it."""
 
 
-class News(Generic[RecordT]):
+class NewRows(Generic[RecordT]):
     """Compares each snapshot with the one before; its rows are the newest first."""
 
     def __init__(self) -> None:

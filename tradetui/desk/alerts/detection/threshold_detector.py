@@ -30,7 +30,7 @@ class _Watched:
     seen_s: float
 
 
-class ThresholdWatch:
+class ThresholdDetector:
     """The levels of all rules; `now_s` is monotonic seconds."""
 
     def __init__(self, conditions: Iterable[Condition]) -> None:

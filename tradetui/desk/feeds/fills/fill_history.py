@@ -1,8 +1,8 @@
 """The fills of one product type: what is known, what is still missing, and how the gap between is closed.
 
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
-below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a hole and
-read page by page later; the whole past before the first read is such a hole too. A page with a row that could not be
+below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
+read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
 decoded is read again until all of it can be.
 """
 
@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable
@@ -37,7 +37,7 @@ OVERLAP: Final = timedelta(minutes=1)
 LONGEST_START: Final = timedelta(days=80)
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
-"""A read that has not arrived at what is known after so many pages leaves the rest as a hole."""
+"""A read that has not arrived at what is known after so many pages leaves the rest as a gap."""
 NOTED_EVERY_MS: Final = 60_000
 """How often it is written down up to when fills were read."""
 BOOKED_AT: Final = 200
@@ -54,7 +54,7 @@ class FillHistory:
 
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
-        self.holes: list[Hole] = []
+        self.gaps: list[Gap] = []
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -66,7 +66,7 @@ class FillHistory:
         self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
-        self._holes_kept: list[Hole] = []
+        self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
         self._dropped = False
@@ -88,7 +88,7 @@ class FillHistory:
     @property
     def complete(self) -> bool:
         """Whether nothing is missing that the exchange still tells."""
-        return self.read_at is not None and not self.holes
+        return self.read_at is not None and not self.gaps
 
     @property
     def archive(self) -> Archive | None:
@@ -104,16 +104,16 @@ class FillHistory:
         """Take what the archive holds, and from now on keep everything there."""
         async with self._turn:
             kept = await self._disk.run(archive.newest, FuturesFill, self.product_type, KEPT)
-            missing = await self._disk.run(archive.holes, self.product_type)
+            missing = await self._disk.run(archive.gaps, self.product_type)
             if kept:
                 # What this session has not read of the past ends where the archive begins.
                 until = _ms(time_of(kept[0].record) - OVERLAP)
-                ended = [Hole(hole.cursor, until) if hole.until is None else hole for hole in self.holes]
-                self.holes = [hole for hole in ended if not self._below(hole)]
-            known = {hole.cursor for hole in self.holes}
-            self.holes += [hole for hole in missing if hole.cursor not in known]
-            self._holes_kept = self._missing
-            await self._write_buffer.open(archive, {self.product_type: self._holes_kept})
+                ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
+                self.gaps = [gap for gap in ended if not self._below(gap)]
+            known = {gap.cursor for gap in self.gaps}
+            self.gaps += [gap for gap in missing if gap.cursor not in known]
+            self._gaps_kept = self._missing
+            await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember(kept)
 
     async def read_newest(self, now: float) -> None:
@@ -125,21 +125,21 @@ class FillHistory:
     async def read_hole(self) -> bool:
         """Read one page of what is missing; whether there was anything to read."""
         async with self._turn:
-            if not self.holes:
+            if not self.gaps:
                 return False
-            hole = self.holes[0]
+            gap = self.gaps[0]
             try:
-                reply = await self._page(self._request(None), hole.cursor)
-                if reply.cursor in (None, hole.cursor):
+                reply = await self._page(self._request(None), gap.cursor)
+                if reply.cursor in (None, gap.cursor):
                     refuse_unreadable(reply)  # what is older than such rows is not known to be nothing
             except (Rejected, UnreadableReply):
-                # Another hole may be answered; this one is never taken for closed.
-                self.holes = [*self.holes[1:], hole]
+                # Another gap may be answered; this one is never taken for closed.
+                self.gaps = [*self.gaps[1:], gap]
                 raise
             rows = self._tagged(reply)
-            done = not reply.count or reply.cursor in (None, hole.cursor) or _reaches(rows, hole.until)
-            rest = [] if done or reply.cursor is None else [Hole(reply.cursor, hole.until)]
-            self.holes = [*rest, *self.holes[1:]]
+            done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
+            rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
+            self.gaps = [*rest, *self.gaps[1:]]
             await self._keep(rows)
             return True
 
@@ -162,21 +162,21 @@ class FillHistory:
 
     def forget(self) -> None:
         """Begin anew, as if nothing had ever been read."""
-        self.holes, self._rows, self._newest, self.read_at = [], {}, None, None
+        self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
         self._dropped = False
         self._undecodable_pages = UndecodablePages()
         if self.added is not None:
             self.added.clear()
 
     @property
-    def _missing(self) -> list[Hole]:
+    def _missing(self) -> list[Gap]:
         """What has not been read, or not all of it decoded."""
-        return [*self.holes, *self._undecodable_pages.holes]
+        return [*self.gaps, *self._undecodable_pages.gaps]
 
-    def _below(self, hole: Hole) -> bool:
-        """Whether a hole begins where it ends already."""
-        row = self._rows.get(f"{self.product_type}|{hole.cursor}")
-        return row is not None and _reaches([row], hole.until)
+    def _below(self, gap: Gap) -> bool:
+        """Whether a gap begins where it ends already."""
+        row = self._rows.get(f"{self.product_type}|{gap.cursor}")
+        return row is not None and _reaches([row], gap.until)
 
     async def _read_newest(self, now: float) -> None:
         known = self._newest
@@ -194,7 +194,7 @@ class FillHistory:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._bounded = False
-                await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+                await self._keep(came, Gap(cursor, until) if cursor is not None else None)
                 raise
             if server_ms is None:
                 server_ms = reply.request_time
@@ -207,7 +207,7 @@ class FillHistory:
                 cursor = None
                 break
             cursor = reply.cursor
-        await self._keep(came, Hole(cursor, until) if cursor is not None else None)
+        await self._keep(came, Gap(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
         await self._keep_ledger()
 
@@ -233,7 +233,7 @@ class FillHistory:
             if held is not None or self._behind or archive.fills_to_book >= BOOKED_AT:
                 # A step each time, so that nothing waits long for the disk; whoever reads results takes all.
                 self._behind = await self._disk.run(archive.settle)
-            if held is not None and not self._behind and not self.holes and server_ms > held[1]:
+            if held is not None and not self._behind and not self.gaps and server_ms > held[1]:
                 self._held = None
                 self._behind = await self._disk.run(archive.prove_starts, self.product_type, *held)
                 self._proven_ms = server_ms
@@ -246,7 +246,7 @@ class FillHistory:
         if page is None:
             return
         try:
-            reply = await self._page(self._request(None), page.hole.cursor)
+            reply = await self._page(self._request(None), page.gap.cursor)
         except ExchangeError:
             return
         if not reply.undecodable_rows:
@@ -270,16 +270,16 @@ class FillHistory:
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, fill) for fill in reply.rows)]
 
-    async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], hole: Hole | None = None) -> None:
+    async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
-        if hole is not None:
-            self.holes.insert(0, hole)
+        if gap is not None:
+            self.gaps.insert(0, gap)
         fresh = [row for row in rows if row.key not in self._rows]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
-        if (missing := self._missing) != self._holes_kept:
-            self._holes_kept = missing
-            await self._write_buffer.put(fresh, {self.product_type: self._holes_kept})
+        if (missing := self._missing) != self._gaps_kept:
+            self._gaps_kept = missing
+            await self._write_buffer.put(fresh, {self.product_type: self._gaps_kept})
         else:
             await self._write_buffer.put(fresh)
         self._remember(rows)

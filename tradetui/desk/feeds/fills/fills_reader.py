@@ -26,7 +26,7 @@ class FillsReader:
         error = await self._parts.read(self._read)
         # Every product type's older fills come in turn, one page a poll, so that what is new is never late.
         note = ""
-        behind = [history for history in self._histories.values() if history.holes]
+        behind = [history for history in self._histories.values() if history.gaps]
         if behind and error is None:
             note = "older fills are being read"
             try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.archive.gap import Hole
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply
@@ -23,7 +23,7 @@ _LONGEST_ID: Final = 40
 class UndecodablePage:
     """Where a page is, which of its rows could not be decoded, and when it is read again (monotonic seconds)."""
 
-    hole: Hole
+    gap: Gap
     rows: set[str | int]
     due_s: float = 0.0
     pause_s: float = FIRST_PAUSE_S
@@ -37,9 +37,9 @@ class UndecodablePages:
         self._pages: list[UndecodablePage] = []
 
     @property
-    def holes(self) -> list[Hole]:
+    def gaps(self) -> list[Gap]:
         """What another session has to read, should this one end before."""
-        return [page.hole for page in self._pages]
+        return [page.gap for page in self._pages]
 
     def note(self, reply: Reply[FuturesFill], cursor: str | None) -> None:
         """Take note of the page below a cursor: what could not be decoded in it, and what can be now."""
@@ -51,7 +51,7 @@ class UndecodablePages:
         if rows <= known or above is None or len(self._pages) >= _MOST_PAGES:
             return
         until = min(map(_ms, reply.rows)) + 1 if reply.rows else None
-        self._pages.append(UndecodablePage(Hole(above, until), rows))
+        self._pages.append(UndecodablePage(Gap(above, until), rows))
 
     def due(self, now: float) -> UndecodablePage | None:
         """A page to be read again now; the pause until its next time begins with this."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from tradetui.desk.intents.journal.journal import State
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock
@@ -36,7 +36,7 @@ class Tracking:
 
     def publish(self, progress: Progress) -> None:
         """Hand over what has changed."""
-        self.heard_s = math.inf if progress.stage is Stage.ENDED else self._clock.monotonic()
+        self.heard_s = math.inf if progress.stage is SearchStage.ENDED else self._clock.monotonic()
         if progress == self.latest:
             return
         self.latest = progress
@@ -64,7 +64,7 @@ class Tracking:
                 progress = None if self.over else await queue.get()
             while progress is not None:
                 yield progress
-                if progress.stage in (Stage.ENDED, Stage.LEFT_OPEN) or self.over:
+                if progress.stage in (SearchStage.ENDED, SearchStage.LEFT_OPEN) or self.over:
                     return
                 progress = await queue.get()
         finally:

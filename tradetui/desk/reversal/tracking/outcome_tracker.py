@@ -15,7 +15,7 @@ from tradetui.desk.intents.journal.journal import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     OPENING_FILLS,
@@ -120,7 +120,7 @@ class OutcomeTracker:
         if logged:
             _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
         if not search.watching:
-            publish(Progress(search.state, Stage.LOOKING, f"looking: {why}"))
+            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {why}"))
 
     def _pause(self, search: _Search) -> float:
         """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
@@ -173,7 +173,7 @@ class OutcomeTracker:
             return self._watched_enough(search)
         self._remember_pending(sent, classification)
         if seen.unreadable:
-            publish(Progress(search.state, Stage.LOOKING, f"looking: {seen.unreadable}"))
+            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {seen.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
             return await self._settle(search, seen, classification, publish)
         else:
@@ -208,7 +208,7 @@ class OutcomeTracker:
         ):
             search.state = State.UNKNOWN
         search.left_open = True
-        publish(Progress(search.state, Stage.LEFT_OPEN, why))
+        publish(Progress(search.state, SearchStage.LEFT_OPEN, why))
         return False
 
     async def _settle(
@@ -237,13 +237,20 @@ class OutcomeTracker:
             search.state = State.UNKNOWN
         if not await self._intents.note(sent.intent, State.SETTLED, details, seen=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
-            publish(Progress(search.state, Stage.LOOKING, sentence, held, effect))
+            publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
         sentence = _settled_sentence(seen, classification, inferred=inferred)
         progress = Progress(
-            State.SETTLED, Stage.ENDED, sentence, held, effect, classification.filled, classification.wanted, outcome
+            State.SETTLED,
+            SearchStage.ENDED,
+            sentence,
+            held,
+            effect,
+            classification.filled,
+            classification.wanted,
+            outcome,
         )
         progress = replace(progress, came_true=came_true)
         try:
@@ -270,7 +277,7 @@ class OutcomeTracker:
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()
         effect, filled, wanted = classification.effect, classification.filled, classification.wanted
-        publish(Progress(State.CORRECTED, Stage.CORRECTED, sentence, None, effect, filled, wanted))
+        publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, effect, filled, wanted))
 
     def _watched_enough(self, search: _Search) -> bool:
         settled_s = search.settled_s if search.settled_s is not None else search.began_s
@@ -347,14 +354,14 @@ def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
 
 
 def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
-    stage = Stage.SO_FAR
+    stage = SearchStage.SO_FAR
     match classification.standing:
         case Standing.PENDING:
             sentence = f"so far, {_how_much(classification)}; the order is still live"
         case Standing.LAGGING:
             sentence = f"so far, {_how_much(classification)}; the order has filled, the position does not show it yet"
         case Standing.UNSEEN | Standing.ABSENT:
-            stage, sentence = Stage.LOOKING, "looking: the order is not visible yet"
+            stage, sentence = SearchStage.LOOKING, "looking: the order is not visible yet"
         case _:
             sentence = f"so far, {classification.outcome}: {seen.held}"
     return Progress(
@@ -377,5 +384,8 @@ def _ended_elsewhere(intent: Intent) -> Progress:
     details = intent.details
     outcome = Outcome(details["outcome"]) if intent.state is State.SETTLED and "outcome" in details else None
     return Progress(
-        intent.state, Stage.ENDED, f"{intent.state} by another session: {outcome or 'no outcome'}", outcome=outcome
+        intent.state,
+        SearchStage.ENDED,
+        f"{intent.state} by another session: {outcome or 'no outcome'}",
+        outcome=outcome,
     )

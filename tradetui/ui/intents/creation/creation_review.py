@@ -21,7 +21,7 @@ from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.intents.unlock_binding import with_unlock_key
+from tradetui.ui.intents.unlock_binding import with_unlock_binding
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.text.sanitize import scrub
@@ -101,7 +101,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         if enabled and not sentence:
             self.say_next_step("sends it")
             return
-        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
+        reasons = with_unlock_binding(reasons, trading_app(self).settings.keys)
         self.give_reason("\n".join(filter(None, (sentence, *reasons))))
 
     def on_descendant_focus(self) -> None:

@@ -12,7 +12,7 @@ from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import Stage
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.intents.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
@@ -117,26 +117,26 @@ class Attempt:
         progress = sent.progress
         async for progress in self._execution.follow(sent):
             self._show_progress(progress)
-            if progress.stage is Stage.CORRECTED:
+            if progress.stage is SearchStage.CORRECTED:
                 self._app.bell()
-        if progress.stage is not Stage.ENDED:
+        if progress.stage is not SearchStage.ENDED:
             self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence)))
 
     def _show_progress(self, progress: Progress) -> None:
         plan = self._shown.plan
         assert plan is not None
-        if progress.stage is Stage.ENDED and progress.outcome is not None:
+        if progress.stage is SearchStage.ENDED and progress.outcome is not None:
 
             def outcome(room: Room) -> Content:
                 return Content("\n").join(outcome_lines(self._shown, plan, progress, room))
 
             self._ended(outcome, progress)
-        elif progress.stage is Stage.ENDED:
+        elif progress.stage is SearchStage.ENDED:
             ended = Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn")
             self._ended(_sentence(ended), progress)
         elif self._view.is_attached:
             standing = Content.assemble(
-                (f"{progress.state}  ", "bold $error" if progress.stage is Stage.CORRECTED else "bold $accent"),
+                (f"{progress.state}  ", "bold $error" if progress.stage is SearchStage.CORRECTED else "bold $accent"),
                 scrub(progress.sentence),
                 (f"\n{left_sentence(self._shown)}", "$quiet"),
             )

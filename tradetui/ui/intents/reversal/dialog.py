@@ -27,7 +27,7 @@ from tradetui.ui.intents.reversal.preview_area import PreviewArea
 from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
 from tradetui.ui.intents.reversal.unread_changes import NO_FOCUS, Unread
-from tradetui.ui.intents.unlock_binding import with_unlock_key
+from tradetui.ui.intents.unlock_binding import with_unlock_binding
 from tradetui.ui.key_bindings.binding_registry import is_key_of, shown_keys
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import notify, sanitized
@@ -266,7 +266,7 @@ class ReversalDialog(ScrollingDialog):
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
             reasons = (*reasons, "arming …")
-        reasons = with_unlock_key(reasons, trading_app(self).settings.keys)
+        reasons = with_unlock_binding(reasons, trading_app(self).settings.keys)
         self._focus.go_on()
         if reasons or not armed:
             self.give_reason("\n".join(reasons) or "arming …")
