@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.bench.report import Report, by_turns, median_ratio
-from tests.whole.outgoing import outgoing_requests
+from tests.whole.sent_bytes import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.journal.hash_chain import ChainPoint, EventRow, chained, genesis

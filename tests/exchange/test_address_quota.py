@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.limits import limited
-from tests.exchange.scripted import START_MS
-from tests.exchange.server_count import most_in
+from tests.exchange.arrival_counter import most_in
+from tests.exchange.limited_endpoints import limited
+from tests.exchange.scripted_exchange import START_MS
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
@@ -331,7 +331,7 @@ async def test_the_embedded_exchange_locks_out_nobody_who_counts_the_address(cou
 _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
-    from tests.exchange.limits import limited
+    from tests.exchange.limited_endpoints import limited
     from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.errors import RateLimited
     from tradetui.exchange.rate_limit.shared_budget import SharedBudget

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted import START_MS
-from tests.sandbox.born_once import born_once
+from tests.exchange.scripted_exchange import START_MS
+from tests.sandbox.copied_accounts import born_once
 from tradetui.exchange import (
     AuthenticationFailed,
     Credentials,

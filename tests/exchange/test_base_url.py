@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exchange.scripted import CREDENTIALS
+from tests.exchange.scripted_exchange import CREDENTIALS
 from tradetui.exchange import ExchangeReader
 from tradetui.exchange.transport.base_url import Origin, parse_base_url
 from tradetui.wire.errors import InvalidRequest

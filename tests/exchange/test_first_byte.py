@@ -16,7 +16,16 @@ import pytest
 
 from tests.bench.virtual_loop import pass_seconds
 from tests.exchange.certificates import certificate
-from tests.exchange.scripted import CREDENTIALS, PATIENT, Scripted, StillClock, envelope, http, out_of_time, raw_server
+from tests.exchange.scripted_exchange import (
+    CREDENTIALS,
+    PATIENT,
+    Scripted,
+    StillClock,
+    envelope,
+    http,
+    out_of_time,
+    raw_server,
+)
 from tradetui.exchange import ExchangeClient, NotSent, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.rate_limit.local_budget import LocalBudget

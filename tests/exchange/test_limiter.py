@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.limits import limited
-from tests.exchange.server_count import most_in_one_second
+from tests.exchange.arrival_counter import most_in_one_second
+from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.budget import Priority

@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.exchange.scripted import CREDENTIALS, START_MS, Say, Scripted, Seen, StillClock, fill, in_turn, pending
+from tests.exchange.scripted_exchange import (
+    CREDENTIALS,
+    START_MS,
+    Say,
+    Scripted,
+    Seen,
+    StillClock,
+    fill,
+    in_turn,
+    pending,
+)
 from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply, paging
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget

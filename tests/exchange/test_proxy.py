@@ -14,7 +14,7 @@ import pytest
 
 from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
-from tests.exchange.scripted import (
+from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     KEY,
     PASSPHRASE,

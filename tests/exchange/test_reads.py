@@ -12,7 +12,18 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.scripted import CREDENTIALS, KEY, PASSPHRASE, SECRET, START_MS, Say, Scripted, Seen, fill, in_turn
+from tests.exchange.scripted_exchange import (
+    CREDENTIALS,
+    KEY,
+    PASSPHRASE,
+    SECRET,
+    START_MS,
+    Say,
+    Scripted,
+    Seen,
+    fill,
+    in_turn,
+)
 from tradetui.exchange import (
     AuthenticationFailed,
     Busy,

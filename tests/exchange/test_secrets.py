@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted import (
+from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     KEY,
     PASSPHRASE,

@@ -23,8 +23,8 @@ from typing import Any
 
 import pytest
 
-from tests.exchange.limits import limited
-from tests.exchange.server_count import most_in_one_second
+from tests.exchange.arrival_counter import most_in_one_second
+from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.budget import Priority
@@ -208,7 +208,7 @@ async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
 _TAKES_ALL_AND_STAYS = """
 import asyncio, sys
 from pathlib import Path
-from tests.exchange.limits import limited
+from tests.exchange.limited_endpoints import limited
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 
@@ -311,7 +311,7 @@ async def test_the_file_is_for_the_user_alone(tmp_path: Path) -> None:
 _PROCESS = textwrap.dedent("""
     import asyncio, json, sys, time
     from pathlib import Path
-    from tests.exchange.limits import limited
+    from tests.exchange.limited_endpoints import limited
     from tradetui.exchange.rate_limit.budget import Priority
     from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 

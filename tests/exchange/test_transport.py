@@ -21,7 +21,7 @@ from pydantic import SecretStr
 
 from tests.bench.cancel import measure
 from tests.exchange.certificates import certificate
-from tests.exchange.scripted import (
+from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     PATIENT,
     SECRET,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted import CREDENTIALS, SECRET, START_MS, Say, Scripted, Seen
+from tests.exchange.scripted_exchange import CREDENTIALS, SECRET, START_MS, Say, Scripted, Seen
 from tradetui.exchange import (
     AuthenticationFailed,
     ExchangeClient,

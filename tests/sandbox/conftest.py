@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.app import HttpCall
 from tradetui.sandbox.handlers.rules import RULES
 from tradetui.wire.endpoints.catalogue import CATALOGUE

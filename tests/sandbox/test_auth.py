@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.api_keys import PERMISSIONS, check_permission
 from tradetui.wire.endpoints.catalogue import CATALOGUE

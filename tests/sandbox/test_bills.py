@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import DAY_MS, NOW_MS, Caller
+from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import DAY_MS, NOW_MS, Caller
+from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
 from tests.wire.interface_document import Document, listed_words, parse
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
+from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tests.wire.interface_document import Document, listed_words, parse
 from tradetui.sandbox.handlers.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
 from tradetui.sandbox.handlers.rules import (

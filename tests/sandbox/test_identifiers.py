@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.identifiers import Identifiers

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox import invariants as audit
 from tradetui.sandbox.books.accounts import futures_account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook

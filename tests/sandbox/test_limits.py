@@ -7,7 +7,7 @@ from collections import deque
 
 import pytest
 
-from tests.sandbox.calling import NOW_MS, Answered, Caller
+from tests.sandbox.signed_requests import NOW_MS, Answered, Caller
 from tradetui.sandbox.gateway.limits import CALLS_OF_AN_ADDRESS, RECOVERY_MS, AddressCounts
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 

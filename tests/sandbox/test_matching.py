@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, trigger_row, waits_above

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
+from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tradetui.sandbox.handlers.reads import BOOKS
 from tradetui.sandbox.handlers.rules import RULES
 

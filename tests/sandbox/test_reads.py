@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import DAY_MS, NOW_MS, Answered, Caller
+from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tradetui.sandbox.handlers.rules import BUSINESS_TYPES, GROUP_TYPES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome, name_outcome
 from tradetui.desk.reversal.preview import Target

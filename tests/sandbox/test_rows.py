@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import backing, liquidation_price, to_close_by_force

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.sandbox.calling import NOW_MS
+from tests.sandbox.signed_requests import NOW_MS
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.handlers.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
 REVERSAL = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sandbox.calling import Caller
+from tests.sandbox.signed_requests import Caller
 from tradetui.trading.coin_totals import NOT_TOLD, added, coins_of
 from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.convert import ConvertRecord

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trading.fills import START_MS, USDT, fill, position
+from tests.trading.position_fills import START_MS, USDT, fill, position
 from tradetui.trading.contract_math import profit
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.positions import (

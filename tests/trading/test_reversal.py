@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trading.fills import USDT
+from tests.trading.position_fills import USDT
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.trading.fills import fill
+from tests.trading.position_fills import fill
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import leg_of
 from tradetui.trading.trade_effect import (

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
-from tests.whole.outgoing import outgoing_requests
+from tests.whole.sent_bytes import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.wire.rows import FILL, ORDER, ROWS, one
+from tests.wire.model_rows import FILL, ORDER, ROWS, one
 from tests.wire.whole_reply import read_reply
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.reply import Reply, UnreadableBody

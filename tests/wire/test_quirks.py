@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.wire.rows import ORDER, ROWS, SPOT_FILL, body, one, read
+from tests.wire.model_rows import ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import read_reply
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.endpoint import RowLaw

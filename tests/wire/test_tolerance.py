@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.wire.rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
+from tests.wire.model_rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.endpoints.reply import LONGEST_BODY, UnreadableBody, read_envelope

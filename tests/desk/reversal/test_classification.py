@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.trading.fills import fill
+from tests.trading.position_fills import fill
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.tracking.classification import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.trading.fills import position
+from tests.trading.position_fills import position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview, Target, changes

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
-from tests.wire.rows import ROWS, one
+from tests.wire.model_rows import ROWS, one
 from tradetui.desk.tables.cells import (
     DEFAULT_FORMAT,
     UNKNOWN,

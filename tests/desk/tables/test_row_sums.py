@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
-from tests.trading.fills import position
+from tests.trading.position_fills import position
 from tradetui.desk.tables.cells import CellFormat, Tone
 from tradetui.desk.tables.row_sums import (
     accounts_headline,

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 
 from tests.desk.fixtures.exchange_rows import fill
 from tests.ui.fixtures.virtual_time import Stage
-from tests.wire.rows import ROWS
+from tests.wire.model_rows import ROWS
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.position_market import PositionMarket, StopState

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.exchange.scripted import CREDENTIALS, Say, Scripted, Seen
-from tests.sandbox.born_once import born_once
+from tests.exchange.scripted_exchange import CREDENTIALS, Say, Scripted, Seen
+from tests.sandbox.copied_accounts import born_once
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.intents.intents import Intents

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted import Say, Seen
+from tests.exchange.scripted_exchange import Say, Seen
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus

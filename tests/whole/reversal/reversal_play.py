@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
-from tests.sandbox.born_once import born_once
+from tests.sandbox.copied_accounts import born_once
 from tests.whole.reversal.reversal_session import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep

@@ -12,7 +12,7 @@ from random import Random
 
 from pydantic import SecretStr
 
-from tests.sandbox.born_once import born_once
+from tests.sandbox.copied_accounts import born_once
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation

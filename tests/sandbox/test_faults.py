@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.exchange.scripted import START_MS
-from tests.sandbox.calling import NOW_MS, Caller
+from tests.exchange.scripted_exchange import START_MS
+from tests.sandbox.signed_requests import NOW_MS, Caller
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tests.sandbox.born_once import born_once
+from tests.sandbox.copied_accounts import born_once
 from tradetui.sandbox.app import HttpCall, Sandbox
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.options import SandboxOptions
