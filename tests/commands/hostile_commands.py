@@ -22,7 +22,8 @@ from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.demo_desk import build_sandbox
-from tradetui.desk.intents.journal.journal import Journal, State
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 from tradetui.profiles.load import Flags, load
 from tradetui.sandbox.server import serving

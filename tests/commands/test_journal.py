@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tradetui.commands.journal import NOT_ENDED, _lines
-from tradetui.desk.intents.journal.journal import Journal, State
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 
 

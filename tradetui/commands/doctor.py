@@ -25,9 +25,9 @@ from tradetui.commands.session.alert_checks import (
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.intents.journal.journal import ENDED
 from tradetui.desk.intents.journal.open_journal import existing_journal
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
+from tradetui.desk.intents.states import ENDED
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS, Moment, SystemClock
 from tradetui.exchange.errors import ExchangeError, Hop, Unreachable

@@ -7,19 +7,19 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime
 
 from tradetui.commands.process.console import say, stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.data_directory import load_privately
-from tradetui.desk.intents.journal.journal import ENDED, Intent, State
 from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
+from tradetui.desk.intents.states import ENDED, Intent, State
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.wire.unix_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
 _NOT_KNOWN = (
@@ -110,7 +110,7 @@ def _as_json(intent: Intent) -> dict[str, object]:
 
 
 def _lines(intent: Intent) -> Iterator[str]:
-    at = datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    at = utc_moment(intent.events[0].at_ms).strftime("%Y-%m-%d %H:%M:%S")
     details = intent.details
     outcome = details.get("outcome") or details.get("message") or details.get("why") or ""
     yield f"{at}  {intent.state:<12} {details.get('title', intent.kind)}  {outcome}  {intent.id}"

@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
 from tradetui.commands.process.console import say
@@ -26,6 +26,7 @@ from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.time_points import milliseconds
+from tradetui.wire.unix_time import utc_moment
 
 _KIND_WIDTH = max(map(len, EventKind))
 _OF_ORDER = ("state", "filled", "missed", "order")
@@ -130,5 +131,5 @@ def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
 
 def event_line(event: AccountEvent, sentence: str, zone: tzinfo) -> str:
     """Time, kind, what happened, and the id from which to go on."""
-    moment = datetime.fromtimestamp(event.time_ms / 1000, UTC).astimezone(zone)
+    moment = utc_moment(event.time_ms).astimezone(zone)
     return f"{moment:%Y-%m-%d %H:%M:%S}  {event.kind:<{_KIND_WIDTH}}  {sentence}  {event.id}"

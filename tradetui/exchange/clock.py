@@ -99,9 +99,9 @@ class ServerClock:
     learned before says nothing any more and is forgotten.
     """
 
-    def __init__(self, clock: Clock, *, samples: int = 9) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._offsets: deque[int] = deque(maxlen=samples)
+        self._offsets: deque[int] = deque(maxlen=9)
         self._gap_ms: float | None = None
 
     def observe(self, server_ms: int | None, round_trip_s: float) -> None:

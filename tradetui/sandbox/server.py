@@ -52,9 +52,9 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def sandbox_from(options: SandboxOptions, now: Callable[[], int] = wall_ms) -> Sandbox:
+def sandbox_from(options: SandboxOptions) -> Sandbox:
     """A sandbox whose accounts begin now."""
-    return Sandbox(build_exchange_state(options.seed, now(), speed=options.speed), now, options)
+    return Sandbox(build_exchange_state(options.seed, wall_ms(), speed=options.speed), wall_ms, options)
 
 
 async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[str], None], stop: asyncio.Event) -> None:

@@ -53,8 +53,8 @@ class FileLost(FileUnusable):
     `locked` names what was open in it, as far as that is known. Nothing is sent until the trader accepts the loss.
     """
 
-    def __init__(self, file: str, reason: str, locked: Sequence[str] = (), *, remedy: str = LOSS_REMEDY) -> None:
-        super().__init__(file, reason, remedy)
+    def __init__(self, file: str, reason: str, locked: Sequence[str] = ()) -> None:
+        super().__init__(file, reason, LOSS_REMEDY)
         self.locked = tuple(locked)
 
 

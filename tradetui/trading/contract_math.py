@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
@@ -28,6 +29,16 @@ def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) ->
     the whole is the sum of its parts' profits at any price.
     """
     return (held * entry + added * price) / (held + added)
+
+
+def known_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """The sum; None where one amount is not known, since a sum without it would be another figure, and of no amount."""
+    total: Decimal | None = None
+    for amount in amounts:
+        if amount is None:
+            return None
+        total = amount if total is None else total + amount
+    return total
 
 
 def exact_digits(value: Decimal) -> str:

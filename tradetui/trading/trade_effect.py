@@ -124,16 +124,16 @@ def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -
     return _effect(trigger.side, trade_side, trigger.pos_mode, mode, pos_side=trigger.pos_side)
 
 
-def effect_of_fill(fill: FilledTrade, mode: PositionMode | None = None) -> TradeEffect | None:
+def effect_of_fill(fill: FilledTrade) -> TradeEffect | None:
     """What a fill did."""
-    return _effect(fill.side, fill.trade_side, fill.pos_mode, mode)
+    return _effect(fill.side, fill.trade_side, fill.pos_mode)
 
 
 def _effect(
     side_word: str | None,
     trade_side_word: str | None,
     mode_word: str | None,
-    mode: PositionMode | None,
+    mode: PositionMode | None = None,
     *,
     pos_side: str | None = None,
     reduces: bool = False,

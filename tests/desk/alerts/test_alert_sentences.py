@@ -18,6 +18,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills
 from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
+from tradetui.desk.tables.cells.cell_format import Precision
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.wire.models.futures import FuturesFill
@@ -115,8 +116,9 @@ def test_a_stop_names_its_leg_in_both_modes() -> None:
 
 
 def test_an_order_that_is_gone_says_how_much_of_it_was_filled() -> None:
-    assert order_gone_sentence(order(1), Decimal(0)) == "Order gone: buy 2 BTCUSDT at 90, nothing filled"
-    assert order_gone_sentence(order(1), Decimal("0.5")) == "Order gone: buy 2 BTCUSDT at 90, 0.5 of 2 filled"
+    assert order_gone_sentence(order(1), Decimal(0), Precision()) == "Order gone: buy 2 BTCUSDT at 90, nothing filled"
+    partly = order_gone_sentence(order(1), Decimal("0.5"), Precision(price=1, size=2))
+    assert partly == "Order gone: buy 2.00 BTCUSDT at 90.0, 0.50 of 2.00 filled"
 
 
 def test_no_sentence_steers_a_terminal_or_is_endless() -> None:

@@ -9,17 +9,8 @@ from random import Random
 
 import pytest
 
-from tradetui.desk.intents.journal.journal import (
-    ENDED,
-    TRANSITIONS,
-    AlreadyOpen,
-    Event,
-    Journal,
-    Overtaken,
-    State,
-    WrongStep,
-    elapsed_s,
-)
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, AlreadyOpen, Event, Overtaken, State, WrongStep, elapsed_s
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import FileUnusable, file_system_of, open_file
 

@@ -201,9 +201,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, target: type, name: str, when: st
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("directory", ["the same", "another"])
-@pytest.mark.parametrize(
-    ("target", "name"), [(Registry, "reserve"), (Journal, "_write_new"), (Journal, "step"), (Registry, "note")]
-)
+@pytest.mark.parametrize(("target", "name"), [(Registry, "reserve"), (Journal, "step"), (Registry, "note")])
 def test_killed_between_any_two_steps_nothing_is_unlocked_that_may_have_been_sent(
     here: JournalLocation, target: type, name: str, when: str, directory: str
 ) -> None:
@@ -260,7 +258,7 @@ def test_a_reservation_of_a_dead_process_is_free_at_once(here: JournalLocation) 
     dead, living = ProcessLives(here.alive_dir, "dead"), ProcessLives(here.alive_dir, "living")
     journal = opened(here, dead)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
-        killed_at(patch, Journal, "_write_new", "before")
+        killed_at(patch, Registry, "reserve", "after")
         begin(journal, "i1")
     again = opened(elsewhere(here), living)
     with pytest.raises(AlreadyOpen):

@@ -14,13 +14,13 @@ import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, another_session, scene, session
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.journal import Intent, Moment, State
 from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.execution import KIND
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
-from tradetui.exchange.clock import LoopClock
+from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.gateway.faults import ConnectionDropped

@@ -18,7 +18,8 @@ from typing import Any
 
 from tests.whole.crashes.kill_counter import HOWS, SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
-from tradetui.desk.intents.journal.journal import ENDED, TRANSITIONS, AlreadyOpen, Journal, State
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, AlreadyOpen, State
 from tradetui.exchange.clock import Moment
 
 WEATHERS = ("none", "dropped-before", "dropped-after", "truncated")

@@ -25,7 +25,8 @@ DIES_AFTER_SENT = """
 import asyncio, os, signal
 from tradetui.commands.session.bootstrap import account_key, credentials_of, identity_of, journal_of
 from tradetui.desk.account.known_accounts import KnownAccounts
-from tradetui.desk.intents.journal.journal import Moment, State
+from tradetui.desk.intents.states import State
+from tradetui.exchange.clock import Moment
 from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.clock import SystemClock

@@ -16,7 +16,8 @@ from tests.sandbox.copied_accounts import born_once
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.journal import Intent, Journal, State
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock

@@ -19,7 +19,7 @@ from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRA
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
@@ -448,7 +448,8 @@ async def test_locked_nothing_is_sent(tmp_path: Path) -> None:
 
 
 async def test_locked_by_another_process_at_the_last_moment_nothing_is_sent(tmp_path: Path) -> None:
-    from tradetui.desk.intents.journal.journal import Journal, Moment
+    from tradetui.desk.intents.journal.journal import Journal
+    from tradetui.exchange.clock import Moment
 
     async with scene(tmp_path) as on:
         other = Journal(tmp_path / "journal.sqlite")

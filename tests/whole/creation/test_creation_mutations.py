@@ -16,7 +16,7 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_files import KeyFolder
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.exchange.calls.response import CallResult
 from tradetui.exchange.calls.signed_call import SignedCalls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected

@@ -10,7 +10,8 @@ from typing import Any
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal import journal
-from tradetui.desk.intents.journal.journal import Journal, Moment, State
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal import execution
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import RiskContext
@@ -19,6 +20,7 @@ from tradetui.desk.reversal.tracking import classification, order_reads
 from tradetui.exchange.calls import writes
 from tradetui.exchange.calls.response import CallResult, write_result
 from tradetui.exchange.calls.signed_call import SignedCalls
+from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.sqlite_file import open_file
 

@@ -20,7 +20,7 @@ from tests.whole.injections.injection import AwaitPoint, Injected, Injector, Kin
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk import task_groups
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.journal.journal import ENDED, Intent, State, WrongStep
+from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep
 from tradetui.desk.reversal import execution, intent_watch, sending
 from tradetui.desk.reversal import market_state as evidence
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of

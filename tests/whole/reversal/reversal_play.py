@@ -22,7 +22,8 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.copied_accounts import born_once
 from tests.whole.reversal.reversal_session import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal.journal import ENDED, TRANSITIONS, Intent, Journal, State, WrongStep
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import ENDED, TRANSITIONS, Intent, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.settings import DeskSettings, Environment

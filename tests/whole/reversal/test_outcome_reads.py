@@ -12,7 +12,7 @@ import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tests.whole.reversal.test_outcome_observed import ByLegs
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.sandbox.app import Sandbox

@@ -27,6 +27,7 @@ from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.unix_time import unix_ms
 
 HEADINGS: Final = (
     "Type",
@@ -136,7 +137,7 @@ class BittyTaxWriter:
         raise TypeError(f"no event of {type(row).__name__}")
 
     def _saw(self, moment: datetime) -> None:
-        at_ms = round(moment.timestamp() * 1000)
+        at_ms = unix_ms(moment)
         self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
 
     def _spot_fill(self, fill: SpotFill) -> Iterable[TaxRow]:

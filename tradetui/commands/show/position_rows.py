@@ -13,6 +13,7 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import unix_ms
 
 
 async def held_positions(
@@ -66,4 +67,4 @@ def _text(value: Decimal | None) -> str | None:
 
 
 def _milliseconds(moment: datetime | None) -> str | None:
-    return None if moment is None else str(round(moment.timestamp() * 1000))
+    return None if moment is None else str(unix_ms(moment))

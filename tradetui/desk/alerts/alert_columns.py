@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from tradetui.desk.alerts.claims import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
 from tradetui.desk.tables.cells import Column, Tone, moment, ranked, text_column
+from tradetui.wire.unix_time import utc_moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ def _state_tone(row: RuleRow) -> Tone:
 
 def logged_at(row: LoggedAlert) -> datetime:
     """When it was alerted."""
-    return datetime.fromtimestamp(row.at_ms / 1000, UTC)
+    return utc_moment(row.at_ms)
 
 
 _RULES: Final[tuple[Column[RuleRow], ...]] = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Final
 
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.unix_time import utc_moment
 
 LONGEST: Final = 300
 """Characters of a sentence; what an exchange sends beyond that is cut."""
@@ -72,7 +72,7 @@ class Alert:
             "event": sorted(self.event.kinds),
             "sentence": self.sentence,
             "symbol": one_sentence(self.event.symbol),
-            "time": datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat(timespec="milliseconds"),
+            "time": utc_moment(self.at_ms).isoformat(timespec="milliseconds"),
             "account": one_sentence(account),
             "profile": profile,
             "environment": environment,

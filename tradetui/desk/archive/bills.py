@@ -16,6 +16,7 @@ from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import quarter_of
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import unix_ms
 
 BILL_TABLES: Final = """
     CREATE TABLE bill (
@@ -83,7 +84,7 @@ def keep_bills(
     """
     funding: dict[tuple[int, str, str, str], Decimal] = {}
     for bill in reading.bills:
-        kind, time = bill_kind(bill.business_type), round(bill.c_time.timestamp() * 1000)
+        kind, time = bill_kind(bill.business_type), unix_ms(bill.c_time)
         symbol, coin = (bill.symbol or "").upper(), bill.coin.upper()
         row = (str(product_type), coin, time, id_order(bill.bill_id), str(kind), bill.business_type, symbol)
         amounts = (str(bill.amount), str(bill.fee or ZERO), None if bill.balance is None else str(bill.balance))

@@ -35,6 +35,7 @@ from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
+from tradetui.wire.unix_time import unix_ms
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """What is kept, by its name in the file."""
@@ -153,7 +154,7 @@ class Archive:
                     KINDS[kind],
                     str(row.product_type),
                     record.key,
-                    round(time_of(record).timestamp() * 1000),
+                    unix_ms(time_of(record)),
                     id_order(record.key),
                     str(getattr(record, "symbol", "")).upper(),
                     body,
@@ -273,7 +274,7 @@ class Archive:
             return False
         self._connection.execute(
             "UPDATE record SET time = ?, body = ? WHERE kind = ? AND product_type = ? AND id = ?",
-            (round(time_of(row.record).timestamp() * 1000), body, *identity),
+            (unix_ms(time_of(row.record)), body, *identity),
         )
         if isinstance(row.record, FuturesFill):
             self._rebook(row.product_type, rowid, before, row.record)

@@ -28,7 +28,7 @@ from tradetui.desk.creation.kinds import (
 )
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal.journal import AlreadyOpen, Intent, State, WrongStep
+from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.reversal.pretrade_checks import LOCKED
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeClient

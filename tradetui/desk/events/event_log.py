@@ -24,6 +24,7 @@ from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json
 from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.unix_time import unix_ms
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
@@ -244,14 +245,14 @@ class EventLog:
 
     # Reading
 
-    def after(self, number: int, *, limit: int = AT_A_TIME) -> list[AccountEvent]:
-        """The events that follow a number, at most so many."""
+    def after(self, number: int) -> list[AccountEvent]:
+        """The events that follow a number, at most `AT_A_TIME` of them."""
         rows = self._archive.connection.execute(
             "SELECT number, event.kind, event.product_type, event.id, event.time, coalesce(event.body, record.body)"
             " FROM account_event AS event LEFT JOIN record ON event.body IS NULL AND record.kind = event.kind"
             " AND record.product_type = event.product_type AND record.id = event.id"
             " WHERE number > ? ORDER BY number LIMIT ?",
-            (number, limit),
+            (number, AT_A_TIME),
         )
         return [
             AccountEvent(
@@ -291,7 +292,7 @@ def _changed_ms(change: OrderChange, seen_ms: int) -> int:
     """When an order came to its state, as the exchange says, else when it was seen in it (Unix ms)."""
     order = change.order
     moment = order.c_time if change.state is OrderState.NEW and not order.base_volume else order.u_time
-    return seen_ms if moment is None else round(moment.timestamp() * 1000)
+    return seen_ms if moment is None else unix_ms(moment)
 
 
 def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed: bool) -> str:
@@ -301,7 +302,7 @@ def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed:
 
 def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal:
     """What the fills of an order in the archive add up to, in the base coin."""
-    created_ms = 0 if order.c_time is None else round(order.c_time.timestamp() * 1000)
+    created_ms = 0 if order.c_time is None else unix_ms(order.c_time)
     bodies = connection.execute(
         "SELECT body FROM record WHERE kind = 'fill' AND symbol = ? AND time >= ? AND product_type = ?"
         " AND json_extract(body, '$.orderId') = ?",

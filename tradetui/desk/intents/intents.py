@@ -11,21 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tradetui.desk.intents.account_lock import AccountLock
-from tradetui.desk.intents.journal.journal import (
-    AlreadyOpen,
-    Event,
-    Intent,
-    Journal,
-    Moment,
-    State,
-    WrongStep,
-)
+from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_fault import JournalFault, fault_sentence
 from tradetui.desk.intents.journal.open_journal import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
+from tradetui.desk.intents.states import AlreadyOpen, Event, Intent, State, WrongStep
 from tradetui.desk.intents.step_writers import StepWriters
-from tradetui.exchange.clock import Clock
+from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import FileLost, FileUnusable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
@@ -17,6 +16,7 @@ from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.spot import SpotFill
 from tradetui.wire.replies.record import Record
+from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.query import Query
@@ -27,7 +27,6 @@ MOST_ROWS: Final = 10_000
 """Rows a lookup holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 Heard = Callable[[Exception | None], None]
 """Told of every answer: what went wrong, or None for a page."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class LookupState(StrEnum):
@@ -216,7 +215,7 @@ class Lookup:
         name = self.query.endpoint.time_field
         moments = [moment for row in fresh if name is not None and (moment := getattr(row, name)) is not None]
         if moments:
-            oldest = (min(moments) - _EPOCH) // timedelta(milliseconds=1)
+            oldest = unix_ms(min(moments))
             self._oldest_ms = oldest if self._oldest_ms is None else min(oldest, self._oldest_ms)
 
     def _say(self, state: LookupState) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -27,6 +27,7 @@ from tradetui.desk.tables.cells.figure_columns import money, money_column, price
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import Grouping
+from tradetui.wire.unix_time import utc_moment
 
 _MINUTE_MS: Final = 60_000
 
@@ -228,7 +229,7 @@ def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> st
 
 
 def _moment(unix_ms: int | None) -> datetime | None:
-    return None if unix_ms is None else datetime.fromtimestamp(unix_ms / 1000, UTC)
+    return None if unix_ms is None else utc_moment(unix_ms)
 
 
 def _time_column(

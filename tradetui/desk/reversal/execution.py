@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal.journal import Intent, State
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons

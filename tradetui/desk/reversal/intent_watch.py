@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
-from tradetui.desk.intents.journal.journal import Intent, State
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.progress import sent_of
 from tradetui.desk.reversal.sending import KIND
 from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
 
-from tradetui.desk.intents.journal.journal import Intent, State
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
@@ -16,6 +15,7 @@ from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import utc_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +78,7 @@ class Sent:
         """The plan's title with intent and time of sending, since a later one of the symbol may be called the same."""
         if not self.stamp_ms:
             return f"{self.plan.title} ({self.intent})"
-        return (
-            f"{self.plan.title} ({self.intent}, sent {datetime.fromtimestamp(self.stamp_ms / 1000, UTC):%H:%M:%S} UTC)"
-        )
+        return f"{self.plan.title} ({self.intent}, sent {utc_moment(self.stamp_ms):%H:%M:%S} UTC)"
 
 
 def sent_of(intent: Intent) -> Sent:

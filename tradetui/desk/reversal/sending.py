@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
-from tradetui.desk.intents.journal.journal import AlreadyOpen, Overtaken, State, WrongStep
+from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, WrongStep
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage

@@ -25,6 +25,7 @@ from tradetui.wire.text.csv_text import csv_row
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import escaped
+from tradetui.wire.unix_time import unix_ms
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?(E[+-]?\d+)?", re.ASCII)
@@ -137,7 +138,7 @@ def _received_time(column: Column[RowT], row: RowT) -> object:
     if received not in (None, ""):
         return received
     moment = column.value(row)
-    return str(round(moment.timestamp() * 1000)) if isinstance(moment, datetime) else None
+    return str(unix_ms(moment)) if isinstance(moment, datetime) else None
 
 
 def _moment(column: Column[RowT], row: RowT) -> str | None:

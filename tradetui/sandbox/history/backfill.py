@@ -79,20 +79,12 @@ def rest_orders(book: FuturesBook, chance: random.Random, now_ms: int, count: in
             book.execute(order, part, order.price or order.spec.start_price, moment, maker=True)
 
 
-def rest_order(
-    book: FuturesBook,
-    chance: random.Random,
-    now_ms: int,
-    *,
-    deep: bool = False,
-    around: Decimal | None = None,
-) -> Order:
+def rest_order(book: FuturesBook, chance: random.Random, now_ms: int, *, deep: bool = False) -> Order:
     """One resting order that opens, a little below (buying) or above (selling) the price."""
     spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
     buys = chance.random() < 0.5
     away = Decimal(chance.randint(20, 60) if deep else chance.randint(2, 60)) / 1000
-    base = around if around is not None else spec.start_price
-    price = spec.price(base * (1 - away if buys else 1 + away))
+    price = spec.price(spec.start_price * (1 - away if buys else 1 + away))
     size = unit_size(spec, chance.randint(1_000, 9_000)) * 2
     side = "buy" if buys else "sell"
     trade_side = "open" if book.mode == HEDGE else f"{side}_single"

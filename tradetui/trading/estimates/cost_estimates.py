@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.contract_math import ZERO, exact_digits, mean_entry, profit
+from tradetui.trading.contract_math import ZERO, exact_digits, known_sum, mean_entry, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
@@ -131,12 +131,12 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     realised = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=price)
     unrealised_part = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=mark)
     opened_at_mark = gained(long=not plan.reverses_long, size=result.opened, entry=price, at=mark)
-    equity_change = _sum(realised, _minus(unrealised_part), fees, opened_at_mark)
+    equity_change = known_sum((realised, _minus(unrealised_part), fees, opened_at_mark))
     needed = _margin(plan, result.opened, basis)
     freed = _freed(plan, result.closed, basis)
     free = _free_margin(basis)
     # What an isolated position has won or lost so far is not in the free margin before it is closed.
-    change = _sum(realised, fees) if basis.is_isolated else equity_change
+    change = known_sum((realised, fees)) if basis.is_isolated else equity_change
     return ReversalCosts(
         closed=result.closed,
         opened=result.opened,
@@ -151,7 +151,7 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
         needed=needed,
         freed=freed,
         free=free,
-        free_after=_sum(free, freed, _minus(needed), change),
+        free_after=known_sum((free, freed, _minus(needed), change)),
         equity_change=equity_change,
     )
 
@@ -201,15 +201,6 @@ def _free_margin(basis: Basis) -> Decimal | None:
     if basis.account is None:
         return None
     return basis.account.isolated_max_available if basis.is_isolated else basis.account.crossed_max_available
-
-
-def _sum(*amounts: Decimal | None) -> Decimal | None:
-    total = ZERO
-    for amount in amounts:
-        if amount is None:
-            return None
-        total += amount
-    return total
 
 
 def _minus(amount: Decimal | None) -> Decimal | None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.wire.unix_time import unix_ms, utc_moment
 
 
 class Grouping(StrEnum):
@@ -109,7 +110,7 @@ def day_of_quarter(quarter: int, zone: tzinfo) -> date:
 
 def day_at(moment_ms: int, zone: tzinfo) -> date:
     """The calendar day of a moment (Unix ms) in a zone."""
-    return datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone).date()
+    return utc_moment(moment_ms).astimezone(zone).date()
 
 
 def first_day(day: date, grouping: Grouping) -> date:
@@ -135,7 +136,7 @@ def period_span(day: date, grouping: Grouping, zone: tzinfo) -> tuple[int, int]:
 def day_start_ms(day: date, zone: tzinfo) -> int:
     """The moment (Unix ms) at which a day begins in a zone: the first that bears its date."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=zone)
-    quarter = quarter_of(round(midnight.timestamp() * 1000))
+    quarter = quarter_of(unix_ms(midnight))
     # Where clocks are put on at midnight, that hour is not there; where they are put back over it, it is there twice.
     while day_of_quarter(quarter, zone) < day:
         quarter += 1

@@ -19,6 +19,7 @@ from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.counted import counted
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -92,7 +93,7 @@ def open_export(
     """Ask where to, and write these rows as they are now, whatever comes in later."""
     if isinstance(rows, SelfOrdering):
         rows = rows.whole()
-    now = datetime.now(UTC) if desk is None else datetime.fromtimestamp(desk.clock.wall_ms() / 1000, UTC)
+    now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms())
     account = "" if desk is None else desk.settings.name
 
     def save(path: Path, form: Format, replace: bool) -> int:

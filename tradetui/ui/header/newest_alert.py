@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
 from tradetui.ui.safe_text import sanitized
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -25,7 +26,7 @@ class NewestAlert(Static):
         alerts = desk.alerts if desk is not None else None
         sentence = ""
         if alerts is not None and alerts.unseen and alerts.newest is not None:
-            time = datetime.fromtimestamp(alerts.newest.at_ms / 1000, UTC).astimezone(zone)
+            time = utc_moment(alerts.newest.at_ms).astimezone(zone)
             sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
         self._show(sentence)
 

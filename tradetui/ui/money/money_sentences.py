@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, tzinfo
+from datetime import date, tzinfo
 from decimal import Decimal
 
 from textual.content import Content
@@ -22,6 +22,7 @@ from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.counted import counted
+from tradetui.wire.unix_time import utc_moment
 
 ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and wallet not known"
@@ -115,7 +116,7 @@ def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
 
 
 def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
-    moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone(zone)
+    moment = utc_moment(at_ms).astimezone(zone)
     return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -24,6 +24,7 @@ from tradetui.desk.tables.cells import (
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.trading.contract_math import exact_digits
+from tradetui.wire.unix_time import utc_moment
 
 _FACTOR_PLACES: Final = 2
 
@@ -189,7 +190,7 @@ def _signed_percent(part: Decimal | None) -> str:
 
 
 def _day_of(moment_ms: int, results: PeriodResults) -> str:
-    moment = datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(results.period.zone)
+    moment = utc_moment(moment_ms).astimezone(results.period.zone)
     return day_in_words(moment.date(), results.period.last_day)
 
 

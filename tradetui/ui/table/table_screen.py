@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import UTC, date, datetime, tzinfo
+from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -36,6 +36,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import MachineZone, zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import choose_columns
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -95,7 +96,7 @@ class TableScreen(Screen[None]):
         """The day in the zone by the desk's clock; None while no desk is open."""
         if self.desk is None:
             return None
-        return datetime.fromtimestamp(self.now_ms / 1000, UTC).astimezone(self.zone).date()
+        return utc_moment(self.now_ms).astimezone(self.zone).date()
 
     @property
     def now_ms(self) -> int:

@@ -4,7 +4,6 @@ import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import GenericAlias
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, get_args
 
@@ -14,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.requests.parameter import Count, Parameter
 from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule
+from tradetui.wire.unix_time import utc_moment
 
 Row = TypeVar("Row")
 
@@ -214,7 +214,7 @@ def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_
 
 def _utc(moment_ms: int) -> str:
     try:
-        moment = datetime.fromtimestamp(moment_ms / 1000, UTC)
+        moment = utc_moment(moment_ms)
     except (ValueError, OverflowError, OSError):
         return str(moment_ms)
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

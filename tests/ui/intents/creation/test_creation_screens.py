@@ -19,7 +19,7 @@ from tests.ui.fixtures.virtual_time import newest_message
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.text_dialog import TextDialog

@@ -10,7 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
 from tests.ui.fixtures.virtual_time import BriefStage as Stage
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.journal_screen import JournalScreen

@@ -14,7 +14,7 @@ from tests.ui.fixtures.virtual_time import BriefStage as UiStage
 from tests.ui.fixtures.virtual_time import newest_message
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog

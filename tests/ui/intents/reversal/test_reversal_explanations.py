@@ -23,7 +23,7 @@ from tests.ui.fixtures.reversal_dialog import (
 )
 from tests.ui.fixtures.virtual_time import BriefStage as Stage
 from tests.ui.fixtures.virtual_time import newest_message
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure

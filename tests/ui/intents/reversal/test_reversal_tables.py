@@ -12,7 +12,7 @@ from tests.trading.test_resting_orders import order, stop
 from tests.trading.test_reversal import legs, plan
 from tests.trading.test_reversal_actuals import actual
 from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, leg
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Aftermath, Progress

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 
 from tradetui.desk.tables.cells.number_format import instant
+from tradetui.wire.unix_time import utc_moment
 
 
 def readable_time(at_ms: int | None, zone: tzinfo) -> str | None:
     """Day and time to the second; None for a time that is not known (Unix ms)."""
-    return None if at_ms is None else f"{_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
+    return None if at_ms is None else f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
 def with_utc_names(columns: Sequence[str], times: Sequence[str]) -> tuple[str, ...]:
@@ -20,14 +21,10 @@ def with_utc_names(columns: Sequence[str], times: Sequence[str]) -> tuple[str, .
 
 def with_utc_times(row: Mapping[str, object], times: Sequence[str]) -> Mapping[str, object]:
     """The row, with each time that is known (Unix ms as text) in ISO 8601 UTC as well."""
-    utc = {name: instant(_moment(int(str(row[name]))), UTC) for name in times if row[name] is not None}
+    utc = {name: instant(utc_moment(int(str(row[name]))), UTC) for name in times if row[name] is not None}
     return {**row, **{f"{name}Utc": text for name, text in utc.items()}}
 
 
 def ungrouped(figure: str) -> str:
     """A figure of the screen as other programs read it, without marks between thousands."""
     return figure.replace(",", "")
-
-
-def _moment(at_ms: int) -> datetime:
-    return datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -197,8 +197,9 @@ class AlertDetector:
             fills = order_fills(self._fills.rows, row.product_type, order.order_id)
             filled = max(fills.size if fills else ZERO, order.base_volume or ZERO)
             if filled < order.size:
-                sentence = order_gone_sentence(order, filled)
-                events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=order.symbol.upper()))
+                symbol = order.symbol.upper()
+                sentence = order_gone_sentence(order, filled, self._precision_of(symbol))
+                events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=symbol))
         return events
 
     def _cancelled_due(self, now_s: float) -> list[AlertEvent]:

@@ -87,12 +87,12 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
     return effect.leg or (SHORT if effect.buys else LONG)
 
 
-def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision = UNKNOWN_PRECISION) -> str:
+def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
     """An order that waits no more and was not filled whole."""
     return f"Order gone: {order_words(order, precision)}, {filled_words(order, filled, precision)}"
 
 
-def order_words(order: PendingOrder, precision: Precision = UNKNOWN_PRECISION) -> str:
+def order_words(order: PendingOrder, precision: Precision) -> str:
     """What an order is to do, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg, and is not it."""
     effect = effect_of_order(order)
     verb = order.side if effect is None else "buy" if effect.buys else "sell"
@@ -100,7 +100,7 @@ def order_words(order: PendingOrder, precision: Precision = UNKNOWN_PRECISION) -
     return f"{verb} {_with_places(order.size, precision.size)} {order.symbol}{price}"
 
 
-def filled_words(order: PendingOrder, filled: Decimal, precision: Precision = UNKNOWN_PRECISION) -> str:
+def filled_words(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
     """How much of an order is filled, such as "0.20 of 0.50 filled"."""
     if not filled:
         return "nothing filled"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import takewhile
 from typing import Final, Generic
 
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
+from tradetui.wire.unix_time import utc_moment
 
 LATE: Final = timedelta(minutes=5)
 """How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
@@ -32,7 +33,7 @@ class NewRows(Generic[RecordT]):
             return []
         before, self._before = self._before, snapshot
         if before is None:
-            self._since = datetime.fromtimestamp((snapshot.server_ms or now_ms) / 1000, UTC) - _JUST_BEFORE
+            self._since = utc_moment(snapshot.server_ms or now_ms) - _JUST_BEFORE
             return []
         if snapshot.generation == before.generation or not snapshot.rows:
             return []

@@ -17,6 +17,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.detection.thresholds import ThresholdState, crossed, look
 from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
+from tradetui.desk.tables.position_figures import in_dollars
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.positions import Position
 
@@ -81,7 +82,7 @@ class ThresholdDetector:
                     sentence = liquidation_sentence(position, percent, condition)
                     events.append(_event(condition, position.key, sentence, {"percent": percent}, position.symbol))
             for condition in self._of(RuleKind.POSITION_RESULT_BELOW, position.symbol):
-                usdt = result_in_usdt(position)
+                usdt = in_dollars(position, position.unrealised)
                 if usdt is not None and self._fires(condition, position.key, usdt, now_s, above=False):
                     sentence = result_sentence(position, usdt, condition)
                     events.append(_event(condition, position.key, sentence, {"usdt": usdt}, position.symbol))
@@ -127,13 +128,6 @@ class ThresholdDetector:
             of_position = key[0].kind in (RuleKind.LIQUIDATION_NEARER, RuleKind.POSITION_RESULT_BELOW)
             if of_position and now_s - watched.seen_s > FORGOTTEN_S:
                 del self._watched[key]
-
-
-def result_in_usdt(position: Position) -> Decimal | None:
-    """A position's unrealised result; a coin's is turned over at the mark. None where either is not known."""
-    if position.unrealised is None or not position.product_type.is_coin_margined:
-        return position.unrealised
-    return None if position.mark is None else position.unrealised * position.mark
 
 
 def _event(

@@ -10,6 +10,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
 from tradetui.wire.text.json_text import load_json
+from tradetui.wire.unix_time import unix_ms
 
 SETTLED_MS: Final = 5_000
 """How long a fill must be past for every reading of the exchange to have it."""
@@ -34,7 +35,7 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
     """A fill with where it stands among all."""
-    time = round(fill.c_time.timestamp() * 1000)
+    time = unix_ms(fill.c_time)
     return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 
 

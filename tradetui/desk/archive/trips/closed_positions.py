@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import unix_ms
 
 CLOSED_POSITION_TABLES: Final = """
     CREATE TABLE closed_position (
@@ -42,8 +43,8 @@ def keep_closed_positions(
                 str(product_type),
                 position.symbol.upper(),
                 position.hold_side.lower(),
-                round(position.u_time.timestamp() * 1000),
-                round(position.c_time.timestamp() * 1000),
+                unix_ms(position.u_time),
+                unix_ms(position.c_time),
                 str(position.total_funding),
                 None if position.net_profit is None else str(position.net_profit),
             )

@@ -24,6 +24,7 @@ from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_windows import NINETY_DAYS_MS
+from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
@@ -135,7 +136,7 @@ class BillHistory:
             oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
             return TimeSpan(gap.since, oldest_ms) if gap.since < oldest_ms - BILL_OVERLAP_MS else None
         end = getattr(walked.request, "end_time", None)
-        times = [_ms(row) for row in reply.rows] if reply is not None else []
+        times = [unix_ms(row.c_time) for row in reply.rows] if reply is not None else []
         until = min([gap.until, *times, *([end] if isinstance(end, int) else [])])
         return TimeSpan(gap.since, max(gap.since, until))
 
@@ -161,7 +162,3 @@ def _undecodable_part(gap: TimeSpan, rest: TimeSpan | None, reply: Reply[Futures
     if reply is None or not reply.undecodable_rows:
         return None
     return TimeSpan(gap.since if rest is None else rest.until, gap.until)
-
-
-def _ms(bill: FuturesBill) -> int:
-    return round(bill.c_time.timestamp() * 1000)

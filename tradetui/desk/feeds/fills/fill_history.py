@@ -28,6 +28,7 @@ from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
@@ -107,7 +108,7 @@ class FillHistory:
             missing = await self._disk.run(archive.gaps, self.product_type)
             if kept:
                 # What this session has not read of the past ends where the archive begins.
-                until = _ms(time_of(kept[0].record) - OVERLAP)
+                until = unix_ms(time_of(kept[0].record) - OVERLAP)
                 ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
                 self.gaps = [gap for gap in ended if not self._below(gap)]
             known = {gap.cursor for gap in self.gaps}
@@ -181,7 +182,7 @@ class FillHistory:
     async def _read_newest(self, now: float) -> None:
         known = self._newest
         known_at = time_of(known.record) if known is not None else None
-        until = None if known_at is None else _ms(known_at - OVERLAP)
+        until = None if known_at is None else unix_ms(known_at - OVERLAP)
         request = self._request(until)
         came: list[ProductRow[FuturesFill]] = []
         cursor: str | None = None
@@ -295,8 +296,4 @@ class FillHistory:
 
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
-    return until is not None and any(_ms(time_of(row.record)) < until for row in rows)
-
-
-def _ms(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)
+    return until is not None and any(unix_ms(time_of(row.record)) < until for row in rows)

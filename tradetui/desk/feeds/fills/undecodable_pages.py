@@ -11,6 +11,7 @@ from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.unix_time import unix_ms
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
@@ -50,7 +51,7 @@ class UndecodablePages:
         above = cursor or _id_above(reply)
         if rows <= known or above is None or len(self._pages) >= _MOST_PAGES:
             return
-        until = min(map(_ms, reply.rows)) + 1 if reply.rows else None
+        until = min(unix_ms(time_of(row)) for row in reply.rows) + 1 if reply.rows else None
         self._pages.append(UndecodablePage(Gap(above, until), rows))
 
     def due(self, now: float) -> UndecodablePage | None:
@@ -77,7 +78,3 @@ def _id_above(reply: Reply[FuturesFill]) -> str | None:
     ids = [str(trade_id) for trade_id in (*(row.trade_id for row in reply.rows), *received)]
     numbers = [int(trade_id) for trade_id in ids if len(trade_id) <= _LONGEST_ID and trade_id.isdecimal()]
     return str(max(numbers) + 1) if numbers else None
-
-
-def _ms(fill: FuturesFill) -> int:
-    return round(time_of(fill).timestamp() * 1000)

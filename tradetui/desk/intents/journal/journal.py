@@ -19,7 +19,7 @@ from tradetui.desk.intents.journal.hash_chain import (
     genesis,
     verify,
 )
-from tradetui.desk.intents.journal.schema import insert_event, migrations
+from tradetui.desk.intents.journal.schema import insert_event, migrations, read_details
 from tradetui.desk.intents.states import (
     ENDED,
     TRANSITIONS,
@@ -29,7 +29,6 @@ from tradetui.desk.intents.states import (
     Overtaken,
     State,
     WrongStep,
-    elapsed_s,
 )
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import (
@@ -44,20 +43,6 @@ from tradetui.storage.sqlite_file import (
     set_aside_before,
     transaction,
 )
-
-__all__ = [
-    "ENDED",
-    "TRANSITIONS",
-    "AlreadyOpen",
-    "Event",
-    "Intent",
-    "Journal",
-    "Moment",
-    "Overtaken",
-    "State",
-    "WrongStep",
-    "elapsed_s",
-]
 
 _OPEN: Final = ("open = 1", "state = 'corrected'")
 """An intent is open where it holds its scope, and where it was corrected while another one held it."""
@@ -191,19 +176,7 @@ class Journal:
         """
         self.check_place()
         self.verify()
-        self._write_new(intent, account, scope, kind, details, at, after)
-
-    def _write_new(
-        self,
-        intent: str,
-        account: str,
-        scope: str,
-        kind: str,
-        details: Mapping[str, Any],
-        at: Moment,
-        after: int | None = None,
-    ) -> None:
-        with self._writing():
+        with self._reserved(intent, scope, at, after), self._writing():
             if (open_intent := self._open_on(scope)) is not None:
                 raise AlreadyOpen(*open_intent)
             if after is not None and self._written_after(after, scope):
@@ -241,6 +214,11 @@ class Journal:
         """Write what the file holds already, synced; raises OSError or sqlite3.Error where the disk takes nothing."""
         with self._writing():
             rewrite_version(self._connection)
+
+    @contextmanager
+    def _reserved(self, intent: str, scope: str, at: Moment, after: int | None) -> Iterator[None]:
+        """Hold the scope beyond this file as well, while a new intent is written; there is nothing beyond it here."""
+        yield
 
     # Reading
 
@@ -341,7 +319,9 @@ class Journal:
             " ORDER BY number",
             (row[0],),
         ).fetchall()
-        steps = tuple(Event(_state(state), at_ms, _object(details), *rest) for state, at_ms, details, *rest in events)
+        steps = tuple(
+            Event(_state(state), at_ms, read_details(details), *rest) for state, at_ms, details, *rest in events
+        )
         if not steps:
             raise sqlite3.DatabaseError(f"intent {row[0]} has no event")
         return Intent(row[0], row[1], row[2], row[3], _state(row[4]), steps)
@@ -364,16 +344,6 @@ def _state(text: object) -> State:
         return State(str(text))
     except ValueError:
         raise sqlite3.DatabaseError(f"{text!r:.40} is no state") from None
-
-
-def _object(text: object) -> Mapping[str, Any]:
-    try:
-        details = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        details = None
-    if not isinstance(details, dict):
-        raise sqlite3.DatabaseError("the details of an event cannot be read")
-    return details
 
 
 def _inode(file: Path) -> tuple[int, int] | None:

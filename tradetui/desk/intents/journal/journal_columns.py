@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment
+from tradetui.wire.unix_time import utc_moment
 
 _TONES: Final = {
     State.SETTLED: Tone.PLAIN,
@@ -20,7 +21,7 @@ _LAST_STEP_ONLY: Final = frozenset({State.CORRECTED, State.RELEASED})
 
 def at(intent: Intent) -> datetime:
     """When an intent was written."""
-    return datetime.fromtimestamp(intent.events[0].at_ms / 1000, UTC)
+    return utc_moment(intent.events[0].at_ms)
 
 
 def end_of_intent(intent: Intent) -> str:

@@ -8,8 +8,8 @@ too much is freed once the journal shows that it is over, what it lacks is enter
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -151,20 +151,9 @@ class RegisteredJournal(Journal):
 
     # Steps
 
-    def begin(
-        self,
-        intent: str,
-        account: str,
-        scope: str,
-        kind: str,
-        details: Mapping[str, Any],
-        at: Moment,
-        *,
-        after: int | None = None,
-    ) -> None:
-        """Reserve the scope for the account, then write the new intent; raises as `Journal.begin` does."""
-        self.check_place()
-        self.verify()
+    @contextmanager
+    def _reserved(self, intent: str, scope: str, at: Moment, after: int | None) -> Iterator[None]:
+        """Reserve the scope for the account, and free it again where the new intent could not be written."""
         for journal in self._former:
             for open_intent in journal.open_intents():
                 if open_intent.scope == scope:
@@ -177,7 +166,7 @@ class RegisteredJournal(Journal):
             # It has ended since what this intent rests on was read.
             raise Overtaken(scope) from None
         try:
-            self._write_new(intent, account, scope, kind, details, at)
+            yield
         except BaseException:
             with suppress(sqlite3.Error):
                 self._registry.free(self.id, intent)
@@ -210,6 +199,10 @@ class RegisteredJournal(Journal):
     def last_event(self) -> int:
         """The number to begin after: that of the registry, which knows of every journal of the account."""
         return self._registry.last_turn()
+
+    def _written_after(self, event: int, scope: str) -> bool:
+        """No: a number to begin after is the registry's here, to which reserving the scope has held it."""
+        return False
 
     def set_trading_lock(self, locked: bool, at: Moment) -> None:
         """Lock or unlock trading for every process of the account, across restarts."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from tradetui.desk.intents.journal.hash_chain import LOCK_EVENT, UNLOCK_EVENT, EventRow, chained, genesis
 from tradetui.desk.intents.states import State
@@ -73,8 +73,9 @@ def _chain_old_events(connection: sqlite3.Connection, previous: str) -> None:
         " LEFT JOIN intent ON intent.id = old_event.intent ORDER BY number"
     )
     for number, intent, account, lock_key, kind, state, at_ms, details in rows:
-        if state not in set(State) or not is_object(details):
+        if state not in set(State):
             raise sqlite3.DatabaseError(f"event {number} cannot be read")
+        read_details(details)
         row = EventRow(number, intent, account, lock_key, kind, state, at_ms, "", 0.0, "", details)
         previous = insert_event(connection, row, previous)
     locks = connection.execute("SELECT account, locked, at_ms FROM trading_lock ORDER BY locked, at_ms").fetchall()
@@ -97,9 +98,12 @@ def insert_event(connection: sqlite3.Connection, row: EventRow, previous: str) -
     return chain
 
 
-def is_object(text: object) -> bool:
-    """Whether it is the JSON text of an object."""
+def read_details(text: object) -> Mapping[str, Any]:
+    """The details of an event from their JSON text; raises sqlite3.DatabaseError where it is none."""
     try:
-        return isinstance(text, str) and isinstance(json.loads(text), dict)
+        details = json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
-        return False
+        details = None
+    if not isinstance(details, dict):
+        raise sqlite3.DatabaseError("the details of an event cannot be read")
+    return details

@@ -8,7 +8,7 @@ import math
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker

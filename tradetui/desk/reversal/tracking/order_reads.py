@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
@@ -19,6 +19,7 @@ from tradetui.wire.error_codes import order_not_found
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
 from tradetui.wire.text.counted import counted
+from tradetui.wire.unix_time import utc_moment
 
 _WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
@@ -212,7 +213,7 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
 
 
 def _earliest(sent: Sent) -> datetime:
-    return datetime.fromtimestamp(max(0, sent.stamp_ms - _WINDOW_MS) / 1000, UTC)
+    return utc_moment(max(0, sent.stamp_ms - _WINDOW_MS))
 
 
 def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:

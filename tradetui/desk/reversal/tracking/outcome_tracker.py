@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.journal import ENDED, Event, Intent, State
+from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent

@@ -56,7 +56,6 @@ def price_column(
     symbol: Callable[[RowT], str | None],
     *,
     derived: bool = False,
-    unit: str = "USDT, USDC or USD",
 ) -> Column[RowT]:
     """A price with the places of its contract's step, where they are known; else with its own digits.
 
@@ -66,7 +65,7 @@ def price_column(
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return price(value(row), symbol(row), cell_format, derived=derived)
 
-    return Column(id_, title, value, shown, width, right=True, unit=unit)
+    return Column(id_, title, value, shown, width, right=True, unit="USDT, USDC or USD")
 
 
 def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *, derived: bool = False) -> str:
@@ -81,15 +80,13 @@ def size_column(
     width: int,
     value: Callable[[RowT], Decimal | None],
     symbol: Callable[[RowT], str | None],
-    *,
-    unit: str = "the contract's coin",
 ) -> Column[RowT]:
     """A size with at least the places of its contract's step; it is never rounded."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         return size(value(row), symbol(row), cell_format)
 
-    return Column(id_, title, value, shown, width, right=True, unit=unit)
+    return Column(id_, title, value, shown, width, right=True, unit="the contract's coin")
 
 
 def size(amount: Decimal | None, symbol: str | None, cell_format: CellFormat) -> str:

@@ -11,7 +11,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN, time_or_day
-from tradetui.desk.tables.columns.trade_columns import PRODUCT, effect_column, fee_coin_column, fee_column
+from tradetui.desk.tables.columns.trade_columns import PRODUCT, effect_column, fee_coin_column, fee_column, quote_coin
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
 from tradetui.wire.product_types import margin_coin
@@ -51,11 +51,6 @@ def _profit(row: FillRow, cell_format: CellFormat) -> str:
     return _PROFIT.text(row, cell_format)
 
 
-def _value_coin(row: FillRow) -> str | None:
-    """The quote coin is a dollar coin whatever the margin is in; None where the symbol names none."""
-    return row.product_type.settlement_coin or "USD"
-
-
 _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 8, _symbol),
@@ -72,9 +67,7 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     replace(_PROFIT, text=_profit),
     fee_column(lambda row: row.record.fee_detail),
     fee_coin_column(lambda row: row.record.fee_detail),
-    money_column(
-        "quoteVolume", "Value", 10, lambda row: row.record.quote_volume, _value_coin, unit="USDT, USDC or USD"
-    ),
+    money_column("quoteVolume", "Value", 10, lambda row: row.record.quote_volume, quote_coin, unit="USDT, USDC or USD"),
     text_column("tradeScope", "Role", 7, lambda row: row.record.trade_scope),
     text_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),

@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
-from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, worded_column
+from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
 from tradetui.trading.trade_effect import effect_of_order
 
 if TYPE_CHECKING:
@@ -49,11 +49,6 @@ def rest_value(order: PendingOrder) -> Decimal | None:
     return None if order.price is None else (order.size - (order.base_volume or 0)) * order.price
 
 
-def _value_coin(row: ProductRow[PendingOrder]) -> str:
-    """The quote coin is a dollar coin whatever the margin is in."""
-    return row.product_type.settlement_coin or "USD"
-
-
 _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
@@ -69,7 +64,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),
     away_column(),
     money_column(
-        "value", "Value", 10, lambda row: rest_value(row.record), _value_coin, unit="USDT, USDC or USD, of the rest"
+        "value", "Value", 10, lambda row: rest_value(row.record), quote_coin, unit="USDT, USDC or USD, of the rest"
     ),
     size_column("baseVolume", "Filled size", 11, lambda row: row.record.base_volume, _symbol),
     text_column("orderType", "Kind", 6, lambda row: row.record.order_type),

@@ -26,6 +26,7 @@ from tradetui.desk.tables.position_figures import (
     signed_liquidation_distance,
     value_of,
 )
+from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_market import StopState
 from tradetui.wire.product_types import margin_coin
 
@@ -202,16 +203,14 @@ def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str
 def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mapping[str, tuple[str, Tone]]:
     """How many there are, what they are worth together, how many have no stop, what the next funding brings."""
     positions = list(rows)
-    unrealised = _sum(_unrealised_dollars(position) for position in positions)
+    unrealised = known_sum(map(_unrealised_dollars, positions))
+    funding = known_sum(map(next_funding_payment, positions))
     without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
     totals = {
         "symbol": (f"{len(positions):,}", Tone.PLAIN),
         "unrealised": (_total(unrealised, positions, cell_format), tone_of(unrealised)),
-        "value": (money(_sum(value_of(row) for row in positions), _DOLLARS, cell_format), Tone.PLAIN),
-        "funding": (
-            money(_sum(next_funding_payment(row) for row in positions), _DOLLARS, cell_format, signed=True),
-            tone_of(_sum(next_funding_payment(row) for row in positions)),
-        ),
+        "value": (money(known_sum(map(value_of, positions)), _DOLLARS, cell_format), Tone.PLAIN),
+        "funding": (money(funding, _DOLLARS, cell_format, signed=True), tone_of(funding)),
     }
     if without_stop:
         totals["stop"] = (f"{without_stop} without", Tone.WARN)
@@ -251,16 +250,6 @@ def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: C
     text = money(amount, _DOLLARS, cell_format, signed=True)
     is_converted = amount is not None and any(position.product_type.is_coin_margined for position in positions)
     return f"{CONVERTED}{text}" if is_converted else text
-
-
-def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """The sum of what is known; None where one amount is not, since a sum without it would be another figure."""
-    known: list[Decimal] = []
-    for amount in amounts:
-        if amount is None:
-            return None
-        known.append(amount)
-    return sum(known, Decimal(0)) if known else None
 
 
 def _whole(amount: Decimal) -> str:

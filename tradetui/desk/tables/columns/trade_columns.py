@@ -30,6 +30,11 @@ PRODUCT: Final[Column[FeedRow]] = Column(
 )
 
 
+def quote_coin(row: FeedRow) -> str:
+    """The coin of prices: a dollar coin, whatever the margin is in."""
+    return row.product_type.settlement_coin or "USD"
+
+
 def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
     """BUY or SELL: what buys in the tone of a long, what sells in that of a short, an unknown side in neither."""
     return Column(

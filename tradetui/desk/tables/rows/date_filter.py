@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from tradetui.desk.tables.rows.filled_order import FilledOrder
@@ -14,6 +14,7 @@ from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.time_points import milliseconds
+from tradetui.wire.unix_time import utc_moment
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)
@@ -112,7 +113,7 @@ def read_date_filter(
             InvalidRequest(TO, "must not lie before from", given[TO], "Swap the two, or give their years.")
         )
     elif since is not None and until is not None and _is_of_a_year_before(given[FROM], until, zone):
-        read_as = datetime.fromtimestamp(since / 1000, UTC).astimezone(zone).date()
+        read_as = utc_moment(since).astimezone(zone).date()
         remedy = f"Give the earlier date first, or a year as in {read_as}."
         problems[FROM] = str(InvalidRequest(FROM, "is after to", given[FROM], remedy))
     symbols = tuple(piece for piece in re.split(r"[\s,]+", given.get(SYMBOL, "").upper()) if piece)
@@ -126,7 +127,7 @@ def read_date_filter(
 
 
 def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
-    now = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone)
+    now = utc_moment(now_ms).astimezone(zone)
     day = _day(field, text, now.date())
     if _NO_SPAN.fullmatch(text) is not None:
         remedy = "Leave it empty for now." if at_end else _TIME_REMEDY
@@ -140,11 +141,11 @@ def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -
 
 
 def _whole_day(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
-    today = datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(zone).date()
+    today = utc_moment(now_ms).astimezone(zone).date()
     if _day(field, text, today) is None and _SPAN_OF_DAYS.fullmatch(text) is None:
         raise InvalidRequest(field, "must be a whole day, because results are of whole days", text, _DAY_REMEDY)
     moment_ms = _moment(field, text, now_ms, zone, at_end=at_end)
-    return _bound(datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone).date(), zone, at_end=at_end)
+    return _bound(utc_moment(moment_ms).astimezone(zone).date(), zone, at_end=at_end)
 
 
 def _bound(day: date, zone: tzinfo, *, at_end: bool) -> int:
@@ -174,14 +175,14 @@ def _is_of_a_year_before(text: str, until: int, zone: tzinfo) -> bool:
     parts = _DAY.fullmatch(text)
     if parts is None or parts["year"] is not None:
         return False
-    end = datetime.fromtimestamp(until / 1000, UTC).astimezone(zone)
+    end = utc_moment(until).astimezone(zone)
     return (int(parts["month"]), int(parts["day"])) > (end.month, end.day)
 
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
-    begin = None if since is None else datetime.fromtimestamp(since / 1000, UTC).astimezone(zone)
+    begin = None if since is None else utc_moment(since).astimezone(zone)
     # The end is told by the moment after it: the first that is left out.
-    end = None if until is None else datetime.fromtimestamp((until + 1) / 1000, UTC).astimezone(zone)
+    end = None if until is None else utc_moment(until + 1).astimezone(zone)
     whole_days = (begin is None or begin.time() == time()) and (end is None or end.time() == time())
     if begin is not None and end is not None:
         last = end - timedelta(days=1) if whole_days else end

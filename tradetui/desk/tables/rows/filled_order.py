@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
+from tradetui.trading.contract_math import known_sum
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
@@ -92,22 +93,13 @@ def _sum_of(fills: Sequence[FuturesFill]) -> FillSum:
         if len(prices) == 1 or not size
         else sum((fill.price * fill.base_volume for fill in fills), Decimal(0)) / size,
         base_volume=size,
-        quote_volume=_sum(fill.quote_volume for fill in fills),
-        profit=_sum(fill.profit for fill in fills),
+        quote_volume=known_sum(fill.quote_volume for fill in fills),
+        profit=known_sum(fill.profit for fill in fills),
         fee_detail=tuple(fee for fill in fills for fee in fill.fee_detail),
         trade_scope=_shared(fills, lambda fill: fill.trade_scope),
         enter_point_source=_shared(fills, lambda fill: fill.enter_point_source),
         c_time=newest.c_time,
     )
-
-
-def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    total = Decimal(0)
-    for amount in amounts:
-        if amount is None:
-            return None
-        total += amount
-    return total
 
 
 def _shared(fills: Sequence[FuturesFill], word_of: Callable[[FuturesFill], str | None]) -> str | None:

@@ -20,7 +20,7 @@ from tradetui.desk.creation import (
     creation_fields,
     rows_of,
 )
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm

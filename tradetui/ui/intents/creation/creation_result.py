@@ -16,7 +16,7 @@ from textual.widgets import Button, OptionList, Static
 
 from tradetui.desk.creation import Creation, CreationStatus, KeyStoreUnusable, StoredKey
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.journal.journal import State
+from tradetui.desk.intents.states import State
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from pydantic import SecretStr
@@ -21,6 +20,7 @@ from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
+from tradetui.wire.unix_time import utc_moment
 
 COVERED = "•" * 12
 LABEL = 14
@@ -95,7 +95,7 @@ class IssuedKeys(Vertical):
         if entry.unreadable:
             self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
             return
-        created = f"{datetime.fromtimestamp(entry.at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
+        created = f"{utc_moment(entry.at_ms):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
         lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -16,9 +16,10 @@ from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.json_text import dump_json
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
-    from tradetui.desk.intents.journal.journal import Event, Intent
+    from tradetui.desk.intents.states import Event, Intent
 
 PLANNED = ("request", "mode", "before", "after")
 
@@ -55,7 +56,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
 
 
 def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
-    at = datetime.fromtimestamp(event.at_ms / 1000, UTC).astimezone(zone)
+    at = utc_moment(event.at_ms).astimezone(zone)
     yield line(str(event.state), f"{at:%Y-%m-%d %H:%M:%S}.{event.at_ms % 1000:03d}", "bold")
     for name, value in event.details.items():
         if name != "title":

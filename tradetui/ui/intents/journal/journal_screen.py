@@ -25,7 +25,7 @@ from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
-    from tradetui.desk.intents.journal.journal import Intent
+    from tradetui.desk.intents.states import Intent
     from tradetui.ui.settings.ui_settings import UiSettings
 
 LOOK_S = 1.0

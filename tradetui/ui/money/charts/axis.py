@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.unix_time import unix_ms, utc_moment
 
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
 _HOUR_MS: Final = 3_600_000
@@ -132,7 +133,7 @@ def _hour_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[Tim
     for number in range(hours + 1):
         # A local hour: zones may be half an hour off UTC.
         local = _local(since, zone).replace(minute=0, second=0, microsecond=0)
-        at_ms = round(local.timestamp() * 1000) + number * _HOUR_MS
+        at_ms = unix_ms(local) + number * _HOUR_MS
         moment = _local(at_ms, zone)
         if moment.hour % step == 0 and since <= at_ms <= until:
             ticks.append(TimeTick(at_ms, f"{moment:%H:%M}" if moment.hour else f"{moment.day} {moment:%b}"))
@@ -154,4 +155,4 @@ def _month_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[Ti
 
 
 def _local(moment_ms: int, zone: tzinfo) -> datetime:
-    return datetime.fromtimestamp(moment_ms / 1000, UTC).astimezone(zone)
+    return utc_moment(moment_ms).astimezone(zone)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 
 from tradetui.desk.archive.span_sums import USDT
@@ -14,6 +14,7 @@ from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.unix_time import utc_moment
 
 _ENOUGH_OF_THE_PERIOD = 3
 """Equity is shown first where it was sampled over at least this part of the period's days."""
@@ -113,5 +114,5 @@ def _transfers_in_words(transfers: tuple[TransferMark, ...], cell_format: CellFo
 
 
 def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
-    moment = datetime.fromtimestamp(at_ms / 1000, UTC).astimezone(zone)
+    moment = utc_moment(at_ms).astimezone(zone)
     return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
