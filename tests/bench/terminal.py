@@ -97,7 +97,7 @@ class Terminal:
                 break
         return bytes(self.output[begin:])
 
-    def until_shown(self, text: bytes, seconds: float = 20.0) -> float:
+    def until_shown(self, text: bytes, seconds: float = 120.0) -> float:
         """Seconds from the start until the text has been written to the terminal.
 
         Raises:

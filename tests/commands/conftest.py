@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from tests.exchange.scripted_exchange import PATIENT
+from tradetui.exchange import client
+
 Point = Callable[..., None]
 
 
@@ -25,7 +28,7 @@ def server() -> Iterator[dict[str, Any]]:
         yield json.loads(process.stdout.readline())
     finally:
         process.terminate()
-        assert process.wait(10) == 0, "SIGTERM ends it cleanly"
+        assert process.wait(120) == 0, "SIGTERM ends it cleanly"
 
 
 @pytest.fixture
@@ -37,7 +40,11 @@ def point(server: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def point_at(
     server: dict[str, Any], patch: pytest.MonkeyPatch, folder: Path, account: str = "hedge", **changed: str
 ) -> None:
-    """Point the environment at an account of the sandbox, and at directories in `folder`."""
+    """Point the environment at an account of the sandbox, and at directories in `folder`.
+
+    On a busy machine the sandbox may answer after more than the seconds that a command gives an exchange.
+    """
+    patch.setattr(client, "Timeouts", lambda: PATIENT)
     key = next(profile for profile in server["profiles"] if profile["name"] == account)
     values = {
         "TRADETUI_BASE_URL": server["base_url"],

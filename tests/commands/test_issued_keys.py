@@ -56,7 +56,7 @@ async def created(desk: Desk, wanted: CreationRequest) -> tuple[Creation, Creati
     creation = desk.creation
     assert creation is not None
     desk.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         await creation.opened.wait()  # the exchange has told whose account this is
     return creation, await creation.create(wanted)
 

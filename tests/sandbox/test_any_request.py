@@ -57,7 +57,9 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 READS = sorted(name for name, endpoint in CATALOGUE.items() if not endpoint.writes)
 WRITES = sorted(name for name, endpoint in CATALOGUE.items() if endpoint.writes)
 ACCOUNTS = st.sampled_from(["hedge", "one-way", "coin", "copy-new", "broker", "managed", "at-limits", "read-only"])
-QUIET = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUIET = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ class ExchangeThread:
 
     def __enter__(self) -> ExchangeThread:
         self._thread.start()
-        assert self._ready.wait(20), "the exchange never accepted connections"
+        assert self._ready.wait(120), "the exchange never accepted connections"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -53,6 +53,16 @@ class ExchangeThread:
             with self._turning:
                 self.ahead_ms += self._gained_ms()
                 self._pace = 1
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Let the exchange answer nothing meanwhile; connections wait."""
+        speaks = threading.Event()
+        self._loop.call_soon_threadsafe(speaks.wait)
+        try:
+            yield
+        finally:
+            speaks.set()
 
     def _now_ms(self) -> int:
         with self._turning:

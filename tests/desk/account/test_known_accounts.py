@@ -139,7 +139,7 @@ async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_as
     hears = (known.put_nowait, reasons.put_nowait, opened.put)
     storage = AccountStorage(client, settings, InlineDisk(), Random(7), attach, *hears)  # type: ignore[arg-type]
     storage.start()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(120):
         assert "nobody expects this" in await reasons.get()
         del client.failing[INFO]
         assert (await known.get()).uid == "42"

@@ -36,12 +36,12 @@ def test_no_key_is_logged(tmp_path: Path, variables: dict[str, str]) -> None:
         dimensions=(24, 80),
         encoding="utf-8",
     )
-    child.expect(r"\x1b\[\?1049h", timeout=60)
-    child.expect("▔", timeout=60)  # the field's border: it is on the screen and has the focus
+    child.expect(r"\x1b\[\?1049h", timeout=120)
+    child.expect("▔", timeout=120)  # the field's border: it is on the screen and has the focus
     child.send(SECRET)
-    child.expect("•" * 3, timeout=60)
+    child.expect("•" * 3, timeout=120)
     child.send("\r")
-    child.expect(pexpect.EOF, timeout=60)
+    child.expect(pexpect.EOF, timeout=120)
     child.close()
     assert child.exitstatus == 0, "what was typed came to the field"
     assert list(tmp_path.iterdir()) == []

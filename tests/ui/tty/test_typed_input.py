@@ -153,7 +153,7 @@ def test_locked_it_is_unlocked_from_the_dialog(size: tuple[int, int], tmp_path: 
         until([screen], lambda shown: "Trading is locked; L unlocks it." in shown.text, "the reason")
         assert "Type BTCUSDT SHORT" not in screen.text, "there is no field"
         screen.send(b"L")
-        until([screen], lambda shown: "Unlock trading on" in shown.text, "the question")
+        until([screen], lambda shown: "Enter presses Cancel;" in shown.text, "the question, with the focus on Cancel")
         while "Unlock trading on" in screen.text:
             screen.send(b"\t")
             until([screen], lambda shown: "Enter presses Unlock; Esc cancels." in shown.text, "the focus")

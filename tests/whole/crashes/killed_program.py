@@ -83,7 +83,7 @@ def _errand(errand: Mapping[str, Any], writing: int) -> None:
         os._exit(3)
 
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """How long the journal may take to open on a busy machine."""
 
 

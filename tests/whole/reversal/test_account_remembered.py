@@ -38,7 +38,7 @@ async def session(environment: dict[str, str]) -> AsyncIterator[tuple[Execution,
     assert desk.execution is not None
     desk.storage.start()
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             assert desk.storage._task is not None
             await desk.storage._task
             yield desk.execution, await desk.execution.preview(TARGET)

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from textual.app import App
 
-_GRACE_S: Final = 0.7
+GRACE_S: Final = 0.7
 """How long the polite way out may take, the desk's own ending included."""
+RESTORING_S: Final = 0.1
+"""How long the writing may take on the hard way: a terminal that takes no bytes must not keep the process."""
 LOOK_EVERY_MS: Final = 500
 SIGNALLED: Final = 128
 ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
@@ -58,12 +60,11 @@ class TerminalGuard:
         self._app.exit(return_code=SIGNALLED + number)
 
     def _insist(self) -> None:
-        if self._over.wait(_GRACE_S):
+        if self._over.wait(GRACE_S):
             return
-        # A terminal that takes no bytes must not keep the process: the writing has a tenth of a second.
         writer = threading.Thread(target=self._restore, daemon=True)
         writer.start()
-        writer.join(0.1)
+        writer.join(RESTORING_S)
         os._exit(SIGNALLED + (self.ended_by or signal.SIGHUP))
 
     def _restore(self) -> None:
