@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.fixtures.journalled_reversals import confirmed, reversed_once, unknown
-from tests.ui.fixtures.virtual_time import Stage
+from tests.ui.fixtures.virtual_time import BriefStage, Stage
 from tests.ui.scenes.plays import press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
 
@@ -63,36 +64,37 @@ async def _release(stage: Stage, pilot: Pilot[None]) -> None:
 _HEDGE = ("REVERSE THE LONG OF BTCUSD", "now      change   afterwards")
 """What is held and what would be, in the preview of the first account."""
 
+_scene = partial(Scene, stage=BriefStage)
 SCENES = {
-    "reversal-hedge": Scene(
+    "reversal-hedge": _scene(
         (120, 36), (*_HEDGE, "Free margin BTC", "cancelled with the LONG (assumed)"), preview_reversal, published=True
     ),
-    "reversal-one-way": Scene(
+    "reversal-one-way": _scene(
         (120, 36),
         ("now      change   afterwards", "net         +0.2260"),
         preview_reversal,
         account="one-way",
         published=True,
     ),
-    "reversal-uncertain": Scene(
+    "reversal-uncertain": _scene(
         (120, 36),
         ("One of these two results; the outcome says which", "Type BTCUSD "),
         _uncertain,
         account="one-way",
         published=True,
     ),
-    "reversal-outcome": Scene(
+    "reversal-outcome": _scene(
         (120, 36), ("Settled: closed only", "This differs from the preview"), _outcome, published=True
     ),
-    "which-symbol": Scene(SIZE, ("Reverse which symbol?", "BTCUSDT"), press("4", "R")),
-    "reversal-80x24": Scene(
+    "which-symbol": _scene(SIZE, ("Reverse which symbol?", "BTCUSDT"), press("4", "R")),
+    "reversal-80x24": _scene(
         (80, 24), (*_HEDGE, "There is more below: Page Down shows it, then confirm."), preview_reversal
     ),
-    "reversal-80x24-end": Scene((80, 24), ("Assumed   Two market orders",), _scrolled),
-    "reversal-locked": Scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
-    "reversal-unread": Scene(SIZE, ("It cannot be read: ",), _unread),
-    "journal": Scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
-    "journal-empty": Scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
-    "intent": Scene(SIZE, ("─ Intent tt-", "state             settled"), _intent),
-    "release": Scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
+    "reversal-80x24-end": _scene((80, 24), ("Assumed   Two market orders",), _scrolled),
+    "reversal-locked": _scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
+    "reversal-unread": _scene(SIZE, ("It cannot be read: ",), _unread),
+    "journal": _scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
+    "journal-empty": _scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
+    "intent": _scene(SIZE, ("─ Intent tt-", "state             settled"), _intent),
+    "release": _scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
 }
