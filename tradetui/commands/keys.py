@@ -16,16 +16,16 @@ from tradetui.ui.key_bindings.binding_registry import key_table
 
 def run(args: argparse.Namespace) -> int:
     """Print id, keys and description of every binding, with the chosen profile's own keys where one is configured."""
-    own = _own_keys(args)
+    changed = _profile_keys(args)
     writer = row_writer(args, ("id", "keys", "description"))
-    for row in key_table(own):
+    for row in key_table(changed):
         writer.write({"id": row.id, "keys": row.keys, "description": row.description})
     writer.close()
     return DONE
 
 
-def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
-    """The profile's own keys that are in force; says why others are not."""
+def _profile_keys(args: argparse.Namespace) -> Mapping[str, str]:
+    """The keys of the profile that are in force; says on stderr why others are not."""
     try:
         changed = load(os.environ, Flags.of(args)).profile.keys
     except NoProfile:
@@ -34,7 +34,7 @@ def _own_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
-    own = profile_bindings(changed)
-    for trouble in own.troubles:
+    checked = profile_bindings(changed)
+    for trouble in checked.troubles:
         say(f"tradetui: {trouble}")
-    return own.taken
+    return checked.taken

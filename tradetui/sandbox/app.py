@@ -39,7 +39,7 @@ ELSEWHERE: Final = ("", "elsewhere")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request that arrived; `uid` of the caller where it was proven, `code` as answered (empty in bad weather)."""
+    """One request that arrived; `uid` of the caller where it was proven, `code` as answered (empty in a fault)."""
 
     method: str
     path: str
@@ -130,15 +130,15 @@ class Sandbox:
         if endpoint is not None and fault in _GATEWAY:
             self.calls.append(Call(request.method, request.path, None, now_ms, ""))
             return _GATEWAY[fault]()
-        told_ms = now_ms + (self.options.skew_ms if fault == "clock-skew" else self.skew_ms)
+        clock_ms = now_ms + (self.options.skew_ms if fault == "clock-skew" else self.skew_ms)
         key, left, payload = None, None, None
         code, message, status, message_name = "00000", "success", 200, "msg"
         try:
             self._let_in(request.address, now_ms)
             endpoint = self._known(request.path, endpoint)
-            key = self._caller(endpoint, request, told_ms)
+            key = self._caller(endpoint, request, clock_ms)
             left = self._admit(endpoint, key, request.address, now_ms, fault)
-            payload = self._payload(endpoint, key, request, now_ms, told_ms, fault)
+            payload = self._payload(endpoint, key, request, now_ms, clock_ms, fault)
             if not self._live and endpoint.name in MESSAGE_IN_DOCUMENT:
                 message_name = "message"
         except Refusal as refusal:
@@ -150,7 +150,7 @@ class Sandbox:
             self.calls.append(Call(request.method, request.path, uid, now_ms, ""))
             return _bad_gateway()
         self.calls.append(Call(request.method, request.path, uid, now_ms, code))
-        envelope = {"code": code, message_name: message, "requestTime": told_ms, "data": payload}
+        envelope = {"code": code, message_name: message, "requestTime": clock_ms, "data": payload}
         return Answer(status, written(endpoint.name if endpoint else "", envelope), left)
 
     def _let_in(self, address: str, now_ms: int) -> None:
@@ -169,7 +169,7 @@ class Sandbox:
             raise Refusal("40404", "Request URL NOT FOUND", 404)
         return endpoint
 
-    def _caller(self, endpoint: Endpoint, request: HttpCall, told_ms: int) -> SandboxKey | None:
+    def _caller(self, endpoint: Endpoint, request: HttpCall, clock_ms: int) -> SandboxKey | None:
         if not endpoint.signed:
             return None
         key = auth.caller(
@@ -179,7 +179,7 @@ class Sandbox:
             path=request.path,
             query=request.query,
             body=request.body,
-            now_ms=told_ms,
+            now_ms=clock_ms,
             address=request.address,
         )
         check_permission(key, endpoint.name, request.headers.get("locale", ""))
@@ -203,7 +203,7 @@ class Sandbox:
         key: SandboxKey | None,
         request: HttpCall,
         now_ms: int,
-        told_ms: int,
+        clock_ms: int,
         fault: str | None,
     ) -> Any:
         if endpoint.writes:
@@ -214,7 +214,7 @@ class Sandbox:
         if fault == "stale-reads" and read_key in self._read_before:
             return self._read_before[read_key]
         values = dict(parse_qsl(request.query, keep_blank_values=True))
-        at_ms = told_ms if endpoint.name == "public.time" else now_ms
+        at_ms = clock_ms if endpoint.name == "public.time" else now_ms
         payload = spoken(
             endpoint.name, read(self.exchange_state, key, endpoint.name, values, at_ms, self._live), self._live
         )

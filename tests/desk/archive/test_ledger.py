@@ -233,7 +233,7 @@ def test_a_net_that_crosses_zero_ends_one_trip_and_begins_the_next() -> None:
     assert first.fees + second.fees == Decimal("-0.18")
 
 
-def test_a_hole_is_said_beside_the_periods_that_it_meets_alone() -> None:
+def test_a_gap_is_said_beside_the_periods_that_it_meets_alone() -> None:
     archive = Archive(None)
     day = 86_400_000
     rows = [ProductRow(USDT, fill(number, START_MS + number * day)) for number in range(5)]
@@ -387,7 +387,7 @@ def test_in_one_way_mode_a_proven_start_tells_closes_without_profit() -> None:
     assert (total(archive).sums.trades, total(archive).sums.losses) == (1, 1)
 
 
-def test_nothing_is_proven_over_a_hole() -> None:
+def test_nothing_is_proven_over_a_gap() -> None:
     archive = Archive(None)
     rows = fills_of((1, "buy", "open", "1", "0"))
     archive.add(FuturesFill, rows, {USDT: [Gap(rows[0].record.trade_id)]})

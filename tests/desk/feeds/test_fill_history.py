@@ -66,7 +66,7 @@ async def test_a_quiet_poll_asks_for_what_is_new_only() -> None:
     client.rows[FILLS, USDT] = [fill(number) for number in range(90)]
     past = history(client)
     await past.read_newest(0.0)
-    await past.read_hole()
+    await past.read_gap()
     before = client.count(FILLS)
     await past.read_newest(1.0)
     _, request = client.requests[-1]
@@ -96,7 +96,7 @@ async def test_a_long_absence_is_closed_without_a_gap() -> None:
     again = history(client)
     await again.attach(archive)
     await again.read_newest(1.0)
-    while await again.read_hole():
+    while await again.read_gap():
         pass
     assert archive.count(Selection(FuturesFill)) == 2_000
     assert len(list(again.rows)) == KEPT
@@ -127,7 +127,7 @@ async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_anothe
     await another.attach(archive)
     assert another.gaps == past.gaps
     await another.read_newest(2.0)
-    while await another.read_hole():
+    while await another.read_gap():
         pass
     assert archive.count(Selection(FuturesFill)) == 75
 
@@ -139,13 +139,13 @@ async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_re
     earlier = history(client)
     await earlier.attach(archive)
     await earlier.read_newest(0.0)
-    while await earlier.read_hole():
+    while await earlier.read_gap():
         pass
     client.rows[FILLS, USDT] = [fill(number) for number in range(140, 300)]  # the exchange forgets the oldest
     past = history(client)
     await past.read_newest(1.0)
     await past.attach(archive)
-    while await past.read_hole():
+    while await past.read_gap():
         pass
     assert archive.count(Selection(FuturesFill)) == 300
     assert past.complete
@@ -156,7 +156,7 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> Non
     client.rows[FILLS, USDT] = [fill(number) for number in range(10)]
     past = history(client)
     await past.read_newest(0.0)
-    await past.read_hole()
+    await past.read_gap()
 
     def refuses(name: str, request: object) -> None:
         if getattr(request, "start_time", None) is not None:
@@ -170,7 +170,7 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> Non
     assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
 
 
-async def test_a_hole_that_is_refused_is_never_taken_for_closed() -> None:
+async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
     past = history(client)
@@ -241,12 +241,12 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
                 await past.attach(archive)
             with suppress(Unreachable):
                 await past.read_newest(float(turn))
-                await past.read_hole()
+                await past.read_gap()
             keys = [row.key for row in past.rows]
             assert len(keys) == len(set(keys))
         client.before = lambda name, request: None
         await past.read_newest(99.0)
-        while await past.read_hole():
+        while await past.read_gap():
             pass
         wanted = {row.key for row in rows}
         kept = {row.record.key for _, row in archive.page(Selection(FuturesFill), None, 10_000)}
@@ -282,7 +282,7 @@ async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: l
     client.misspelt = {fill(number).trade_id for number in bad}
     past = history(client)
     await past.read_newest(0.0)
-    while await past.read_hole():
+    while await past.read_gap():
         pass
     assert len(past.undecodable_rows) == len(bad)
     client.rows[FILLS, USDT] += [fill(number) for number in range(200, 205)]  # a minute and more goes by
@@ -313,13 +313,13 @@ async def test_what_was_not_decoded_is_read_by_the_next_session() -> None:
     first = history(client)
     await first.attach(archive)
     await first.read_newest(0.0)
-    while await first.read_hole():
+    while await first.read_gap():
         pass
     client.misspelt.clear()
     second = history(client)
     await second.attach(archive)
     await second.read_newest(0.0)
-    while await second.read_hole():
+    while await second.read_gap():
         pass
     kept = {row.record.trade_id for _, row in archive.page(Selection(FuturesFill), None, 1_000)}
     assert kept == {fill(number).trade_id for number in range(90)}

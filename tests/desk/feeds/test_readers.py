@@ -315,7 +315,7 @@ async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_p
     first = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
     await first.attach(archive)
     await first.read_newest(0.0)
-    while await first.read_hole():
+    while await first.read_gap():
         pass
     client.rows[FILLS, USDT] = [fill(number) for number in range(25, 40)]
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]

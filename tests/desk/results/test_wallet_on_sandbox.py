@@ -67,7 +67,7 @@ class Trader:
     async def read(self) -> None:
         for fills, bills in zip(self.fills, self.bills, strict=True):
             await fills.read_newest(self.clock.monotonic())
-            while await fills.read_hole():
+            while await fills.read_gap():
                 pass
             await bills.read_newest(self.clock.monotonic())
             while await bills.read_gap(self.clock.monotonic()):

@@ -66,7 +66,7 @@ def test_funding_stands_beside_the_fills_that_do_not_show_it() -> None:
     assert funding_beside(None, "USDT", DEFAULT_FORMAT) == ""
 
 
-def test_a_hole_is_named_by_its_times() -> None:
+def test_a_gap_is_named_by_its_times() -> None:
     begin = SINCE + 21 * DAY_MS + 6 * 3_600_000
     results = replace(RESULTS, missing=(gap(begin, begin + 4_200_000),))
     assert wallet_line(results).endswith(" · ? fills from 13 Nov 06:00 to 07:10 are being read")

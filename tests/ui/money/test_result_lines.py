@@ -77,7 +77,7 @@ def test_what_is_not_known_is_a_dash() -> None:
         assert lines[name].tone is Tone.PLAIN
 
 
-def test_a_hole_and_a_conversion_mark_what_they_touch() -> None:
+def test_a_gap_and_a_conversion_mark_what_they_touch() -> None:
     lines = lines_of(figures(is_complete=False, is_converted=True))
     assert (lines["Gross"].figure, lines["Gross"].mark) == ("~+8.00", "?")
     assert (lines["Closed orders"].figure, lines["Closed orders"].mark) == ("3", "?")

@@ -285,10 +285,10 @@ async def test_a_lock_that_others_do_not_see_is_told_and_written_later(
             patch.setattr(Journal, "set_trading_lock", full)
             assert not await one.lock()
             await asyncio.sleep(2)
-            assert one.locked and not one.intents.lock_is_told
+            assert one.locked and not one.intents.lock_is_shared
             assert not other.locked
         await asyncio.sleep(2)
-        assert one.intents.lock_is_told
+        assert one.intents.lock_is_shared
         assert other.locked
 
 

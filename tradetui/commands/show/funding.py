@@ -16,7 +16,7 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_windows import NINETY_DAYS_MS
 
 _KEPT_MARGIN_MS = 60_000
-"""What is read back to stays this far within what the exchange keeps: a request takes a moment to arrive."""
+"""Reading begins this much after the oldest bill that the exchange keeps: a request takes a moment to arrive."""
 
 
 async def write_funding(

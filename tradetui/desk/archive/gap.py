@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Fills not read yet: those older than the fill `cursor`, down to `until` (Unix ms; None: as far as is told)."""
+    """Fills not read yet: older than the fill `cursor`, down to `until` (Unix ms; None: all there are)."""
 
     cursor: str
     until: int | None = None

@@ -127,7 +127,7 @@ class PositionsReader:
         if self._own or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
             await history.read_newest(now)
         for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
-            if not await history.read_hole():
+            if not await history.read_gap():
                 break
         if history.gaps:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")

@@ -8,10 +8,10 @@ from tradetui.storage.disk_thread import Disk
 
 
 class AccountLock:
-    """What this session knows of the lock. The newest choice counts, whenever earlier ones come to be written."""
+    """The lock as this session knows it. Its newest choice counts, even where an older one is written later."""
 
     def __init__(self, disk: Disk, clock: Clock, *, locked: bool) -> None:
-        self.is_told = True
+        self.is_shared = True
         """Whether the other sessions see that this one was locked by hand."""
         self.here = locked
         """Whether this session is locked, whatever the others see."""
@@ -34,24 +34,24 @@ class AccountLock:
         """Lock or unlock at once; gives the number of the choice, with which it is to be written."""
         self._choices += 1
         self._everywhere = locked
-        # Without a journal nobody else is told, so it is this session's own.
+        # Without a journal no other session can see it, so it holds in this one alone.
         self.here = locked and not has_journal
-        self.is_told = True
+        self.is_shared = True
         return self._choices
 
     def seen(self, locked: bool, choice: int) -> None:
-        """Take over what the journal says, where nothing was chosen here since it was asked."""
+        """Take over what the journal says, unless a choice was made here since it was read."""
         if choice == self._choices:
             self._everywhere = locked
 
     async def write(self, journal: Journal | None, locked: bool, choice: int) -> bool:
-        """Write a choice for every process; whether it is written. A lock that is not holds for this session.
+        """Write a choice for every process; whether it was written. A lock that was not holds in this session alone.
 
         Raises:
             FileUnusable, sqlite3.Error, OSError: the newest choice cannot be written.
         """
         if journal is None:
-            self.is_told = not locked
+            self.is_shared = not locked
             return False
         try:
             await self._disk.run(journal.set_trading_lock, locked, Moment.now(self._clock))
@@ -59,8 +59,8 @@ class AccountLock:
             if choice != self._choices:
                 return False
             self.here = self.here or locked
-            self.is_told = not locked
+            self.is_shared = not locked
             raise
         if choice == self._choices:
-            self.is_told, self.here = True, False
+            self.is_shared, self.here = True, False
         return True

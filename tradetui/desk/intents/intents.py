@@ -183,7 +183,7 @@ class Intents:
         """Take over what other processes wrote: the trading lock and intents that are not settled."""
         if self._journal is None:
             return
-        if not self.lock_is_told:
+        if not self.lock_is_shared:
             await self._write_lock(True, self._lock.choice)
         choice = self._lock.choice
         try:
@@ -339,9 +339,9 @@ class Intents:
         return self._lock.locked
 
     @property
-    def lock_is_told(self) -> bool:
+    def lock_is_shared(self) -> bool:
         """Whether the other sessions see that this one was locked by hand."""
-        return self._lock.is_told
+        return self._lock.is_shared
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.

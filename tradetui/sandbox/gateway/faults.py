@@ -1,4 +1,4 @@
-"""Bad weather: which answer is disturbed and how, by a seeded chance or by a test's own word."""
+"""Faults of the embedded exchange: which answer is disturbed and how, by a seeded chance or as a test plans it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Faults:
         self._planned.append(_Planned(kind, endpoint, times))
 
     def heal(self) -> None:
-        """End all bad weather."""
+        """End all faults, planned and random."""
         self.rates.clear()
         self._planned.clear()
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class KeyedScreen(Protocol):
-    """A screen of the registry of keys: the main screen, or that of a lookup."""
+    """A screen that the registry of bindings names: the main screen, a lookup, a list or a row's detail."""
 
     where: ClassVar[str]
 

@@ -87,7 +87,7 @@ def alarm_of(desk: Desk) -> str:
         return NOT_KEPT if desk.archive_trouble else ""
     if intents.loss is not None:
         return "JOURNAL LOST OR DAMAGED: L"
-    if not intents.lock_is_told:
+    if not intents.lock_is_shared:
         return "LOCKED IN THIS SESSION ONLY"
     if intents.fault is not None:
         return f"JOURNAL {intents.fault.upper()}: L"

@@ -44,14 +44,14 @@ _BOOKING: Final = "working out results"
 
 
 class Needed(StrEnum):
-    """What is read first where there is no archive."""
+    """What the results are made of, and so what is read where there is no archive."""
 
     FILLS = "fills"
     EQUITY = "equity"
 
 
 def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
-    """The archive with the ledger brought up to date; what is needed for the period is read first where it is none.
+    """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
 
     Raises:
         ConfigurationError: the file cannot be used.
@@ -138,7 +138,7 @@ async def _read_fills(
         span.product_type is product_type and span.since <= until and since <= span.until
         for span in missing_spans(archive.connection, client.clock.wall_ms())
     ):
-        if not await history.read_hole():
+        if not await history.read_gap():
             break
         progress.page()
     _bring_forward(archive)

@@ -123,7 +123,7 @@ class FillHistory:
             await self._read_newest(now)
             await self._read_undecodable(now)
 
-    async def read_hole(self) -> bool:
+    async def read_gap(self) -> bool:
         """Read one page of what is missing; whether there was anything to read."""
         async with self._turn:
             if not self.gaps:

@@ -30,7 +30,7 @@ class FillsReader:
         if behind and error is None:
             note = "older fills are being read"
             try:
-                await min(behind, key=lambda history: history.pages_read).read_hole()
+                await min(behind, key=lambda history: history.pages_read).read_gap()
             except ExchangeError as problem:
                 note = f"older fills wait: {problem.reason}"
         rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
