@@ -131,6 +131,14 @@ class TradeApp(App[None], inherit_bindings=False):
         """What is painted before the main screen, which then is always the lowest, is imported."""
         return StartScreen(self.settings, self.begin)
 
+    def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
+        """The screen, its styles read: Textual reads them once it has styled it, and all others with them again."""
+        shown: Screen[Any] = super().get_screen(screen, screen_class)
+        if unread := [file for file in shown.css_path if not self.stylesheet.has_source(str(file))]:
+            self.stylesheet.read_all(unread)
+            self.stylesheet.parse()
+        return shown
+
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
         """What is on the screen as SVG; the spaces that a text begins with are kept by every renderer."""
         drawn = super().export_screenshot(title=title, simplify=simplify)

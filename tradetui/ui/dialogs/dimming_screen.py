@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
@@ -63,6 +64,8 @@ def _dimmed(under: RichStyle, style: RichStyle | None, tint: Color) -> RichStyle
 
 class DimmingScreen(ModalScreen[ScreenResultType]):
     """A dialog's screen. Messages show beside the dialog, and not a second time behind it."""
+
+    CSS_PATH = Path(__file__).with_name("dialogs.tcss")
 
     @on(events.Mount)
     def _take_messages(self) -> None:

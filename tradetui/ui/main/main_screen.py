@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -54,6 +55,7 @@ class MainScreen(TableScreen):
     """Renders what the desk publishes; every binding of the registry that belongs to `main` is an action here."""
 
     where = "main"
+    CSS_PATH = Path(__file__).with_name("main.tcss")
     AUTO_FOCUS = ""
     BLANK = True
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
