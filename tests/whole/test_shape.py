@@ -57,6 +57,13 @@ def test_every_file_that_the_map_names_is_there() -> None:
     assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in paths)] == []
 
 
+def test_every_room_that_the_map_names_is_there() -> None:
+    table = re.findall(r"^\| `([a-z]+)` \| (.*)$", (ROOT / "tradetui" / "README.md").read_text(encoding="utf-8"), re.M)
+    named = [f"{room}/{inner}" for room, row in table for inner in re.findall(r"`([a-z_]+)/`", row)]
+    assert named, "the map names rooms"
+    assert [room for room in named if not (ROOT / "tradetui" / room / "__init__.py").exists()] == []
+
+
 def test_no_name_says_nothing() -> None:
     parts = {part.removesuffix(".py") for line in tracked() if line.startswith("tradetui/") for part in line.split("/")}
     assert not parts & EMPTY_NAMES
