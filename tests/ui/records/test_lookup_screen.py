@@ -49,13 +49,15 @@ async def settle(pilot: Pilot[None], seconds: float = 1.0) -> None:
 
 
 async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None:
-    """Type a text into a field of the open form."""
+    """Type a text into a field of the open form; while one types nothing is called wrong, after leaving it is."""
     box = stage.app.screen.query_one(f"#field-{field}", Input)
     box.focus()
     box.value = ""
     await pilot.press(*("full_stop" if letter == "." else "minus" if letter == "-" else letter for letter in text))
     await pilot.pause()
-    assert box.value == text
+    assert box.value == text and problem(stage, field) == ""
+    await pilot.press("down", "up")
+    assert box.has_focus
 
 
 def problem(stage: Stage, field: str) -> str:
@@ -281,7 +283,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         form = stage.app.screen
         assert isinstance(form, FilterForm)
         await typed(stage, pilot, "groupType", "gift")
-        assert problem(stage, "groupType").startswith("groupType: one of the billing types; given: gift. Use one of:")
+        assert problem(stage, "groupType").startswith("Group: one of the billing types; given: gift. Use one of:")
         assert form.query_one("#confirm", Button).disabled
         await pilot.press("enter")
         assert stage.app.screen is form
@@ -289,7 +291,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         await typed(stage, pilot, "coin", "BTC")
         await typed(stage, pilot, "startTime", "100d")
         await typed(stage, pilot, "endTime", "1d")
-        assert problem(stage, "endTime").startswith("endTime: at most 90 days after startTime; given: 99.0 days.")
+        assert problem(stage, "endTime").startswith("To: at most 90 days after From; given: 99.0 days.")
         await typed(stage, pilot, "startTime", "60d")
         assert {problem(stage, field) for field in texts_of(stage)} == {""}
         assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
@@ -305,7 +307,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
             and now - 60 * 86_400_000 <= int(row["cTime"]) <= now - 86_400_000
         ]
         assert ids(screen) == expected != []
-        assert "coin BTC · groupType transaction · 2026-06-02 12:00 to" in screen_text(stage.app)
+        assert "Coin BTC · Group transaction · 2026-06-02 12:00 to" in screen_text(stage.app)
         await pilot.press("f")
         await pilot.pause()
         again = stage.app.screen
@@ -360,7 +362,7 @@ async def test_a_word_is_completed_while_it_is_typed() -> None:
         await pilot.press("right")
         await pilot.pause()
         assert stage.app.screen.query_one("#field-groupType", Input).value == "transaction"
-        assert "groupType: deposit, withdraw, transaction" in screen_text(stage.app)
+        assert "Group: deposit, withdraw, transaction" in screen_text(stage.app)
 
 
 async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:

@@ -121,11 +121,11 @@ BUSY = ("The exchange is busy or under maintenance: HTTP status 502", "failed, u
 FAILED_SHOWS = {table: BUSY for table in LOOKUPS} | {"email": ("subUid does not belong to this broker (40066)",)}
 LOADING_SHOWS = {table: ("0 rows · reading …",) for table in LOOKUPS}
 FORM_SHOWS = {
-    "spot-fills": ("Fill in or correct: startTime.",),
-    "spot-bills": ("Fill in or correct: groupType, endTime.",),
-    "convert": ("Fill in or correct: startTime.",),
-    "transfers": ("Fill in or correct: endTime.",),
-    "email": ("Fill in or correct: subUid.",),
+    "spot-fills": ("Fill in or correct: From.",),
+    "spot-bills": ("Fill in or correct: Group, To.",),
+    "convert": ("Fill in or correct: From.",),
+    "transfers": ("Fill in or correct: To.",),
+    "email": ("Fill in or correct: Sub-account.",),
 }
 
 

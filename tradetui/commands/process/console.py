@@ -139,7 +139,9 @@ def needs_terminal(environ: Mapping[str, str]) -> bool:
 
 def ask(question: str, proposed: str = "") -> str:
     """Ask for a line on standard error and return the answer, or what is proposed."""
-    say(f"{question}{f' [{proposed}]' if proposed else ''}:")
+    output = Output(_unguarded(sys.stderr))
+    output.layout(f"{scrub(question)}{f' [{scrub(proposed)}]' if proposed else ''}: ")
+    output.flush()
     return sys.stdin.readline().strip() or proposed
 
 

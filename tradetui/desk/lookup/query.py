@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
+from tradetui.desk.tables.rows.date_filter import read_moment
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
-from tradetui.wire.time_points import is_ago, milliseconds
+from tradetui.wire.time_points import is_ago
 from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule
 
 START, END = "startTime", "endTime"
@@ -66,7 +67,9 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
 
     def read(parameter: Parameter, text: str) -> Any:
         if isinstance(parameter, Milliseconds):
-            return parameter.read(milliseconds(text, now_ms, parameter.name, zone))
+            at_end = parameter.name == END
+            moment_ms = read_moment(parameter.name, text, now_ms, zone, at_end=at_end)
+            return parameter.read(min(moment_ms, now_ms) if at_end else moment_ms)
         return parameter.read(text)
 
     given = {name: text.strip() for name, text in texts.items() if text.strip()}

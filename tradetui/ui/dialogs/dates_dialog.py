@@ -76,7 +76,8 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         """Say what is wrong with each box, and what will be shown."""
         chosen, problems = self._read()
         for name in DATE_FIELDS:
-            self.show_problem(f"problem-{name}", sanitized(problems.get(name, "")))
+            is_unfinished = self.is_typed_in(f"field-{name}")
+            self.show_problem(f"problem-{name}", sanitized("" if is_unfinished else problems.get(name, "")))
         shown = "everything" if chosen is None else chosen.title(self._zone, None)
         about = f"Shows {shown}, in {zone_label(self._zone)}." if not problems else ""
         self.show_result(acceptable=not problems, about=[about])

@@ -21,6 +21,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     """
 
     AUTO_FOCUS = "Input"
+    _typed_in: str | None = None
 
     @abstractmethod
     def check(self) -> None:
@@ -69,14 +70,22 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The rule of a field stands below as soon as it has the focus."""
+        self._typed_in = None
         self.check()
 
+    def is_typed_in(self, box_id: str) -> bool:
+        """Whether somebody is typing in a box, in which what is half typed is not called wrong yet."""
+        return self._typed_in == box_id
+
     @on(Input.Changed)
-    def _typed(self) -> None:
+    def _typed(self, event: Input.Changed) -> None:
+        self._typed_in = event.input.id if event.input.has_focus else None
         self.check()
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
+        self._typed_in = None
+        self.check()
         self.accept()
 
     def confirm(self) -> None:

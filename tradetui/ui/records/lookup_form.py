@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.lookup.query import Checked, Query
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.records.lookup_sentences import stretch_words
+from tradetui.ui.records.lookup_sentences import field_title, in_titles, stretch_words
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
 
@@ -61,7 +61,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     def _lines(self, field: FormField) -> ComposeResult:
         with Horizontal(classes="field"):
-            yield Static(sanitized(field.name), classes="name", markup=False)
+            yield Static(sanitized(field_title(field.name)), classes="name", markup=False)
             yield self.box(
                 field,
                 f"field-{field.name}",
@@ -73,7 +73,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     def _hint(self, field: FormField) -> str:
         if field.is_time:
-            return f"2026-08-01T09:30 ({zone_label(self._zone)}), 7d ago, or milliseconds"
+            return f"today, 7d, 11-20 or 2026-11-20 15:30 {zone_label(self._zone)}"
         if field.choices:
             return f"any of {len(field.choices)} words" if len(field.choices) > 4 else " or ".join(field.choices)
         return "needed" if field.required else "any"
@@ -94,8 +94,9 @@ class FilterForm(ParameterForm[Query | None]):
         result = self._check(texts)
         for name, field in self._fields.items():
             # That it is needed stands in the empty box already.
-            empty = field.required and not texts[name].strip()
-            line = self.show_problem(f"problem-{name}", sanitized("" if empty else result.problems.get(name, "")))
+            is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
+            problem = "" if is_unfinished else in_titles(result.problems.get(name, ""))
+            line = self.show_problem(f"problem-{name}", sanitized(problem))
             # Where there is little room, whole where one types and its first line elsewhere.
             whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus
             line.set_class(whole, "-whole")
@@ -103,9 +104,9 @@ class FilterForm(ParameterForm[Query | None]):
 
     def _about(self, result: Checked) -> list[str]:
         field = self._fields.get(self.focused_id("field-"))
-        choices_line = f"{field.name}: {', '.join(field.choices)}" if field is not None and field.choices else ""
+        choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}" if field and field.choices else ""
         if result.query is None:
-            return [choices_line, f"Fill in or correct: {', '.join(result.problems)}."]
+            return [choices_line, f"Fill in or correct: {', '.join(map(field_title, result.problems))}."]
         stretch = stretch_words(result.query, self._zone)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 

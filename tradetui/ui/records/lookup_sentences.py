@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +16,33 @@ if TYPE_CHECKING:
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES: Final = ("startTime", "endTime")
+_TITLES: Final[Mapping[str, str]] = {
+    "startTime": "From",
+    "endTime": "To",
+    "orderId": "Order ID",
+    "groupType": "Group",
+    "businessType": "Business",
+    "subUid": "Sub-account",
+}
+_NAMES: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\b")
 BAR: Final = 24
 KeyOf = Callable[[str], str]
 
 
+def field_title(name: str) -> str:
+    """What a parameter of the interface is called on the screen."""
+    return _TITLES.get(name, name.capitalize())
+
+
+def in_titles(problem: str) -> str:
+    """A sentence that begins with a parameter's name, with the titles of that one and of others it names."""
+    name, colon, sentence = problem.partition(":")
+    return f"{field_title(name)}{colon}{_NAMES.sub(lambda other: field_title(other[0]), sentence)}"
+
+
 def asked_words(query: Query, zone: tzinfo) -> str:
     """The filters and the stretch of time."""
-    filters = [f"{name} {text}" for name, text in query.texts.items() if name not in _TIMES]
+    filters = [f"{field_title(name)} {text}" for name, text in query.texts.items() if name not in _TIMES]
     return " · ".join(filter(None, (*filters, stretch_words(query, zone))))
 
 

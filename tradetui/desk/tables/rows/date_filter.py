@@ -127,11 +127,20 @@ def read_date_filter(
 
 
 def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
-    now = utc_moment(now_ms).astimezone(zone)
-    day = _day(field, text, now.date())
     if _NO_SPAN.fullmatch(text) is not None:
         remedy = "Leave it empty for now." if at_end else _TIME_REMEDY
         raise InvalidRequest(field, "must be a span above zero", text, remedy)
+    return read_moment(field, text, now_ms, zone, at_end=at_end)
+
+
+def read_moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
+    """The Unix milliseconds of a day, a time or a span that a person typed; of a day its first, or its last `at_end`.
+
+    Raises:
+        InvalidRequest: it is none of them; `field` names it there.
+    """
+    now = utc_moment(now_ms).astimezone(zone)
+    day = _day(field, text, now.date())
     if day is None:
         try:
             return milliseconds(text, now_ms, field, zone)

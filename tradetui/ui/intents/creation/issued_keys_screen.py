@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 from typing import ClassVar
 
 from pydantic import SecretStr
@@ -15,10 +16,12 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.text_dialog import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.sanitize import scrub
 from tradetui.wire.unix_time import utc_moment
 
@@ -95,7 +98,11 @@ class IssuedKeys(Vertical):
         if entry.unreadable:
             self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
             return
-        created = f"{utc_moment(entry.at_ms):%Y-%m-%d %H:%M:%S} UTC" if entry.at_ms else UNKNOWN
+        created = UNKNOWN
+        if entry.at_ms:
+            desk = trading_app(self).desk
+            zone = UTC if desk is None else desk.zone
+            created = f"{utc_moment(entry.at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S} {zone_label(zone)}"
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
         lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]

@@ -227,7 +227,8 @@ class ReversalDialog(ScrollingDialog):
         if self._phase is Phase.OVER or self._preview is None:
             self._frame.show_state("" if self._phase is Phase.OVER else "reading …")
         elif self._phase is Phase.SENDING:
-            self._frame.show_state("sending …")
+            has_left = self._attempt is not None and self._attempt.sent is not None
+            self._frame.show_state("sent · looking for the outcome …" if has_left else "sending …")
         else:
             self._frame.show_age(self._preview, self._now)
 
@@ -395,6 +396,7 @@ class ReversalDialog(ScrollingDialog):
 
     def show_standing(self, standing: Content) -> None:
         """Show how far it is."""
+        self._show_age()
         self.give_reason(standing)
 
     def show_end(self, end: Ending) -> None:
