@@ -119,8 +119,11 @@ def _no_options(_: argparse.ArgumentParser) -> None:
     """A command that takes what every command takes."""
 
 
+_JSON_HELP = "as JSON, for scripts"
+
+
 def _json_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--json", action="store_true")
+    command.add_argument("--json", action="store_true", help=_JSON_HELP)
 
 
 def _demo_options(demo: argparse.ArgumentParser) -> None:
@@ -134,21 +137,33 @@ def _demo_options(demo: argparse.ArgumentParser) -> None:
 
 
 def _sandbox_options(sandbox: argparse.ArgumentParser) -> None:
-    sandbox.add_argument("--host", default="127.0.0.1")
-    sandbox.add_argument("--port", type=_port, default=0, help="0 takes a free one")
-    sandbox.add_argument("--seed", type=int, default=7)
-    sandbox.add_argument("--speed", type=_speed, default=1.0, metavar="X", help="market time per real time")
+    sandbox.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    sandbox.add_argument("--port", type=_port, default=0, help="port to listen on (default 0: a free one)")
+    sandbox.add_argument("--seed", type=int, default=7, help="accounts and market follow from it (default 7)")
     sandbox.add_argument(
-        "--fault", action="append", default=[], metavar="KIND=RATE,…", help="faults on demand, e.g. 5xx=0.05"
+        "--speed",
+        type=_speed,
+        default=1.0,
+        metavar="X",
+        help="how many times as fast as real time the market goes (default 1)",
+    )
+    sandbox.add_argument(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="KIND=RATE,…",
+        help="let a share of calls fail, such as 5xx=0.05",
     )
     sandbox.add_argument("--no-limits", action="store_true", help="no rate limits")
     sandbox.add_argument("--core-only", action="store_true", help="only the thirteen endpoints")
-    sandbox.add_argument("--dialect", choices=("documented", "live"), default="documented")
-    sandbox.add_argument("--one-way-size", choices=("honour", "ignore"), default="honour")
+    dialect = "speak as the interface document does, or with the live exchange's words"
+    sandbox.add_argument("--dialect", choices=("documented", "live"), default="documented", help=dialect)
+    one_way_size = "whether the size of a reversal counts in one-way mode"
+    sandbox.add_argument("--one-way-size", choices=("honour", "ignore"), default="honour", help=one_way_size)
 
 
 def _preview_options(preview: argparse.ArgumentParser) -> None:
-    preview.add_argument("symbol", metavar="SYMBOL")
+    preview.add_argument("symbol", metavar="SYMBOL", help="the contract, such as BTCUSDT")
     preview.add_argument(
         "--side",
         type=str.lower,
@@ -156,7 +171,7 @@ def _preview_options(preview: argparse.ArgumentParser) -> None:
         help="the side to reverse: buy for the LONG, sell for the SHORT; needed where both are held",
     )
     preview.add_argument("--size", help="amount to reverse; the whole position when not given")
-    preview.add_argument("--json", action="store_true")
+    preview.add_argument("--json", action="store_true", help=_JSON_HELP)
 
 
 def _init_options(init: argparse.ArgumentParser) -> None:
@@ -172,7 +187,7 @@ def _watch_options(watch: argparse.ArgumentParser) -> None:
         nargs="*",
         type=_event_kind,
         metavar="WHAT",
-        help=f"what to print, of {', '.join(EVENT_KINDS)}; everything if left out",
+        help=f"which of {', '.join(EVENT_KINDS)} to print; all if left out",
     )
     watch.add_argument("--json", action="store_true", help="a JSON object a line")
     since = "go on after this event; or from a time: ISO 8601 in the profile's time zone, a span such as 1h, or ms"
@@ -181,7 +196,7 @@ def _watch_options(watch: argparse.ArgumentParser) -> None:
 
 
 def _journal_options(journal: argparse.ArgumentParser) -> None:
-    journal.add_argument("--json", action="store_true")
+    journal.add_argument("--json", action="store_true", help=_JSON_HELP)
     journal.add_argument(
         "--accept-loss",
         action="store_true",
@@ -190,31 +205,36 @@ def _journal_options(journal: argparse.ArgumentParser) -> None:
 
 
 def _completions_options(completions: argparse.ArgumentParser) -> None:
-    completions.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completions.add_argument(
+        "shell", choices=("bash", "zsh", "fish"), help="save its script where that shell looks for completions"
+    )
     completions.set_defaults(build_parser=build_parser)
 
 
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "demo": ("the whole program on its own embedded exchange: no account, no network", _demo_options),
-    "monitor": ("read-only: nothing can be sent", _no_options),
+    "monitor": ("the interactive session, read-only: nothing can be sent", _no_options),
     "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
-    "show": ("one read of any reading endpoint, for scripts", _no_options),
-    "watch": ("a line for each fill, order, trigger, alert and outcome; to be resumed from any", _watch_options),
-    "preview": ("the reversal plan from live data; never sends", _preview_options),
-    "init": ("write a profile (mode 0600)", _init_options),
+    "show": ("read one kind of record once, for scripts", _no_options),
+    "watch": (
+        "print a line for each fill, order, trigger, alert and outcome, from now on or from any of them",
+        _watch_options,
+    ),
+    "preview": ("what a reversal would do, from live data; never sends", _preview_options),
+    "init": ("set up a profile and its API key (files of mode 0600)", _init_options),
     "doctor": ("check configuration, clock, key, permissions, limits and terminal", _json_option),
-    "journal": ("list intents and their outcomes", _journal_options),
-    "keys": ("the key table", _json_option),
-    "paths": ("where configuration, keys, data, state and the shared rate limits are", _json_option),
-    "completions": ("a shell's completion script, to be saved where that shell looks for it", _completions_options),
+    "journal": ("list what was sent, reversals and creations, with its outcome", _journal_options),
+    "keys": ("every key and what it does, with the id to change it by", _json_option),
+    "paths": ("where configuration, API keys, data, state and the shared rate limits lie", _json_option),
+    "completions": ("print the completion script of a shell", _completions_options),
 }
 """Each command with its summary and what adds its own options."""
 
 
 _WATCH_EPILOG = """Example: tradetui watch fill trigger --json --since 17-5f0c2a9b-1763800000000. Every line has an
-id; --since with the last one you have goes on where you were, after a kill too: fills and triggers come once each,
-orders as they changed meanwhile, with "missed": true where a state between was not seen. Links that are lost are said
-on standard error, once, and go on by themselves. Ends with 0 on SIGINT, SIGTERM, and when nobody reads any more.
+id; --since with the last id you have goes on after it, even after a kill: fills and triggers come once each, orders
+with what changed meanwhile, and "missed": true where a state between was not seen. A lost link is reported on standard
+error and tried again. Ends with 0 on SIGINT, SIGTERM, and when its output is closed.
 JSON: id, event, time (ms), sentence, productType; fill, trigger or order as the exchange sent it; of an order state
 (new, changed, filled, gone), filled, missed; of an alert rules, channels; of an outcome intent, state, details."""
 

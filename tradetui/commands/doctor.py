@@ -161,15 +161,15 @@ def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Che
         case "remembered":
             return Check("account", CheckStatus.NOT_ASKED, f"uid {account.uid}, from an earlier session; {_NOT_ASKED}")
     if not reached:
-        finding = f"uid not known, a hash of the key stands in for it; {_NOT_ASKED}"
+        finding = f"uid not known, so the account goes by its API key; {_NOT_ASKED}"
         return Check("account", CheckStatus.NOT_ASKED, finding)
     if not key_works:
         return Check("account", CheckStatus.NOT_ASKED, "not known while the check of the key fails")
     return Check(
         "account",
         CheckStatus.OK,
-        "the exchange does not report the uid and the profile has none; a hash of the key stands in, so an order sent "
-        "with another key of this account locks nothing here. Set uid in each profile",
+        "the exchange does not report the uid and the profile has none, so the account goes by its API key: what is "
+        "sent with another key of the account does not lock the symbol here. Set uid in each profile",
     )
 
 
@@ -192,7 +192,7 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
     except (sqlite3.Error, OSError) as problem:
         return _check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
     open_ones = sum(intent.state not in ENDED for intent in newest)
-    finding = f"{location.file}, {open_ones or 'none'} of its newest intents not settled"
+    finding = f"{location.file}, newest reversals and creations without an outcome: {open_ones or 'none'}"
     return _check("journal", True, "; ".join([finding, *elsewhere]))
 
 

@@ -76,7 +76,7 @@ async def _watch(
             await printing
     except NoLog as problem:
         raise ConfigurationError(
-            f"events cannot be kept, so that nothing could be resumed: {problem}",
+            f"events cannot be saved, and without that --since could not go on from one: {problem}",
             location=str(loaded.data_dir),
             remedy="Name a directory that you may write to as data_dir or --data-dir.",
         ) from None

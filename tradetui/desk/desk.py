@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 JOURNAL_FILE = "journal.sqlite"
 UID_NOT_KNOWN = (
-    "The exchange does not report this account's uid and the profile sets none: an order sent with another key of this "
-    "account locks nothing here. Set uid in each profile."
+    "The exchange does not report this account's uid and the profile sets none: what is sent with another key of the "
+    "account does not lock the symbol here. Set uid in each profile."
 )
 KEY_STORE_DIR = "vault"
 

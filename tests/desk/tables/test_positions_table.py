@@ -172,8 +172,8 @@ def test_totals_and_the_line_under_them() -> None:
     }
     east = CellFormat(timezone(timedelta(hours=8)), PRECISIONS)
     assert POSITIONS.view.short_note(positions, east) == (
-        "long 35,398 · short 36,251 · net -853 USDT · next funding 00:00, in USDT"
-        " · ~ coin-margined, in USDT at the mark · crossed · reported"
+        "worst SOLUSDT LONG -781.65 · long 35,398 · short 36,251 · net -853 USDT · next funding 00:00, in USDT"
+        " · ~ coin-margined, in USDT at the mark · crossed"
     )
     assert POSITIONS.view.short_note([], FORMAT) == ""
 
@@ -184,7 +184,9 @@ def test_a_sum_with_an_unknown_part_is_unknown() -> None:
     positions = [SOL, replace(BTC, mark=None, unrealised=None)]
     totals = POSITIONS.view.totals(positions, FORMAT)
     assert (totals["unrealised"][0], totals["value"][0], totals["funding"][0]) == ("—", "—", "—")
-    assert POSITIONS.view.short_note(positions, FORMAT).startswith("long 27,874? · short 0? · net +27,874? USDT")
+    assert POSITIONS.view.short_note(positions, FORMAT).startswith(
+        "worst SOLUSDT LONG -781.65? · long 27,874? · short 0? · net +27,874? USDT"
+    )
 
 
 def test_source_and_margin_mode_are_columns_only_where_rows_differ_or_warn() -> None:

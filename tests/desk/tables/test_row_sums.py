@@ -151,6 +151,8 @@ def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> No
         for leg, result, state in (("long", "-781.654", StopState.NONE), ("short", "3", StopState.WAITING))
     )
     assert positions_headline([other, worst], CellFormat()) == "worst BTCUSDT LONG -781.65 · 1 without stop"
+    coin_margined = replace(worst, product_type=COIN, unrealised=Decimal("-0.01"), mark=Decimal(9000))
+    assert positions_headline([coin_margined], CellFormat()).startswith("worst BTCUSDT LONG ~-90.00"), "as in its row"
     assert positions_headline([], CellFormat()) == ""
 
 

@@ -60,6 +60,8 @@ def test_money_has_two_decimals_a_sign_and_a_colour() -> None:
     assert lines["Net realised"].exact == "1234.567"
     assert (lines["Fees"].figure, lines["Fees"].share, lines["Fees"].aside) == ("-2.00", "0.16 %", "of gross")
     assert lines["Fees"].tone is Tone.LOSS
+    many_times = lines_of(figures("-1.95"))["Fees"]
+    assert (many_times.share, many_times.aside) == ("40 ×", "gross")
 
 
 def test_orders_have_shares_and_averages() -> None:

@@ -673,4 +673,4 @@ async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_an
         form.query_one("#field-endTime", Input).focus()
         await pilot.pause()
         text = " ".join(screen_text(stage.app).split())
-        assert "2026-11-01, 2026-11-01T09:30, 36h" in text
+        assert "For example today, yesterday, 7d, 36h" in text

@@ -93,4 +93,4 @@ async def test_what_cannot_be_known_of_an_account_is_said(tmp_path: Path) -> Non
         }
         async with session(environment) as (execution, _):
             assert "no journal yet" in execution.intents.notice
-            assert "locks nothing here. Set uid" in execution.intents.notice
+            assert "does not lock the symbol here. Set uid" in execution.intents.notice

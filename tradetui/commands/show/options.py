@@ -25,8 +25,8 @@ CONVERT_DEFAULT_DAYS = 90
 BITTYTAX = "bittytax"
 _TAXED = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
 _TAX_HELP = (
-    "CSV of transaction records for BittyTax, oldest first; a record always gives the same line, so that lines two "
-    "exports share are one event. fills: profit, fees and funding; spot-bills: what spot-fills do not hold"
+    "CSV of transaction records for BittyTax, oldest first; a record gives the same line in every export, so equal "
+    "lines of two exports are one event. fills: profit, fees and funding; spot-bills: all but spot trades"
 )
 _OWN = frozenset({"productType", "startTime", "endTime", "limit", "idLessThan"})
 
@@ -35,15 +35,15 @@ def show_parser() -> CommandParser:
     """The parser of `show` with the options of everything it reads."""
     parser = CommandParser(
         prog="tradetui show",
-        description="One read of any reading endpoint; JSON, CSV, or aligned text.",
-        epilog="Each has its own options, with all parameters of the interface: tradetui show WHAT --help",
+        description="Read one kind of record once, as aligned text, JSON or CSV.",
+        epilog="Each takes every parameter of its endpoint as an option: tradetui show WHAT --help",
     )
     whats = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for what, table in TABLES.items():
         endpoint = table.endpoint
-        _add_flags(whats.add_parser(str(what), help=f"{endpoint.name}, {endpoint.path}"), what, endpoint)
+        _add_flags(whats.add_parser(str(what), help=f"{table.subject} ({endpoint.path})"), what, endpoint)
     add_result_commands(whats)
-    endpoints = whats.add_parser("endpoints", help="the catalogue of endpoints")
+    endpoints = whats.add_parser("endpoints", help="every endpoint, with its limits and parameters")
     _add_format(endpoints)
     return parser
 

@@ -201,7 +201,7 @@ class Creation:
         try:
             names = await self.keys.reserve(intent, kind, requested_keys)
         except KeyStoreUnusable as problem:
-            await self._intents.note(intent, State.WITHDRAWN, {"why": f"the vault cannot be written: {problem}"})
+            await self._intents.note(intent, State.WITHDRAWN, {"why": f"the new keys could not be saved: {problem}"})
             raise Withheld((f"Nothing was sent: the keys could not be saved. {problem}",)) from None
         attempt = _Attempt(intent, kind, request, requested_keys, names)
         try:

@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import fee, money
 from tradetui.desk.tables.cells.number_format import is_dollar, number, percent
 from tradetui.desk.tables.columns.orders import rest_value
-from tradetui.desk.tables.position_figures import in_dollars
+from tradetui.desk.tables.columns.positions import worst_position
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.position_market import StopState
 from tradetui.trading.trade_effect import effect_of_order
@@ -197,19 +197,9 @@ def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat)
 def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
     """The worst unrealised result in dollars, and how many positions have no stop."""
     positions = list(rows)
-    results = [
-        (dollars, position)
-        for position in positions
-        if (dollars := in_dollars(position, position.unrealised)) is not None
-    ]
-    texts = []
-    if results:
-        dollars, position = min(results, key=lambda result: result[0])
-        worst = money(dollars, "USDT", cell_format, signed=True)
-        texts.append(f"worst {position.symbol} {position.shown_leg.upper()} {worst}")
-    if unprotected := sum(position.market.stop_state is StopState.NONE for position in positions):
-        texts.append(f"{unprotected} without stop")
-    return " · ".join(texts)
+    unprotected = sum(position.market.stop_state is StopState.NONE for position in positions)
+    without_stop = f"{unprotected} without stop" if unprotected else ""
+    return " · ".join(filter(None, (worst_position(positions, cell_format), without_stop)))
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:

@@ -134,7 +134,12 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     if not envelope.ok:
         if write_refused(envelope.code, status, envelope.msg):
             return _refusal(endpoint, envelope, answer)
-        return _unknown(endpoint, answer, envelope.msg or "the exchange answered that it cannot answer", envelope.code)
+        return _unknown(
+            endpoint,
+            answer,
+            envelope.msg or "its error leaves that open",
+            envelope.code,
+        )
     if status >= 500 or status in (408, TOO_MANY_REQUESTS):
         return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
     try:
@@ -203,7 +208,7 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     if status >= 500:
         return Busy(
             f"HTTP status {status}, {answer.unreadable}",
-            remedy="A running session goes on reading; a command is to be given again.",
+            remedy="The screen tries again by itself; run a command again.",
             **error_fields,
         )
     if status == 404:
@@ -219,13 +224,13 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
 
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     remedies = {
-        TransportErrorKind.CONNECT: "Check the network and base_url; a running session tries again.",
-        TransportErrorKind.NAME: "Check base_url and this machine's name service; a running session tries again.",
-        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; a running session tries again.",
+        TransportErrorKind.CONNECT: "Check the network and base_url; the screen tries again by itself.",
+        TransportErrorKind.NAME: "Check base_url and this machine's name service; the screen tries again by itself.",
+        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; the screen tries again by itself.",
         TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
-        TransportErrorKind.TIME_OUT: "Check the network; a running session tries again.",
-        TransportErrorKind.BROKEN: "A running session tries again; a command is to be given again.",
-        TransportErrorKind.POOL: "A running session tries again; if this lasts, restart and keep the log.",
+        TransportErrorKind.TIME_OUT: "Check the network; the screen tries again by itself.",
+        TransportErrorKind.BROKEN: "The screen tries again by itself; run a command again.",
+        TransportErrorKind.POOL: "The screen tries again by itself; if this lasts, restart and keep the log.",
     }
     if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)

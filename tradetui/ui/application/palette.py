@@ -53,7 +53,7 @@ class Actions(Provider):
         creation = app.desk.creation if app.desk is not None else None
         if creation is not None:
             for name in choices(creation):
-                yield name, "saved in the vault before it is shown", partial(self.app.post_message, OpenCreation(name))
+                yield name, "a new key is saved before it is shown", partial(self.app.post_message, OpenCreation(name))
         for theme in THEMES:
             yield (
                 f"Theme {theme.name.removeprefix('tradetui-')}",

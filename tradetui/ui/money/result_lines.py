@@ -27,6 +27,8 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.unix_time import utc_moment
 
 _FACTOR_PLACES: Final = 2
+_MANY_TIMES: Final = 10
+"""From here on a part of another figure is shown as its multiple, and not in per cent."""
 
 
 class Opens(StrEnum):
@@ -61,12 +63,16 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
     """The lines of the panel, from gross to the deepest fall."""
     total, equity = results.total, results.equity
     amount = partial(_amount_row, cell_format=cell_format)
-    fees_part = None if total.fees_part is None else percent(total.fees_part)
+    share, of_gross = "", ""
+    if total.fees_part is not None:
+        is_part = total.fees_part < _MANY_TIMES
+        share = percent(total.fees_part) if is_part else f"{number(total.fees_part, places=0)} ×"
+        of_gross = "of gross" if is_part else "gross"
     drawdown = equity.drawdown
     orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
     rows = [
         amount("Gross", total.gross, figures=total),
-        amount("Fees", total.fees, figures=total, share=fees_part or "", aside="of gross" if fees_part else ""),
+        amount("Fees", total.fees, figures=total, share=share, aside=of_gross),
         amount("Funding", total.funding, figures=total, opens=Opens.COINS),
         amount("Net realised", total.net, figures=total),
         amount("Open, change", equity.open_change, opens=Opens.EQUITY),

@@ -46,19 +46,19 @@ _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
 _EQUITY_TIMES: Final = ("time",)
 _SYMBOLS_SAID: Final = 12
 _MISSING: Final = (
-    "tradetui: fills of this period are not all read yet: what has complete false is a part. tradetui reads the rest "
-    "while it runs, --fresh does so now."
+    "tradetui: some fills of this period are not read yet: rows with complete false miss them. tradetui reads them "
+    "while it runs, --fresh now."
 )
 _NEVER_KEPT: Final = (
-    "tradetui: fills are known from {} on: the exchange kept ninety days of them when they were read first. What has "
-    "complete false begins earlier, and is a part."
+    "tradetui: fills before {} are not known: the exchange keeps ninety days of them. Rows with complete false begin "
+    "earlier and miss them."
 )
 _NO_FUNDING: Final = (
-    "tradetui: funding is null where bills of the period are not all read, and not in net then. The exchange keeps "
-    "bills for ninety days; tradetui reads them while it runs, --fresh does so now."
+    "tradetui: some bills of this period are not read: funding is null there, and net leaves it out. The exchange "
+    "keeps bills for ninety days; tradetui reads them while it runs, --fresh now."
 )
 _NO_RESULT: Final = (
-    "No {} in this period that the archive knows of. Choose another with --since and --until, or --fresh."
+    "No {} in this period. Choose another with --since and --until, or read the newest fills first with --fresh."
 )
 _WHY_NOTHING: Final = {
     EQUITY: "No equity was sampled in this period: every session samples it once a minute while it runs, and --fresh "

@@ -25,7 +25,9 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable, connect_existin
 LEFT_BEHIND_S: Final = 35.0
 """After so long nothing can be in the middle of its own work any more, whoever began it."""
 NEW: Final = "This account has no journal yet: orders of another user or another machine are not known here."
-ENTERED_AGAIN: Final = "The user's registry did not know this journal; it was entered again from the journal itself."
+ENTERED_AGAIN: Final = (
+    "This journal was missing in the list of your journals (state directory) and was added to it again."
+)
 
 
 @dataclass(frozen=True, slots=True)

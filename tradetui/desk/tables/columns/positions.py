@@ -225,14 +225,26 @@ def position_note_without_stop_column(rows: Iterable[Position], cell_format: Cel
     return " · ".join(filter(None, (warning, position_note(positions, cell_format))))
 
 
+def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> str:
+    """The position of the least unrealised result in dollars, and that result; `?` where not all are known."""
+    results = [(_unrealised_dollars(position), position) for position in positions]
+    known = [(result, position) for result, position in results if result is not None]
+    if not known:
+        return ""
+    result, position = min(known, key=lambda entry: entry[0])
+    doubt = "?" if len(known) < len(results) else ""
+    return f"worst {position.symbol} {position.shown_leg.upper()} {_total(result, [position], cell_format)}{doubt}"
+
+
 def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
-    """Exposure, the time of the next funding, and what all positions have in common."""
+    """The worst of several, exposure, the time of the next funding, and what all positions have in common."""
     positions = list(rows)
     if not positions:
         return ""
     exposure = exposure_of(positions)
     doubt = "?" if exposure.unknown else ""
     parts = [
+        *filter(None, [worst_position(positions, cell_format) if len(positions) > 1 else ""]),
         f"long {_whole(exposure.long)}{doubt}",
         f"short {_whole(exposure.short)}{doubt}",
         f"net {number(exposure.net, signed=True, places=0)}{doubt} USDT",
@@ -242,7 +254,8 @@ def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
         parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}, in USDT")
     if any(position.product_type.is_coin_margined for position in positions):
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
-    parts += [text for column in SAID_ONCE if (text := _shared_text(column, positions))]
+    shared = {column.id: _shared_text(column, positions) for column in SAID_ONCE}
+    parts += [text for column_id, text in shared.items() if text and (column_id, text) != (_SOURCE.id, "reported")]
     return " · ".join(parts)
 
 

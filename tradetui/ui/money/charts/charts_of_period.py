@@ -54,9 +54,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
         elif equity.sampled_from is None:
             nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
         else:
-            nothing = (
-                "Deposits and withdrawals of this period are not known,\nso that no curve without them can be drawn."
-            )
+            nothing = "Deposits and withdrawals of this period are not known,\nso the curve cannot leave them out."
         return TitledChart(title, None, "", nothing)
     segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
     transfers = tuple(TransferMark(flow.time, flow.amount) for flow in equity.transfers or ())
