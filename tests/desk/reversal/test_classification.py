@@ -133,6 +133,21 @@ def test_what_was_traded_as_planned_and_is_undone_is_not_unchanged() -> None:
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
 
 
+@pytest.mark.parametrize("kindred", [True, False])
+def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
+    seen = Observation(
+        answer=OrderAnswer.NOT_FOUND,
+        held=legs("13"),
+        other_fills=(leg_fill("buy", "close", "7", "theirs"),),
+        kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    assert classification.outcome is (Outcome.REMAINDER if kindred else Outcome.OTHER)
+    assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
+
+
 def test_fills_that_name_no_order_may_be_ours() -> None:
     nameless = tuple(sold("10").model_copy(update={"order_id": None, "trade_id": trade_id}) for trade_id in "12")
     classification = classified(look("-10", order=detail("filled", "20", "20"), others=nameless), plan(LONG_TEN))

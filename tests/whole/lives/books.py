@@ -93,6 +93,7 @@ class Reversal:
     """A reversal the exchange has taken. Sizes in the base coin, times in seconds of the life."""
 
     order_id: str
+    close_order_id: str
     open_order_id: str
     client_oid: str
     symbol: str
@@ -104,6 +105,11 @@ class Reversal:
     matching: Matching
     accepted_at_s: float
     past: Past[OrderState] = field(default_factory=lambda: Past(OrderState("live")))
+
+    @property
+    def order_ids(self) -> frozenset[str]:
+        """The ids of every order that it is carried out by."""
+        return frozenset((self.order_id, self.close_order_id, self.open_order_id))
 
     @property
     def is_over(self) -> bool:
@@ -196,7 +202,7 @@ class Books:
             size = min(size, holding.long if is_long else holding.short)
         size = min(size, whole - done) if share <= 1 else size
         if size > 0:
-            order_id = reversal.order_id if closes else reversal.open_order_id
+            order_id = reversal.close_order_id if closes else reversal.open_order_id
             self.trade(reversal.symbol, is_long, -size if closes else size, order_id)
         closed, opened = (now.closed + size, now.opened) if closes else (now.closed, now.opened + size)
         whole_done = closed >= reversal.to_close and opened >= reversal.to_open

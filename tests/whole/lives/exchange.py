@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl
 from tests.whole.lives.books import PRICES, Books, Fill, Holding, Reversal, trade_time_ms
 from tests.whole.lives.clocks import START_MS, ExchangeClock
 from tests.whole.lives.exchange_rows import account_info, account_row, contract_rows, ticker_row
-from tests.whole.lives.plan import Matching, Plan
+from tests.whole.lives.plan import IdOn, Matching, Plan
 
 API_KEY, SECRET, PASSPHRASE = "bg_second_exchange", "second-secret", "secondpass"
 STAMP_OFF_MS = 30_000
@@ -187,6 +187,7 @@ class SecondExchange:
         client_oid = str(body.get("clientOid") or order_id)
         return Reversal(
             order_id=order_id,
+            close_order_id=self.books.new_order_id() if self._opens_by_id(matching) else order_id,
             open_order_id=self.books.new_order_id() if matching.lies else order_id,
             client_oid=client_oid,
             symbol=symbol,
@@ -198,6 +199,9 @@ class SecondExchange:
             matching=matching,
             accepted_at_s=self._now_s,
         )
+
+    def _opens_by_id(self, matching: Matching) -> bool:
+        return self._plan.id_on is IdOn.OPENING_ORDER and not matching.lies
 
     # Reads
 
@@ -263,6 +267,10 @@ class SecondExchange:
             return None
         state = reversal.past.at(self._now_s - lag_s)
         word, filled = state.state, state.closed + state.opened
+        if self._opens_by_id(reversal.matching):
+            filled = state.opened
+            if word == "partially_filled" and not filled:
+                word = "live"
         if reversal.matching.lies and state.closed:
             return "filled", state.closed
         if word in ("filled", "canceled") and self._plan.spelling.end_state:
@@ -271,11 +279,14 @@ class SecondExchange:
 
     def _detail(self, query: Mapping[str, str]) -> dict[str, Any]:
         for reversal in self.books.reversals.values():
-            if reversal.client_oid != query.get("clientOid") and reversal.order_id != query.get("orderId"):
+            by_client_oid = self._kept_client_oid(reversal) == query.get("clientOid")
+            if not by_client_oid and query.get("orderId") not in (reversal.order_id, reversal.close_order_id):
                 continue
             shown = self.shown_state(reversal)
-            if shown is not None:
+            if shown is not None and query.get("orderId") in (None, reversal.order_id):
                 return self._order_row(reversal, *shown) | {"state": shown[0]}
+            if shown is not None:
+                return self._closing_row(reversal)
         other = self.books.others.get(query.get("orderId", ""))
         if other is not None and self._now_s - other.at_s >= min(self.lag_s(self._plan.detail_lag_s), FOUND_AFTER_S):
             return self._other_row(other)
@@ -283,14 +294,15 @@ class SecondExchange:
 
     def _order_row(self, reversal: Reversal, state: str, filled: Decimal) -> dict[str, Any]:
         price = str(PRICES[reversal.symbol])
-        size = reversal.to_close if reversal.matching.lies else reversal.to_close + reversal.to_open
+        one_of_two = reversal.matching.lies or self._opens_by_id(reversal.matching)
+        size = reversal.to_close if one_of_two else reversal.to_close + reversal.to_open
         long = reversal.reverses_long
         side = ("buy" if long else "sell") if reversal.hedge else ("sell" if long else "buy")
         return {
             "symbol": reversal.symbol,
             "size": str(size),
             "orderId": reversal.order_id,
-            "clientOid": reversal.client_oid,
+            "clientOid": self._kept_client_oid(reversal),
             "baseVolume": str(filled),
             "fee": "0",
             "price": "",
@@ -313,6 +325,15 @@ class SecondExchange:
             "cTime": str(trade_time_ms(reversal.accepted_at_s)),
             "uTime": str(trade_time_ms(reversal.past.changed_at_s)),
         }
+
+    def _closing_row(self, reversal: Reversal) -> dict[str, Any]:
+        state = reversal.past.at(self._now_s - self.lag_s(self._plan.detail_lag_s))
+        word = "filled" if state.closed == reversal.to_close else state.state
+        row = self._order_row(reversal, word, state.closed)
+        return row | {"orderId": reversal.close_order_id, "clientOid": "", "state": word}
+
+    def _kept_client_oid(self, reversal: Reversal) -> str:
+        return "" if self._plan.id_on is IdOn.NO_ORDER else reversal.client_oid
 
     def _other_row(self, fill: Fill) -> dict[str, Any]:
         return self._fill_row(fill) | {
@@ -338,7 +359,9 @@ class SecondExchange:
                 continue
             state = reversal.past.at(self._now_s - lag_s)
             if state.state in ("live", "partially_filled"):
-                rows.append((reversal, state.state, state.closed + state.opened))
+                opens_by_id = self._opens_by_id(reversal.matching)
+                filled = state.opened if opens_by_id else state.closed + state.opened
+                rows.append((reversal, "partially_filled" if filled else "live", filled))
         return rows
 
     def _pending(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -346,7 +369,8 @@ class SecondExchange:
         rows = [
             self._order_row(*shown)
             for shown in self.shown_pending()
-            if shown[1] == status and _matches(query, shown[0].symbol, shown[0].order_id, shown[0].client_oid)
+            if shown[1] == status
+            and _matches(query, shown[0].symbol, shown[0].order_id, self._kept_client_oid(shown[0]))
         ]
         rows.sort(key=lambda row: int(row["orderId"]), reverse=True)
         return {"entrustedList": rows or None, "endId": rows[-1]["orderId"] if rows else None}

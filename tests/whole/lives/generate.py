@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
@@ -12,6 +13,7 @@ from tests.whole.lives.plan import (
     ClockStep,
     Damage,
     FillStep,
+    IdOn,
     Leg,
     Matching,
     Plan,
@@ -76,9 +78,15 @@ def plan_of(seed: int) -> Plan:
         disk_slow_share=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
         weather_ends_s=random.choice((75.0, 90.0, 130.0)),
     )
+    plan = replace(plan, id_on=_id_on(Random(f"life {seed}/id")))
     # A generator of its own, so that every other seed gives the life it always gave.
     rare = Random(f"life {seed}/rare")
     return rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan
+
+
+def _id_on(random: Random) -> IdOn:
+    draw = random.random()
+    return IdOn.OPENING_ORDER if draw < 0.1 else IdOn.NO_ORDER if draw < 0.15 else IdOn.ONE_ORDER
 
 
 def _held(random: Random, *, hedge: bool) -> tuple[Decimal, Decimal]:

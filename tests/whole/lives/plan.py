@@ -60,6 +60,14 @@ class Matching:
     lies: bool = False
 
 
+class IdOn(StrEnum):
+    """Which order of a reversal the exchange puts our clientOid on; the reply names the same one."""
+
+    ONE_ORDER = "the one order that closes and opens"
+    OPENING_ORDER = "the opening one of two orders"
+    NO_ORDER = "none: only the reply names the order"
+
+
 class ClockOf(StrEnum):
     """Whose wall clock steps."""
 
@@ -208,4 +216,5 @@ class Plan:
     fill_lag_s: float = 0.0
     lag_flaps: bool = False
     disk_slow_share: float = 0.0
+    id_on: IdOn = IdOn.ONE_ORDER
     weather_ends_s: float = 120.0

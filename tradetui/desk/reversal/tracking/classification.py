@@ -93,7 +93,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     order = seen.order
     burst = burst_among(seen.other_fills)
     seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
-    looks_traded = not seen_as_ours and not burst and traded_as_planned(plan, _perhaps_ours(seen))
+    looks_traded = not seen_as_ours and not burst and _is_traded(plan, seen)
     # Somebody else may have traded as much, while ours is still under way.
     inferred = looks_traded and _too_late(seen)
     taken = seen_as_ours or inferred
@@ -135,11 +135,12 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     )
 
 
-def _perhaps_ours(seen: Observation) -> tuple[FuturesFill, ...]:
-    """Fills without our id that may be ours: all where orders are not reported, else those of a reversal's orders."""
+def _is_traded(plan: ReversalPlan, seen: Observation) -> bool:
+    """Whether it seems to be done by orders without our id: as planned, or in part by what only a reversal makes."""
     if seen.answer is OrderAnswer.NOT_TOLD:
-        return seen.other_fills
-    return tuple(fill for fill in seen.other_fills if fill.order_id in seen.kindred_orders)
+        return traded_as_planned(plan, seen.other_fills)
+    closing, _ = closing_by_size(plan, seen)
+    return any(fill.order_id in seen.kindred_orders for fill in closing)
 
 
 def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decimal | None) -> bool:

@@ -104,16 +104,16 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
 
     Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
-    where another reversal order closed.
+    where another reversal order closed; what only a reversal makes counts where it closed a part as well.
     """
     if seen.own_fills:
         return (), False
-    unnamed_only = seen.order is not None and not _cancelled_unfilled(seen.order)
-    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
     for order_id, fills in _by_order(plan, seen.other_fills).items():
-        by_kin = order_id in seen.kindred_orders or (seen.order is None and not seen.kindred_orders)
-        may_be_ours = order_id is None or (by_kin and not unnamed_only)
-        if may_be_ours and sum((fill.base_volume for fill in fills), ZERO) in planned:
+        kindred = order_id in seen.kindred_orders and (order is None or _cancelled_unfilled(order))
+        may_be_ours = kindred or order_id is None or (order is None and not seen.kindred_orders)
+        closed = sum((fill.base_volume for fill in fills), ZERO)
+        if may_be_ours and (closed in planned or (kindred and closed < max(planned))):
             return tuple(fills), True
     return (), False
 
