@@ -264,3 +264,31 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
     assert oldest is not None and oldest.record.trade_id == str(10**18)
     await disk.run(archive.close)
     disk.close()
+
+
+@pytest.mark.looptime
+@pytest.mark.parametrize("newest", [True, False])
+async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path: Path, newest: bool) -> None:
+    file = tmp_path / "archive.sqlite"
+    archive = Archive(file)
+    archive.add(FuturesFill, fills(range(3 * PAGE)))
+    ids = [row.record.trade_id for row in fills(range(3 * PAGE))]
+    bodies = {5: "{}", 120: '{"tradeId": "120"', 299: '{"tradeId": []}'}
+    with archive.transaction() as connection:
+        connection.executemany(
+            "UPDATE record SET body = ? WHERE id = ?", [(body, ids[number]) for number, body in bodies.items()]
+        )
+        connection.execute("UPDATE record SET product_type = 'OF-A-LATER-VERSION' WHERE id = ?", (ids[200],))
+    rows = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
+    await rows.refresh()
+    assert (rows.count, rows.unreadable_count) == (3 * PAGE, 0), "bodies are not read for counting"
+    while any(rows.row(at) is None for at in range(rows.count)):
+        await rows.settled()
+    wanted = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
+    assert (rows.count, rows.unreadable_count) == (len(wanted), 4)
+    for source in (rows, rows.whole()):
+        shown = [row.record.trade_id for at in range(source.count) if (row := source.row(at)) is not None]
+        assert shown == wanted
+    assert [row.record.trade_id async for chunk in rows.chunks() for row in chunk] == wanted
+    kept = archive.connection.execute("SELECT count(*) FROM record").fetchone()[0]
+    assert kept == 3 * PAGE, "a later version reads them"

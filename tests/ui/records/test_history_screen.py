@@ -266,3 +266,18 @@ async def test_other_panels_have_no_history() -> None:
         await pilot.pause()
         assert stage.app.screen is stage.app.main
         assert "Only fills and stops have a history" in screen_text(stage.app)
+
+
+async def test_rows_this_version_cannot_read_are_counted_beside_the_others() -> None:
+    stage = Stage()
+    async with stage.running(after=30) as pilot:
+        archive = stage.desk.archive
+        assert archive is not None
+        with archive.transaction() as connection:
+            connection.execute(
+                "UPDATE record SET body = '{}' WHERE kind = 'fill' AND time = (SELECT max(time) FROM record)"
+            )
+        screen = await opened(stage, pilot)
+        await settled(pilot)
+        assert screen.table.rows.row(0) is not None
+        assert "1 unreadable and left out: use the newer tradetui that wrote them" in screen_text(stage.app)

@@ -26,7 +26,8 @@ class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
     `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
-    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`. A page is reached
+    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`. Rows that this
+    version cannot read are left out; `unreadable_count` says how many of their kind came up so far. A page is reached
     from the nearest place known, be it the beginning, the end or a page read before, so that a jump to the end of a
     million rows costs no more than one to the next page.
     """
@@ -46,6 +47,7 @@ class ArchiveRows(Generic[RecordT]):
         self.newest = newest
         self.generation = 0
         self.count = 0
+        self.unreadable_count = 0
         self._archive = archive
         self._disk = disk
         self._changed = changed or (lambda: None)
@@ -63,6 +65,7 @@ class ArchiveRows(Generic[RecordT]):
             self.selection = replace(self.selection, symbols=kept)
         # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
         self.selection = replace(self.selection, newest_row=await self._disk.run(self._archive.newest_row))
+        self.unreadable_count = self._archive.unreadable_count(self.selection.kind)
         count = await self._disk.run(self._archive.count, self.selection)
         self._pages.clear()
         self._places.clear()
@@ -142,6 +145,9 @@ class ArchiveRows(Generic[RecordT]):
     async def _load(self, number: int, generation: int) -> None:
         page = await self._disk.run(self._read, number, self.count, dict(self._ends))
         if generation != self.generation:
+            return
+        if self._archive.unreadable_count(self.selection.kind) != self.unreadable_count:
+            await self.refresh()  # rows of this page were counted, and cannot be read
             return
         rows = [row for _, row in page]
         self._pages[number] = rows

@@ -127,6 +127,7 @@ class Archive:
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self._ledger = Ledger(self._connection)
         self._trimmed_keys: dict[str, None] = {}
+        self._unreadable: dict[type[Record], set[int]] = {kind: set() for kind in KINDS}
         self._thinned_hour = 0
         self.fills_to_book = self._tail_length()
         """About how many fills are not in the ledger yet; `settle` books some of them."""
@@ -300,20 +301,21 @@ class Archive:
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         """The newest rows of a product type, newest first."""
         cursor = self._connection.execute(
-            "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ?"
+            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT ?",
             (KINDS[kind], str(product_type), limit),
         )
-        return list(_rows(kind, cursor))
+        return [row for values in cursor if (row := self._read_row(kind, *values)) is not None]
 
     def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
         """Every fill kept of a product type, oldest first."""
         cursor = self._connection.execute(
-            "SELECT product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
+            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
             (KINDS[FuturesFill], str(product_type)),
         )
-        for row in _rows(FuturesFill, cursor):
-            yield row.record
+        for values in cursor:
+            if (row := self._read_row(FuturesFill, *values)) is not None:
+                yield row.record
 
     def symbols(self, kind: type[Record]) -> list[str]:
         """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
@@ -332,9 +334,27 @@ class Archive:
         newest: int = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
         return newest
 
+    def unreadable_count(self, kind: type[Record]) -> int:
+        """How many rows of a kind this version could not read since the file was opened; they stay in the file."""
+        return len(self._unreadable[kind])
+
+    def _read_row(self, kind: type[RecordT], rowid: int, product_type: str, body: str) -> ProductRow[RecordT] | None:
+        """A row as the file has it; one that this version cannot read is noted, and is in no count and no page."""
+        try:
+            return ProductRow(ProductType(product_type), kind.from_row(load_json(body)))
+        except (UndecodableRowError, ValueError):
+            self._unreadable[kind].add(rowid)
+            return None
+
+    def _where(self, selection: Selection[RecordT]) -> tuple[str, list[str | int]]:
+        where, values = selection.where()
+        if unreadable := self._unreadable[selection.kind]:
+            return f"{where} AND +rowid NOT IN (SELECT value FROM json_each(?))", [*values, dump_json(list(unreadable))]
+        return where, values
+
     def count(self, selection: Selection[RecordT]) -> int:
         """How many rows there are."""
-        where, values = selection.where()
+        where, values = self._where(selection)
         row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
         return row_count
 
@@ -345,25 +365,25 @@ class Archive:
 
         `skip` leaves out so many more first; only the index is walked for them.
         """
-        where, values = selection.where()
+        where, values = self._where(selection)
         way, order = ("<", "DESC") if newest else (">", "ASC")
         if after is not None:
             where += f" AND (time, ordinal, product_type) {way} (?, ?, ?)"
             values = [*values, *after]
         cursor = self._connection.execute(
-            "SELECT time, ordinal, product_type, body FROM record"
+            "SELECT time, ordinal, rowid, product_type, body FROM record"
             f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}"
             f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
             f" ORDER BY time {order}, ordinal {order}, product_type {order}",
             [*values, limit, skip],
         )
-        return [
-            (
-                (time, ordinal, product_type),
-                ProductRow(ProductType(product_type), selection.kind.from_row(load_json(body))),
-            )
-            for time, ordinal, product_type, body in cursor
-        ]
+        page, unreadable_before = [], self.unreadable_count(selection.kind)
+        for time, ordinal, rowid, product_type, body in cursor:
+            if (row := self._read_row(selection.kind, rowid, product_type, body)) is not None:
+                page.append(((time, ordinal, product_type), row))
+        if self.unreadable_count(selection.kind) == unreadable_before:
+            return page
+        return self.page(selection, after, limit, newest=newest, skip=skip)  # with others in their place
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
@@ -397,11 +417,3 @@ class Archive:
                 del self._trimmed_keys[key]
         # A row that went may have been the last one, whose number the next one gets.
         self._ledger.set_mark(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
-
-
-def _rows(kind: type[RecordT], cursor: sqlite3.Cursor) -> Iterator[ProductRow[RecordT]]:
-    for product_type, body in cursor:
-        try:
-            yield ProductRow(ProductType(product_type), kind.from_row(load_json(body)))
-        except (UndecodableRowError, ValueError):
-            continue  # written by a version that read what this one does not; it stays in the file

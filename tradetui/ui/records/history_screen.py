@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_SUMMED: Final = 100_000
 """Fills that are gone through for their sums, some seconds of reading."""
+UNREADABLE: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; s turns the order round; the filter finds symbols and IDs"
 
 
@@ -124,8 +125,10 @@ class HistoryScreen(ClosableScreen):
         return self._beside if self._dates is self._beside_dates and not self._table.pattern else ""
 
     def _with_beside(self, note: str) -> str:
-        beside = self._shown_beside
-        return " · ".join(filter(None, (note, beside and f"{beside} beside these fills")))
+        beside, unreadable = self._shown_beside, ""
+        if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
+            unreadable = UNREADABLE.format(self._table.rows.unreadable_count)
+        return " · ".join(filter(None, (unreadable, note, beside and f"{beside} beside these fills")))
 
     def _sum_note(self, cell_format: CellFormat) -> str:
         if self._kind.name != FILLS.name:
