@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MOST_SUMMED: Final = 100_000
 """Fills that are gone through for their sums, some seconds of reading."""
-UNREADABLE: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
+LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; s turns the order round; the filter finds symbols and IDs"
 
 
@@ -127,7 +127,7 @@ class HistoryScreen(ClosableScreen):
     def _with_beside(self, note: str) -> str:
         beside, unreadable = self._shown_beside, ""
         if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
-            unreadable = UNREADABLE.format(self._table.rows.unreadable_count)
+            unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
         return " · ".join(filter(None, (unreadable, note, beside and f"{beside} beside these fills")))
 
     def _sum_note(self, cell_format: CellFormat) -> str:
