@@ -151,17 +151,31 @@ async def test_an_order_years_old_is_found() -> None:
     assert not {"startTime", "endTime"} & set(app.seen[0].values)
 
 
-async def test_whole_lists_end_with_a_page_that_is_not_full() -> None:
-    book = Book(list(range(150)))
+@pytest.mark.parametrize(
+    ("count", "at_most", "calls"),
+    [
+        (150, 100, 2),
+        (99, 100, 1),
+        (19, 100, 1),
+        (20, 100, 2),
+        (21, 20, 2),
+        (97, 20, 5),
+        (100, 50, 3),
+        (0, 100, 1),
+    ],
+)
+async def test_whole_lists_end_with_a_page_that_is_not_full(count: int, at_most: int, calls: int) -> None:
+    """Whatever is the most that the exchange gives, every order comes; only a round number costs a call more."""
+    book = Book(list(range(count)))
 
     def script(seen: Seen) -> Say:
-        rows, end = book.page(seen, pending, "orderId")
-        return Say(data={"entrustedList": rows, "endId": end})
+        rows, _ = book.page(seen, pending, "orderId")
+        return Say(data={"entrustedList": rows[:at_most], "endId": rows[:at_most][-1]["orderId"] if rows else None})
 
     client, app = client_of(script)
     order_ids = await ids(client.futures.iter_pending_orders(product_type=USDT))
-    assert len(order_ids) == 150
-    assert len(app.seen) == 2
+    assert len(order_ids) == count
+    assert len(app.seen) == calls
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,19 @@ _FURTHEST_MS: Final = 10 * 365 * DAY_MS
 REMEMBERED_ROWS: Final = 5_000
 """A row can come again only near where it came first, so that memory need not grow with what was read."""
 
+ROUND_ROWS: Final = 10
+"""A most that an exchange gives of its own accord is a multiple of it."""
+
 
 class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
 
     The next page begins below the oldest row of this one by its id, so that rows which come in meanwhile move
     nothing. A piece ends with an empty page, one without a way on, or one whose way on was gone already; where every
-    page is read each time (`whole`), a page that is not full is the last. An error or a cancellation of `next`
-    leaves the walk where it was: the following `next` reads the same page again.
+    page is read each time (`whole`), a page that is not full is the last. Full is what was asked for, or less where the
+    first page has a round number of rows, as of an exchange that gives at most so many: with what it held back taken
+    for gone, an order that waits would be lost in silence. That costs a list of just so many rows one call more.
+    An error or a cancellation of `next` leaves the walk where it was: the following `next` reads the same page again.
     """
 
     def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]]) -> None:
@@ -66,6 +71,7 @@ class PageWalk(Generic[Row]):
     def _begin_piece(self) -> None:
         self._request = next(self._pieces, None)
         self._pages_of_piece = 0
+        self._full_page = 0
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
@@ -85,8 +91,10 @@ class PageWalk(Generic[Row]):
             return None
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
             return None
-        full = min(getattr(request, "limit", None) or rule.default, rule.maximum)
-        if endpoint.law is RowLaw.WHOLE and reply.count < full:
+        if self._pages_of_piece == 1:
+            asked_for = min(getattr(request, "limit", None) or rule.default, rule.maximum)
+            self._full_page = asked_for if reply.count % ROUND_ROWS else reply.count
+        if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
         return None if self._goes_round(request, cursor) else cursor
 
