@@ -62,7 +62,7 @@ class Caller:
         exchange_state, uid = self.sandbox.exchange_state, self.key(account).uid
         book = exchange_state.book(uid, "USDT-FUTURES")
         for held in [held for held in book.holdings.values() if held.spec.symbol == "BTCUSDT"]:
-            exchange_state.burst(book, held)
+            exchange_state.liquidate(book, held)
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
                 exchange_state.open_position(uid, "BTCUSDT", leg, Decimal(size))

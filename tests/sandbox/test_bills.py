@@ -143,7 +143,7 @@ def test_positions_closed_by_force_have_words_of_their_own() -> None:
     uid = caller.hold("hedge", long="0.1")
     exchange_state = caller.sandbox.exchange_state
     book = exchange_state.book(uid, "USDT-FUTURES")
-    exchange_state.burst(book, book.holdings["BTCUSDT", "long"])
+    exchange_state.liquidate(book, book.holdings["BTCUSDT", "long"])
     assert book.bills()[-1]["businessType"] == "burst_long_loss_query"
 
 

@@ -79,7 +79,7 @@ def test_books_balance_whatever_is_done(actions: list[tuple[str, str, int]], nam
         elif action == "time":
             exchange_state.advance(exchange_state.now_ms + amount * 100)
         elif book.held("BTCUSDT", leg) is not None:
-            exchange_state.burst(book, book.holdings["BTCUSDT", leg])
+            exchange_state.liquidate(book, book.holdings["BTCUSDT", leg])
         exchange_state.check_books()
 
 

@@ -54,7 +54,7 @@ def trade(exchange_state: ExchangeState, uid: str) -> None:
         exchange_state.cancel_order(uid, symbol, resting[0])
         held = book.net(symbol)
         assert held is not None
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)

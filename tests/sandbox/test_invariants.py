@@ -141,7 +141,7 @@ def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg:
     exchange_state, uid, spec = caller.sandbox.exchange_state, caller.key("copy-old").uid, CONTRACTS[symbol]
     book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
     exchange_state.open_position(uid, symbol, leg, Decimal(1))
     for times in (Decimal("1.1"), Decimal("0.7")):
         exchange_state.market.set_price(symbol, exchange_state.market.last(symbol) * times)
@@ -198,7 +198,7 @@ def test_an_isolated_position_is_closed_by_force_alone() -> None:
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("isolated").uid
     book = exchange_state.book(uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
     for order in list(book.orders.values()):
         exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
     book.live_triggers.clear()

@@ -26,7 +26,7 @@ class Waiting:
         self.exchange_state.market.set_price("BTCUSDT", PRICE)
         self.uid = self.caller.key(self.name).uid
         for held in list(self.book.holdings.values()):
-            self.exchange_state.burst(self.book, held)
+            self.exchange_state.liquidate(self.book, held)
         for order in list(self.book.orders.values()):
             self.exchange_state.cancel_order(self.uid, order.spec.symbol, order.order_id)
         self.book.live_triggers.clear()

@@ -48,7 +48,7 @@ class Stand:
         exchange_state, uid = self.caller.sandbox.exchange_state, self.caller.key(self.account).uid
         book = exchange_state.book(uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            exchange_state.burst(book, held)
+            exchange_state.liquidate(book, held)
         for order in list(book.orders.values()):
             exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
         exchange_state.set_mode(uid, "USDT-FUTURES", str(mode))

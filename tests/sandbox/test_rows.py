@@ -106,7 +106,7 @@ def test_it_is_liquidated_where_its_row_says(caller: Caller, account: str, leg: 
     uid = caller.hold(account, **{leg: "1"})
     book = exchange_state.book(uid, USDT)
     for held in [held for held in book.holdings.values() if held.spec.symbol != "BTCUSDT"]:
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
     only_what_is_held(book)
     book.balances["USDT"] = Decimal(12_000)
     (row,) = rows(caller, account)
@@ -180,12 +180,12 @@ def test_closing_at_the_break_even_price_gives_back_what_was_paid(caller: Caller
     spec = CONTRACTS[symbol]
     book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
     before = book.balances[spec.margin_coin]
     exchange_state.open_position(uid, symbol, leg, Decimal("0.5"))
     (row,) = rows(caller, "coin", symbol)
     exchange_state.market.set_price(symbol, figure(row, "breakEvenPrice"))
-    exchange_state.burst(book, book.holdings[symbol, leg])
+    exchange_state.liquidate(book, book.holdings[symbol, leg])
     # Prices come in steps of 0.1, of which half is lost in setting one.
     assert abs(book.balances[spec.margin_coin] - before) <= Decimal("0.05") * (1 if not spec.inverse else 1 / PRICE)
 

@@ -94,7 +94,7 @@ class ExchangeThread:
             exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
         book.live_triggers.clear()
         for held in list(book.holdings.values()):
-            exchange_state.burst(book, held)
+            exchange_state.liquidate(book, held)
         # What all the opening and closing cost; an account without margin reverses less than it was asked to.
         book.balances["USDT"] = Decimal(1_000_000)
         for leg, size in (("long", long), ("short", short)):

@@ -16,7 +16,7 @@ from tradetui.sandbox.gateway.api_keys import SandboxKey, check_permission
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.handlers.reads import read
-from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, spoken, written
+from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
 from tradetui.sandbox.handlers.writes import write
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -151,7 +151,7 @@ class Sandbox:
             return _bad_gateway()
         self.calls.append(Call(request.method, request.path, uid, now_ms, code))
         envelope = {"code": code, message_name: message, "requestTime": clock_ms, "data": payload}
-        return Answer(status, written(endpoint.name if endpoint else "", envelope), left)
+        return Answer(status, envelope_bytes(endpoint.name if endpoint else "", envelope), left)
 
     def _let_in(self, address: str, now_ms: int) -> None:
         """Refuse an address that has called too often; a caller without one, within this process, never has."""
@@ -209,13 +209,13 @@ class Sandbox:
         if endpoint.writes:
             assert key is not None
             result = write(self.exchange_state, key, endpoint.name, request.body, self.faults)
-            return spoken(endpoint.name, result, self._live)
+            return in_dialect(endpoint.name, result, self._live)
         read_key = (key.uid if key else "", endpoint.name, request.query)
         if fault == "stale-reads" and read_key in self._read_before:
             return self._read_before[read_key]
         values = dict(parse_qsl(request.query, keep_blank_values=True))
         at_ms = clock_ms if endpoint.name == "public.time" else now_ms
-        payload = spoken(
+        payload = in_dialect(
             endpoint.name, read(self.exchange_state, key, endpoint.name, values, at_ms, self._live), self._live
         )
         self._read_before[read_key] = payload

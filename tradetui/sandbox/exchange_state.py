@@ -234,9 +234,9 @@ class ExchangeState:
         book = self.book(uid, CONTRACTS[symbol].product_type)
         order_execution.cancel(book, book.orders[order_id], self.moment)
 
-    def burst(self, book: FuturesBook, held: Holding) -> None:
-        """Close a holding by force, under the system's own words."""
-        order_execution.burst(book, held, self.moment)
+    def liquidate(self, book: FuturesBook, held: Holding) -> None:
+        """Close a holding by force."""
+        order_execution.liquidate(book, held, self.moment)
 
     def set_mode(self, uid: str, product_type: str, mode: str) -> None:
         """Switch the position mode; refused while anything is held or rests."""

@@ -19,7 +19,7 @@ from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
-from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, copy_of
+from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, backup_path
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file
@@ -306,10 +306,10 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     ]
     an_archive_from_before(file, rows)
     archive = Archive(file)
-    with closing(connect_existing(copy_of(file))) as copy:
+    with closing(connect_existing(backup_path(file))) as copy:
         assert copy.execute("SELECT count(*) FROM record").fetchone() == (5_000,)
         assert copy.execute("PRAGMA user_version").fetchone() == (BEFORE_LEDGER,)
-    assert copy_of(file).stat().st_mode & 0o777 == 0o600
+    assert backup_path(file).stat().st_mode & 0o777 == 0o600
     assert archive.fills_to_book == 5_000
     assert archive.settle()
     assert archive.fills_to_book == 5_000 - ROWS_A_STEP
@@ -319,8 +319,8 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     archive.close()
     again = Archive(file)
     assert again.fills_to_book == 5_001 - ROWS_A_STEP
-    (tmp_path / f"{copy_of(file).name}.12345").write_bytes(b"of a process that was killed over it")
-    assert copy_of(file).exists(), "the old file is kept until all is booked"
+    (tmp_path / f"{backup_path(file).name}.12345").write_bytes(b"of a process that was killed over it")
+    assert backup_path(file).exists(), "the old file is kept until all is booked"
     settle(again)
     assert [path.name for path in tmp_path.glob("*before*")] == []
     assert again.ledger_settled

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.creation.issued_keys import covered, match_issued_keys, requested_keys_of
+from tradetui.desk.creation.issued_keys import masked_secrets, match_issued_keys, requested_keys_of
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
 
@@ -92,10 +92,12 @@ def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
 
 
 def test_the_journal_has_both_ends_of_a_key_and_nothing_of_a_secret() -> None:
-    issued = covered({"label": "desk", "subAccountApiKey": "bg_2af70123456789abcdef", "secretKey": SecretStr("secret")})
+    issued = masked_secrets(
+        {"label": "desk", "subAccountApiKey": "bg_2af70123456789abcdef", "secretKey": SecretStr("secret")}
+    )
     assert issued == {"label": "desk", "subAccountApiKey": "bg_2…cdef", "secretKey": "***"}
-    assert covered({"apikey": "bg_2af70123456789abcdef"}) == {"apikey": "bg_2…cdef"}
+    assert masked_secrets({"apikey": "bg_2af70123456789abcdef"}) == {"apikey": "bg_2…cdef"}
 
 
 def test_of_a_short_key_its_ends_would_be_most() -> None:
-    assert covered({"apikey": "bg_2af7012345"}) == {"apikey": "***"}
+    assert masked_secrets({"apikey": "bg_2af7012345"}) == {"apikey": "***"}

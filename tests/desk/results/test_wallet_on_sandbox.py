@@ -118,7 +118,7 @@ class Trader:
             return
         held = self.chance.choice(list(book.holdings.values()))
         if self.chance.random() < 0.2:
-            state.burst(book, held)
+            state.liquidate(book, held)
             return
         hedge = book.mode == "hedge_mode"
         side = "buy" if held.leg == "long" else "sell"

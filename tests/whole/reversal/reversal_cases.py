@@ -114,4 +114,4 @@ async def _check(on: Scene, case: Case) -> None:
 def _clear(on: Scene) -> None:
     book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        on.sandbox.exchange_state.burst(book, held)
+        on.sandbox.exchange_state.liquidate(book, held)

@@ -319,7 +319,7 @@ class Play:
     def closes(self) -> None:
         """Everything is liquidated."""
         for held in list(self.book.holdings.values()):
-            self.sandbox.exchange_state.burst(self.book, held)
+            self.sandbox.exchange_state.liquidate(self.book, held)
         self.note_held()
 
     def moves(self, percent: int) -> None:

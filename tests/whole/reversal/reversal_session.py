@@ -79,7 +79,7 @@ def empty_book(exchange_state: ExchangeState, uid: str) -> None:
     for order in list(book.orders):
         exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
     for held in list(book.holdings.values()):
-        exchange_state.burst(book, held)
+        exchange_state.liquidate(book, held)
     book.live_triggers.clear()
     book.fills.clear()
     book.done.clear()

@@ -261,7 +261,7 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
         await on.execution.confirm(preview, preview.subject)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            on.sandbox.exchange_state.burst(book, held)
+            on.sandbox.exchange_state.liquidate(book, held)
         came: list[Progress] = []
         on.execution.subscribe(lambda _, progress: came.append(progress))
         await asyncio.sleep(20)

@@ -22,7 +22,7 @@ from tradetui.desk.archive.equity import (
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
-from tradetui.desk.archive.pre_ledger_backup import copy_of, forget_earlier, keep_earlier
+from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,
@@ -114,8 +114,8 @@ class Archive:
         self._bounded = file is None
         self._copied: Path | None = None
         if file is not None:
-            keep_earlier(file)
-            self._copied = file if copy_of(file).exists() else None
+            back_up_before_ledger(file)
+            self._copied = file if backup_path(file).exists() else None
         try:
             self._connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
         except FileUnusable:
@@ -188,7 +188,7 @@ class Archive:
             more = self.fills_to_book > 0 or self._ledger.settle(() if over_gaps else gaps)
             self._ledger.write()
         if self._copied is not None and not self.fills_to_book:
-            forget_earlier(self._copied)
+            delete_backup(self._copied)
             self._copied = None
         return more
 

@@ -1,4 +1,4 @@
-"""Keeps an archive from before the ledger as it was, until all its fills are booked."""
+"""A backup of an archive that is older than the ledger, kept until all fills of the archive are booked."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ BEFORE_LEDGER: Final = 1
 """The version of a file that knows no ledger."""
 
 
-def copy_of(file: Path) -> Path:
-    """Where the archive as it was is kept."""
+def backup_path(file: Path) -> Path:
+    """The file of an archive's backup."""
     return file.with_name(f"{file.name}.before-ledger")
 
 
-def keep_earlier(file: Path) -> None:
-    """Copy an archive from before the ledger beside itself; one that holds nothing, or knows the ledger, is not.
+def back_up_before_ledger(file: Path) -> None:
+    """Back up an archive that is older than the ledger and holds rows; of any other archive there is no backup.
 
-    A copy is whole or not there: it gets its name when it is done. Blocks.
+    The backup gets its name once it is complete. Blocks.
 
     Raises:
         sqlite3.Error: the file cannot be read, or the copy cannot be written.
-        OSError: likewise.
+        OSError: the same, where the system refuses it.
     """
     if not file.exists():
         return
     with closing(connect_existing(file)) as archive:
-        if not _is_earlier(archive):
+        if not _is_before_ledger(archive):
             return
-        unfinished = file.with_name(f"{copy_of(file).name}.{os.getpid()}")
+        unfinished = file.with_name(f"{backup_path(file).name}.{os.getpid()}")
         try:
             with closing(connect(unfinished)) as copy:
                 archive.backup(copy)
-            unfinished.replace(copy_of(file))
+            unfinished.replace(backup_path(file))
         finally:
             unfinished.unlink(missing_ok=True)
 
 
-def forget_earlier(file: Path) -> None:
-    """Delete the copy, and what a process left of one that was killed over it."""
-    copy = copy_of(file)
+def delete_backup(file: Path) -> None:
+    """Delete the backup, and unfinished ones that killed processes left."""
+    copy = backup_path(file)
     for path in (copy, *copy.parent.glob(f"{copy.name}.*")):
         path.unlink(missing_ok=True)
 
 
-def _is_earlier(archive: sqlite3.Connection) -> bool:
+def _is_before_ledger(archive: sqlite3.Connection) -> bool:
     try:
         version: int = archive.execute("PRAGMA user_version").fetchone()[0]
         return version == BEFORE_LEDGER and archive.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
     except sqlite3.DatabaseError as problem:
         if is_damage(problem):
-            return False  # that is dealt with when it is opened
+            return False  # opening the archive deals with damage
         raise

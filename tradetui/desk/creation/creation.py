@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
-from tradetui.desk.creation.issued_keys import RequestedKey, covered, match_issued_keys, requested_keys_of
+from tradetui.desk.creation.issued_keys import RequestedKey, masked_secrets, match_issued_keys, requested_keys_of
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import SecretBackend, StoredKey
 from tradetui.desk.creation.kinds import (
@@ -256,7 +256,7 @@ class Creation:
         if isinstance(attempt.request, CreateSubaccountRequest):
             return await self._broker_created(attempt.intent, attempt.request, reply.rows[0])
         issued_keys, others = match_issued_keys(attempt.requested_keys, reply.rows, reply.undecodable_rows)
-        shown = [covered(row.received) for row in (*reply.rows, *reply.undecodable_rows)]
+        shown = [masked_secrets(row.received) for row in (*reply.rows, *reply.undecodable_rows)]
         self._unsaved[attempt.intent] = UnsavedKeys(
             attempt.kind, attempt.requested_keys, attempt.names, issued_keys, others, shown
         )

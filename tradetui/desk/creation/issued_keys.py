@@ -108,20 +108,20 @@ def _saved(received: object) -> IssuedKey:
     )
 
 
-def covered(received: object) -> dict[str, Any]:
-    """A row as the journal may have it: enough to find its key at the exchange and delete it, and nothing to use it."""
+def masked_secrets(received: object) -> dict[str, Any]:
+    """A row as the journal may hold it: enough to find the key at the exchange and delete it, too little to use it."""
     row: Mapping[str, Any] = received if isinstance(received, Mapping) else {}
-    return {name: _covered(name, value) for name, value in row.items()}
+    return {name: _masked(name, value) for name, value in row.items()}
 
 
-def _covered(name: str, value: Any) -> Any:
+def _masked(name: str, value: Any) -> Any:
     if isinstance(value, SecretStr):
         return "***"
     return _ends_of(str(value)) if name in _KEY_FIELDS and value else value
 
 
 def _ends_of(key: str) -> str:
-    """Both ends of a key; of one so short that they are most of it, nothing."""
+    """The first and last characters of a key, or nothing of one so short that they would be most of it."""
     return f"{key[:_ENDS]}…{key[-_ENDS:]}" if len(key) >= 4 * _ENDS else "***"
 
 

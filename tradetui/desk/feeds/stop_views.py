@@ -1,4 +1,4 @@
-"""The stops and trigger orders as a panel shows them: those that wait, and before all that ended."""
+"""The two views of the panel of stops: those that wait, and those that wait followed by those that ended."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Stops = Snapshot[ProductRow[TriggerOrder]]
 
 
 class StopViews:
-    """Two snapshots that follow the feed of those that ended; nothing is made anew while both stand still.
+    """Two snapshots of stops and other trigger orders, which are made anew only where their rows changed.
 
-    `mark_of` gives the mark of a symbol, which those that wait are measured against.
+    `mark_of` gives a symbol's mark price, from which the distance of a stop that waits is measured.
     """
 
     def __init__(self, mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None) -> None:

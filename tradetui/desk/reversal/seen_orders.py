@@ -1,4 +1,4 @@
-"""Orders that the exchange has shown once, by clientOid: what shows a reversal for two seconds proves it for good."""
+"""Orders the exchange has shown, by clientOid: one shown once, however shortly, proves that the request was taken."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from decimal import Decimal
 from typing import Final
 
 _MOST_ORDERS: Final = 500
-"""So many are remembered, the newest ones: a reversal is looked for while it is among them."""
+"""How many orders are remembered, the newest ones; a reversal is found for as long as it is among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenOrder:
-    """An order's id at the exchange, and its size in the base coin where it was told."""
+    """An order's id at the exchange, and its size in the base coin where that is known."""
 
     order_id: str
     size: Decimal | None

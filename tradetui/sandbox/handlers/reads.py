@@ -21,7 +21,7 @@ RowFilter = Callable[[Row], bool]
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """How one paged endpoint reads: the account's book, its id and time fields, the payload's list key, its filters."""
+    """Where a paged endpoint finds its rows, their id and time fields, the payload's list key, and plain filters."""
 
     name: str
     id_field: str
@@ -76,15 +76,15 @@ def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
     bound_ms = exchange_state.account(call.uid).bound_ms
     start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
-    kept = [
+    filters = [
         *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
         *_within(book.time_field, start, end),
         *(_equal(name, values[name]) for name in book.filters if name in values),
-        *_further(call),
+        *_special_filters(call),
     ]
     rows: Iterable[Row] = exchange_state.rows(call.uid, book.name, values.get("productType"))
-    for keeps in kept:
-        rows = filter(keeps, rows)
+    for is_kept in filters:
+        rows = filter(is_kept, rows)
     page = list(islice(rows, size))
     if book.list_key is None:
         return page
@@ -117,7 +117,7 @@ def _equal(field: str, value: str) -> RowFilter:
     return lambda row: bool(row[field] == value)
 
 
-def _further(call: ReadCall) -> list[RowFilter]:
+def _special_filters(call: ReadCall) -> list[RowFilter]:
     """The filters that are more than one parameter equal to the field of its name."""
     values, kept = call.values, []
     if call.name in _BY_ORDER:

@@ -1,4 +1,4 @@
-"""Two ways of writing the same answer: the document's and the live exchange's, where they differ."""
+"""Two dialects of the same reply where they differ: the interface document's, and the live exchange's."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tradetui.sandbox.handlers.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_T
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
 """Endpoints whose documented envelope says `message` where all others say `msg`."""
 _NUMBER: Final = "\ue000"
-"""Stands around a text that is written as a JSON number, digit by digit; it occurs in no row of the exchange."""
+"""Marks, at both ends, a text that is written as a JSON number, digit by digit; no row of the exchange holds it."""
 _MARKED: Final = re.compile(f'"{_NUMBER}(-?[0-9]+(?:\\.[0-9]+)?){_NUMBER}"')
 
 
-def written(name: str, envelope: Mapping[str, Any]) -> bytes:
-    """The envelope as bytes; numbers keep the digits of the exchange's own texts."""
+def envelope_bytes(name: str, envelope: Mapping[str, Any]) -> bytes:
+    """The envelope as JSON; a number has the digits that the exchange's own text has."""
     text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates, which JSON can smuggle in, have no bytes of their own.
     return (_MARKED.sub(r"\1", text) if name == "convert.history" else text).encode("utf-8", "replace")
 
 
-def spoken(name: str, payload: Any, live: bool) -> Any:
-    """The payload in the chosen dialect; the exchange's own rows stay as they are."""
+def in_dialect(name: str, payload: Any, live: bool) -> Any:
+    """The payload in one of the dialects; the rows it is made of are not changed."""
     change = (_LIVE if live else _DOCUMENTED).get(name)
     if name == "futures.live_triggers" and live and payload["entrustedList"]:
         return {"entrustedList": payload["entrustedList"]}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PanelPainter:
-    """`fresh` are the feeds whose newest rows are not on the screen; those of a panel that is not shown wait there."""
+    """`fresh` holds the feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
 
     def __init__(self, panels: Mapping[str, Panel[FeedRow]]) -> None:
         self._panels = panels

@@ -1,4 +1,4 @@
-"""A kept fill where it stands among all: by its time, then by the order of its id."""
+"""An archived fill with its place in the order in which fills are booked: by time, then by id."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tradetui.wire.text.json_text import load_json
 from tradetui.wire.unix_time import unix_ms
 
 SETTLED_MS: Final = 5_000
-"""How long a fill must be past for every reading of the exchange to have it."""
+"""Every read of the exchange shows a fill that is at least this old."""
 
 
 class Instant(NamedTuple):
-    """Where a fill stands: Unix ms, then the order of its id."""
+    """A place in the order of booking: Unix ms, then the id as it is ordered."""
 
     time: int
     ordinal: str
 
 
 class PlacedFill(NamedTuple):
-    """A fill with where it stands."""
+    """A fill and its place in the order of booking."""
 
     instant: Instant
     fill: BookedFill
@@ -34,13 +34,13 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 
 def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
-    """A fill with where it stands among all."""
+    """A fill with its place in the order of booking."""
     time = unix_ms(fill.c_time)
     return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 
 
 def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
-    """A fill as the archive keeps it; None for one that this version cannot read."""
+    """Read a fill from the archive's text; None where this version cannot."""
     try:
         known_type = ProductType(product_type)
         return booked_fill(known_type, FuturesFill.from_row(load_json(body)), time)

@@ -10,7 +10,14 @@ from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import to_close_by_force
 from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.books.execution.order_execution import (
+    MarketMoment,
+    affordable,
+    cancel,
+    fill,
+    liquidate,
+    market_order,
+)
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, WHOLE_POSITION, ended, fires
@@ -77,4 +84,4 @@ def _liquidate(book: FuturesBook, at: MarketMoment) -> None:
     marks = at.marks()
     for coin in book.balances:
         for held in to_close_by_force(book, coin, marks):
-            burst(book, held, at)
+            liquidate(book, held, at)

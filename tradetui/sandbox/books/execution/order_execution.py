@@ -1,4 +1,4 @@
-"""Deals at a moment of the market: orders made, filled, cancelled, and positions closed by force."""
+"""Makes, fills and cancels orders, and liquidates positions, at the prices of one moment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def market_order(
     client_oid: str = "",
     enter_point: str = "API",
 ) -> Order:
-    """A new order at the market, of which nothing is filled yet."""
+    """Enter a new market order, of which nothing is filled yet."""
     order = book.new_order(
         spec,
         side,
@@ -61,14 +61,14 @@ def fill(book: FuturesBook, order: Order, size: Decimal, at: MarketMoment) -> No
 
 
 def cancel(book: FuturesBook, order: Order, at: MarketMoment) -> None:
-    """End an order with what is filled of it."""
+    """End an order; what is filled of it stays filled."""
     order.state, order.changed_ms = "canceled", at.now_ms
     del book.orders[order.order_id]
     book.done[order.order_id] = order
 
 
-def burst(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
-    """Close a holding by force, under the system's own words."""
+def liquidate(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
+    """Close a holding by force; its order says that the exchange's system made it."""
     side, trade_side = order_sides(book.mode, held.leg, closes=True)
     trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
     order = market_order(book, held.spec, side, trade_side, held.size, at, source="liquidation", enter_point="SYS")

@@ -10,7 +10,14 @@ from typing import Final
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.contracts import ContractSpec
-from tradetui.sandbox.books.execution.order_execution import MarketMoment, affordable, burst, cancel, fill, market_order
+from tradetui.sandbox.books.execution.order_execution import (
+    MarketMoment,
+    affordable,
+    cancel,
+    fill,
+    liquidate,
+    market_order,
+)
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.trigger_order import ended
@@ -151,7 +158,7 @@ def reverse_as(
 
     if fault == "liquidated":
         for held in [held for held in book.holdings.values() if held.spec is spec]:
-            burst(book, held, at)
+            liquidate(book, held, at)
     if fault == "mode-changed":
         _switch_mode_by_hand(book, at)
         changed = replace(changed, close=ZERO)
