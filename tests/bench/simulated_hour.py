@@ -24,7 +24,7 @@ MINUTE_TIMES = 45.0
 
 async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -> tuple[str, int, int]:
     """One run: the digest, the steps checked and the calls made; each minute's plain loop is added to `loops`."""
-    simulation = Simulation(seed=seed, weather=dict(WEATHER), data_dir=directory)
+    simulation = Simulation(seed=seed, weather=dict(WEATHER), data_dir=directory, digested=True)
     simulation.desk.start()
 
     def time_the_loop_each_minute() -> None:
@@ -38,6 +38,7 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
     simulation.converged()
     simulation.exchange_state.check_books()
     await simulation.desk.stop()
+    assert simulation.digest is not None
     return simulation.digest.hexdigest(), simulation.steps, sum(simulation.sandbox.counts.values())
 
 

@@ -37,10 +37,11 @@ async def test_two_minutes_with_the_thirteen_endpoints_alone() -> None:
 async def test_the_same_seed_gives_the_same_bytes() -> None:
     digests = []
     for seed in (9, 9, 10):
-        simulation = Simulation(seed=seed, weather=dict(WEATHER))
+        simulation = Simulation(seed=seed, weather=dict(WEATHER), digested=True)
         simulation.desk.start()
         await simulation.run(30)
         await simulation.desk.stop()
+        assert simulation.digest is not None
         digests.append(simulation.digest.hexdigest())
     assert digests[0] == digests[1]
     assert digests[0] != digests[2]
