@@ -68,7 +68,9 @@ class TriggersReader:
             _Strand(product_type, plan_type) for product_type in product_types for plan_type in QUERIED_PLAN_TYPES
         ]
         self._rows: dict[str, ProductRow[TriggerOrder]] = {}
+        self._rows_in_order: list[ProductRow[TriggerOrder]] | None = None
         self._waiting: dict[tuple[ProductType, str], tuple[ProductRow[TriggerOrder], ...]] = {}
+        self._waiting_in_order: tuple[ProductRow[TriggerOrder], ...] | None = None
         self._ended: deque[_Ended] = deque(maxlen=200)
         self._undecodable_rows = UndecodableRows()
         self._server_ms: int | None = None
@@ -83,13 +85,16 @@ class TriggersReader:
         """The trigger orders that still wait, or None where the exchange does not report them."""
         if not self.live_known:
             return None
-        return tuple(newest_first(row for rows in self._waiting.values() for row in rows))
+        if self._waiting_in_order is None:
+            self._waiting_in_order = tuple(newest_first(row for rows in self._waiting.values() for row in rows))
+        return self._waiting_in_order
 
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
             for row in await self._disk.run(archive.newest, TriggerOrder, product_type, _KEPT):
                 self._rows.setdefault(row.key, row)
+        self._rows_in_order = None
         await self._write_buffer.open(archive)
         self._trim()
 
@@ -107,7 +112,9 @@ class TriggersReader:
                 raise error
         if not errors:
             await self._look_up_ended()
-        rows = newest_first(self._rows.values())
+        if self._rows_in_order is None:
+            self._rows_in_order = newest_first(self._rows.values())
+        rows = self._rows_in_order
         if errors and not rows:
             raise errors[0]
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
@@ -136,6 +143,7 @@ class TriggersReader:
         except (EndpointMissing, PermissionRefused):
             self.live_known = False
             self._waiting.clear()
+            self._waiting_in_order = None
         else:
             self.live_known = True
 
@@ -150,6 +158,7 @@ class TriggersReader:
             if row.key not in still and row.key not in self._rows:
                 self._ended.append(_Ended(strand, row.record.key))
         self._waiting[strand_key] = tuple(waiting_rows)
+        self._waiting_in_order = None
 
     async def _look_up_ended(self) -> None:
         for _ in range(min(LOOKED_UP_AT_ONCE, len(self._ended))):
@@ -178,6 +187,7 @@ class TriggersReader:
             return
         await self._write_buffer.put(changed)
         self._rows.update((row.key, row) for row in changed)
+        self._rows_in_order = None
         self._trim()
 
     def _trim(self) -> None:

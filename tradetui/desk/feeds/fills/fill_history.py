@@ -59,6 +59,8 @@ class FillHistory:
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
+        self.changes = 0
+        """Grows whenever `rows` become others."""
         #: Where it is set, every fill met for the first time is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
         self._client = client
@@ -158,12 +160,15 @@ class FillHistory:
             return
         before = min(before, time_of(self._newest.record) - OVERLAP)
         kept = {key: row for key, row in self._rows.items() if time_of(row.record) >= before}
-        self._dropped = self._dropped or len(kept) < len(self._rows)
-        self._rows = kept
+        if len(kept) < len(self._rows):
+            self._dropped = True
+            self._rows = kept
+            self.changes += 1
 
     def forget(self) -> None:
         """Begin anew, as if nothing had ever been read."""
         self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
+        self.changes += 1
         self._dropped = False
         self._undecodable_pages = UndecodablePages()
         if self.added is not None:
@@ -286,9 +291,11 @@ class FillHistory:
         self._remember(rows)
 
     def _remember(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
-        self._rows.update((row.key, row) for row in rows)
-        if not self._rows:
+        fresh = {row.key: row for row in rows if row.key not in self._rows}
+        if not fresh:
             return
+        self._rows.update(fresh)
+        self.changes += 1
         if len(self._rows) > KEPT:
             self._dropped = True
             self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}

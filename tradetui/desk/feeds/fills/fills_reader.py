@@ -21,6 +21,8 @@ class FillsReader:
         self._histories = histories
         self._clock = clock
         self._parts = ProductReads[ProductRow[FuturesFill]](tuple(histories))
+        self._rows: list[ProductRow[FuturesFill]] = []
+        self._changes_merged: tuple[int, ...] = ()
 
     async def read(self) -> Reading[ProductRow[FuturesFill]]:
         error = await self._parts.read(self._read)
@@ -33,16 +35,22 @@ class FillsReader:
                 await min(behind, key=lambda history: history.pages_read).read_gap()
             except ExchangeError as problem:
                 note = f"older fills wait: {problem.reason}"
-        rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
-        if len(rows) == KEPT:
-            for history in self._histories.values():
-                history.let_go(time_of(rows[-1].record))
+        if self._changes != self._changes_merged:
+            self._rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
+            if len(self._rows) == KEPT:
+                for history in self._histories.values():
+                    history.let_go(time_of(self._rows[-1].record))
+            self._changes_merged = self._changes
         for product_type, history in self._histories.items():
             self._parts.last[product_type] = ProductRead(
                 undecodable_rows=len(history.undecodable_rows), server_ms=history.server_ms
             )
         troubles = [history.trouble for history in self._histories.values() if history.trouble]
-        return self._parts.reading(rows, error, troubles[0] if troubles else note)
+        return self._parts.reading(self._rows, error, troubles[0] if troubles else note)
+
+    @property
+    def _changes(self) -> tuple[int, ...]:
+        return tuple(history.changes for history in self._histories.values())
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesFill]]:
         await self._histories[product_type].read_newest(self._clock.monotonic())
