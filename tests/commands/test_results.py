@@ -30,7 +30,8 @@ from tradetui.profiles.load import Flags, load
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
-UNTIL = ("--until", "1h")
+UNTIL = ("--until", (datetime.now(UTC) - timedelta(hours=1)).isoformat())
+"""One moment for all commands of a test: what `1h` means goes on between them, and a fill may lie there."""
 
 
 @pytest.fixture(scope="module")
@@ -140,9 +141,7 @@ def test_bills_that_are_behind_the_fills_are_read_first(
     point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     point_at_archive()
-    an_hour_ago = datetime.now(UTC) - timedelta(hours=1)
-    period = ("--until", an_hour_ago.isoformat())
-    before = shown(capsys, "pnl", "--by", "symbol", *period)
+    before = shown(capsys, "pnl", "--by", "symbol", *UNTIL)
     with closing(
         archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 2**62, fresh=False)
     ) as archive:
@@ -156,8 +155,8 @@ def test_bills_that_are_behind_the_fills_are_read_first(
 
     with monkeypatch.context() as patched:
         patched.setattr(BillHistory, "read_newest", fails)
-        assert any(row["funding"] is None for row in shown(capsys, "pnl", "--by", "symbol", *period))
-    assert shown(capsys, "pnl", "--by", "symbol", *period) == before
+        assert any(row["funding"] is None for row in shown(capsys, "pnl", "--by", "symbol", *UNTIL))
+    assert shown(capsys, "pnl", "--by", "symbol", *UNTIL) == before
 
 
 def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:

@@ -79,7 +79,7 @@ def test_cut_text_keeps_its_mark_in_ascii() -> None:
 
 def test_a_dumb_terminal_ends_the_program_before_it_starts() -> None:
     with Terminal([sys.executable, "-m", "tradetui", "demo"], environment={"TERM": "dumb"}) as terminal:
-        assert terminal.process.wait(20) == 2
+        assert terminal.process.wait(120) == 2
         terminal.read_for(0.2)
         written = bytes(terminal.output)
     assert b"TERM is dumb" in written
