@@ -1,4 +1,4 @@
-"""What every test gets: a state directory of its own, so that no journal of one is missed by another."""
+"""What every test gets: directories of its own, so that no journal is missed by another and nothing stays behind."""
 
 from __future__ import annotations
 
@@ -45,10 +45,12 @@ def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], a
 
 @pytest.fixture(autouse=True)
 def own_state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's state directory, for this process and those that it starts."""
+    """The user's state, runtime and scratch directories, for this process and those that it starts and may kill."""
     directory = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("TRADETUI_STATE_DIR", str(directory))
     monkeypatch.setenv("XDG_STATE_HOME", str(directory))  # where a test hands over an environment of its own
+    monkeypatch.setenv("TRADETUI_RUNTIME_DIR", str(directory / "run"))
+    monkeypatch.setenv("TMPDIR", str(directory))
     return directory
 
 

@@ -6,6 +6,7 @@ import asyncio
 import string
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from functools import partialmethod
 from pathlib import Path
 from unittest.mock import patch
 
@@ -35,6 +36,8 @@ account_admin = true
 budget_share = 1.0
 max_reversal_value = 100000000
 """
+PATIENCE_S = 120.0
+"""How long a busy machine may take over one key."""
 ENDS_IT = {"q", "ctrl+q", "ctrl+c", "ctrl+z"}
 BOUND = tuple(dict.fromkeys(key.strip() for binding in BINDINGS for key in binding.keys.split(",")))
 KEYS = tuple(
@@ -86,7 +89,8 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
         """Textual would wait until this process rests, and the exchange in its other thread never does."""
         await asyncio.sleep(0.01)
 
-    with patch("textual.pilot.wait_for_idle", a_moment):
+    patient = partialmethod(Pilot._wait_for_screen, PATIENCE_S)
+    with patch("textual.pilot.wait_for_idle", a_moment), patch.object(Pilot, "_wait_for_screen", patient):
         async with running(app) as pilot:
             yield app, pilot
 
@@ -95,7 +99,7 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
 async def running(app: TradeApp) -> AsyncIterator[Pilot[None]]:
     """The application once it shows positions."""
     async with app.run_test(size=(160, 50)) as pilot:
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE_S):
             while app.desk is None or not app.desk.positions.snapshot.rows:
                 await pilot.pause(0.05)
         yield pilot
