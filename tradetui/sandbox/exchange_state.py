@@ -27,7 +27,7 @@ from tradetui.sandbox.books.reply_rows import (
     ticker_row,
 )
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.history.simulated_trader import live
+from tradetui.sandbox.history.simulated_trader import act
 from tradetui.sandbox.invariants import check_account
 
 Row = Mapping[str, Any]
@@ -69,7 +69,7 @@ class ExchangeState:
         for account in self.accounts.values():
             match_account(account, self.moment)
             if account.lively:
-                live(account, self.moment)
+                act(account, self.moment)
 
     def _settle_funding(self, settlement_ms: int) -> None:
         marks = self.marks()

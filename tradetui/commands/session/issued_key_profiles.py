@@ -1,4 +1,4 @@
-"""What becomes of keys given out beyond their key store: secrets in the system's keyring, and profiles made of them."""
+"""Stored API keys put to use: their secrets in the system's keyring, and the profiles made of them."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def _as_key_store() -> Iterator[None]:
 
 
 class ProfileMaker:
-    """Makes profiles of stored keys: the same exchange, another account, read-only until its owner says so."""
+    """Makes a profile of a stored key: on the same exchange, of another account, and in monitor mode at first."""
 
     def __init__(self, loaded: LoadedProfile, flags: Flags, made: Callable[[str], None] = lambda _: None) -> None:
-        """`made` is called with the name of each."""
+        """`made` is called with the name of each profile that was written."""
         self._loaded = loaded
         self._flags = flags
         self._made = made

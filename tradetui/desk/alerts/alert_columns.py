@@ -22,12 +22,12 @@ class RuleRow:
 
     @property
     def key(self) -> str:
-        """Its name."""
+        """The rule's name, which no other rule of the profile has."""
         return self.rule.name
 
     @property
     def state(self) -> str:
-        """Whether it sounds, in words."""
+        """Whether it is on, silenced, or can never fire and why."""
         if self.impossible:
             return f"never fires: {self.impossible}"
         return "silenced" if self.silenced else "on"
@@ -39,7 +39,7 @@ def channels_in_words(rule: Rule) -> str:
 
 
 def condition_of_named(row: RuleRow) -> str:
-    """The condition of a rule with a name of its own; one without is called by it."""
+    """The condition of a rule that has a name of its own; empty where the name is the condition already."""
     sentence = row.rule.condition.sentence
     return "" if row.rule.name == sentence else sentence
 

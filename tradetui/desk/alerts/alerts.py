@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
 
 TRIGGERS_AGAIN_S: Final = 10.0
-"""At most so often new fills have the trigger orders read at once."""
+"""The shortest time between two extra reads of the trigger orders that new fills ask for."""
 
 
 class Alerts:
-    """What of a session is worth a word. Nothing runs while nothing happens.
+    """The alerts of one session. It has no task of its own: it works when the desk brings something, or a time is due.
 
     `unseen` counts the alerts shown since the list of them was looked at, `newest` is the last.
     """
@@ -61,7 +61,7 @@ class Alerts:
         self._owner = owner
         self._read_triggers = read_triggers
         self._market = market
-        self._watch = AlertDetector() if market is None else AlertDetector(market.precision_of)
+        self._detector = AlertDetector() if market is None else AlertDetector(market.precision_of)
         self._thresholds = ThresholdDetector(rule.condition for rule in settings.rules)
         self._kinds = {rule.condition.kind for rule in settings.rules}
         self._triggers_read_s = -TRIGGERS_AGAIN_S
@@ -81,7 +81,7 @@ class Alerts:
         return RuleKind.TODAY_RESULT_BELOW in self._kinds
 
     def use_rules(self, rules: tuple[Rule, ...]) -> None:
-        """Go by other rules from now on; a level that stays fires no second time for that."""
+        """Go by other rules from now on; a level that both old and new rules have does not fire again for that."""
         self.settings = replace(self.settings, rules=rules)
         self._kinds = {rule.condition.kind for rule in rules}
         self._thresholds.use_conditions(rule.condition for rule in rules)
@@ -107,13 +107,13 @@ class Alerts:
 
     def fills_changed(self, snapshot: Snapshot[ProductRow[FuturesFill]], now_ms: int) -> None:
         """Look at the fills; `now_ms` is the exchange's time."""
-        new_fills = self._watch.fills_changed(snapshot, self._clock.monotonic(), now_ms)
+        new_fills = self._detector.fills_changed(snapshot, self._clock.monotonic(), now_ms)
         if any(map(self._may_be_of_trigger, new_fills)):
             now_s = self._clock.monotonic()
             if now_s - self._triggers_read_s >= TRIGGERS_AGAIN_S:
                 self._triggers_read_s = now_s
                 self._read_triggers()
-        self._tick()
+        self._publish_due()
 
     def triggers_changed(
         self,
@@ -123,23 +123,23 @@ class Alerts:
     ) -> None:
         """Look at the trigger orders that ended, and those that wait, where the exchange tells them."""
         self._waiting_symbols = {row.record.symbol.upper() for row in waiting}
-        self._publish(self._watch.triggers_changed(snapshot, self._clock.monotonic(), now_ms))
-        self._tick()
+        self._publish(self._detector.triggers_changed(snapshot, self._clock.monotonic(), now_ms))
+        self._publish_due()
 
     def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]]) -> None:
         """Look at the pending orders."""
-        self._watch.orders_changed(snapshot, self._clock.monotonic())
-        self._tick()
+        self._detector.orders_changed(snapshot, self._clock.monotonic())
+        self._publish_due()
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
         """Look at the positions."""
-        self._watch.positions_changed(snapshot)
+        self._detector.positions_changed(snapshot)
         if snapshot.error is None:
             now_s = self._clock.monotonic()
             self._publish(self._thresholds.positions(snapshot.rows, now_s))
             self._marks = {position.symbol: position.mark for position in snapshot.rows if position.mark is not None}
             self.prices_changed()
-        self._tick()
+        self._publish_due()
 
     def prices_changed(self) -> None:
         """Look at the prices that rules are about: the market's, or the marks of positions where it has none."""
@@ -163,26 +163,26 @@ class Alerts:
 
     def link_is(self, state: LinkState, sentence: str) -> None:
         """Look at the link."""
-        self._publish(self._watch.link_is(state, sentence))
+        self._publish(self._detector.link_is(state, sentence))
 
     def reversal_went_on(self, sent: Sent, progress: Progress) -> None:
         """Look at a reversal that was sent."""
-        self._publish(self._watch.reversal_went_on(sent, progress))
+        self._publish(self._detector.reversal_went_on(sent, progress))
 
     def _may_be_of_trigger(self, fill: ProductRow[FuturesFill]) -> bool:
         """Whether a waiting trigger may have made a fill: its sentence is then that of the trigger."""
-        return fill.record.symbol.upper() in self._waiting_symbols and not self._watch.is_pending(fill)
+        return fill.record.symbol.upper() in self._waiting_symbols and not self._detector.is_pending(fill)
 
-    def _tick(self) -> None:
+    def _publish_due(self) -> None:
         """Publish what is due, and look again when something may be."""
-        self._publish(self._watch.take_due(self._clock.monotonic()))
+        self._publish(self._detector.take_due(self._clock.monotonic()))
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        due_s = self._watch.next_due_s
+        due_s = self._detector.next_due_s
         if due_s is not None:
             delay = max(0.0, due_s - self._clock.monotonic())
-            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._publish_due)
 
     # What a person does
 
@@ -224,7 +224,7 @@ class Alerts:
         self.delivery.begin(alert, lambda: self._sounding(alert.event))
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
-        """The channels of an event as its rules are silenced now: another session may have done so."""
+        """The channels of an event by the rules that are silenced now, since another session may have silenced some."""
         self.silenced = await self._disk.run(self.settings.silences.read)
         alert = alert_of(event, self.rules, self.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()

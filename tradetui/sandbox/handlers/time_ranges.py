@@ -1,4 +1,4 @@
-"""Time ranges: how far apart the ends may be, and what a missing one means."""
+"""The time range of a read: how long it may be, and what a missing end is taken to be."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | 
     bound = bound_ms if span.after_binding else None
     if bound is not None and start is not None and start < bound:
         raise Refusal("40408", "startTime is earlier than the binding time")
-    start, end = _assumed(span, start, end, now_ms)
+    start, end = _with_defaults(span, start, end, now_ms)
     oldest = now_ms - span.window_days * DAY_MS if span.window_days is not None else None
     return max((lower_bound for lower_bound in (start, oldest, bound) if lower_bound is not None), default=None), end
 
 
-def _assumed(span: Span, start: int | None, end: int | None, now_ms: int) -> tuple[int | None, int | None]:
-    months = span.days * DAY_MS
+def _with_defaults(span: Span, start: int | None, end: int | None, now_ms: int) -> tuple[int | None, int | None]:
+    longest_ms = span.days * DAY_MS
     if start is None and end is None:
         if span.none == "previous-day":
             midnight = now_ms - now_ms % DAY_MS
             return midnight - DAY_MS, midnight - 1
-        return (now_ms - months if span.none == "three-months" else None), None
+        return (now_ms - longest_ms if span.none == "three-months" else None), None
     if span.one_missing == "three-months":
         if end is None and start is not None:
-            end = start + months
+            end = start + longest_ms
         elif start is None:
-            start = now_ms - months
+            start = now_ms - longest_ms
     return start, end
 
 

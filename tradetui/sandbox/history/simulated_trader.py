@@ -14,8 +14,8 @@ _MOST_ORDERS: Final = 24
 MOST_TRIGGERS: Final = 10
 
 
-def live(account: Account, at: MarketMoment) -> None:
-    """One step of an owner's life, drawn from the account's own chance."""
+def act(account: Account, at: MarketMoment) -> None:
+    """Do what the owner does in one step of time, drawn from the account's own random numbers."""
     chance = account.chance
     product_type = chance.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]
