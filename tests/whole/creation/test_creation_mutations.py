@@ -104,7 +104,7 @@ def secret_journalled(patch: Patch) -> None:
             name: getattr(value, "get_secret_value", lambda value=value: value)() for name, value in received.items()
         }
 
-    patch.setattr(creation, "covered", shown)
+    patch.setattr(creation, "masked_secrets", shown)
 
 
 def lock_ignored(patch: Patch) -> None:
