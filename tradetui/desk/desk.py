@@ -357,7 +357,7 @@ class Desk:
         have been withdrawn and is not known yet.
         """
         opening = None if self._today is None else self._today.opening
-        totals = totals_of([row.record for row in self.accounts.snapshot.rows])
+        totals = self.totals()
         if opening is None or totals.equity is None or (alerting and not opening.is_whole_day):
             return None
         result = opening.alerting_result if alerting else opening.result
@@ -376,7 +376,12 @@ class Desk:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
         positions = self.positions.snapshot
         are_read = positions.read_at is not None
-        return totals_of([row.record for row in self.accounts.snapshot.rows], positions.rows if are_read else None)
+        accounts = self.accounts.snapshot
+        return totals_of(
+            [row.record for row in accounts.rows],
+            positions.rows if are_read else None,
+            undecodable_rows=accounts.undecodable_rows,
+        )
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:

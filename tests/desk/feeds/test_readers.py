@@ -55,6 +55,30 @@ async def test_a_coins_account_that_comes_twice_is_one() -> None:
     assert [row.record.margin_coin for row in reading.rows] == ["USDT", "USDC"]
 
 
+class Sampler:
+    """Keeps the equity that it is given."""
+
+    def __init__(self) -> None:
+        self.samples: list[list[FuturesAccount]] = []
+
+    async def take(self, accounts: list[FuturesAccount], _: int) -> None:
+        self.samples.append(accounts)
+
+
+async def test_of_two_rows_of_a_coin_that_differ_none_is_believed_and_no_equity_is_sampled() -> None:
+    client, sampler = ScriptedClient(), Sampler()
+    rows = [{"marginCoin": coin, "accountEquity": equity} for coin, equity in (("USDC", "1"), ("USDT", "5"))]
+    client.rows["futures.accounts", USDT] = [FuturesAccount.from_row(row) for row in rows]
+    accounts = AccountsReader(client, [USDT], sampler)  # type: ignore[arg-type]
+    await accounts.read()
+    assert len(sampler.samples) == 1
+    client.rows["futures.accounts", USDT].append(FuturesAccount.from_row({"marginCoin": "USDT", "accountEquity": "6"}))
+    reading = await accounts.read()
+    assert [row.record.margin_coin for row in reading.rows] == ["USDC"]
+    assert reading.undecodable_rows == 1
+    assert len(sampler.samples) == 1
+
+
 async def test_an_order_older_than_any_window_is_found_since_no_time_is_asked_for() -> None:
     client = ScriptedClient()
     client.rows[ORDERS, USDT] = [order(1, cTime=str(NOW_MS - 400 * 86_400_000))]

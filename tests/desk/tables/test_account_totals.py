@@ -101,6 +101,15 @@ def test_what_is_not_told_is_unknown_and_not_nothing() -> None:
     assert totals.has_union
 
 
+def test_an_account_that_is_not_read_or_tells_no_value_leaves_the_equity_unknown_and_not_smaller() -> None:
+    usdt, btc = account(), account("BTC", "0.5", usdtEquity="40000")
+    assert totals_of([usdt, btc]).equity == 41000
+    assert totals_of([usdt], undecodable_rows=1).equity is None
+    assert totals_of([usdt], undecodable_rows=1).unrealised is None
+    assert totals_of([usdt, account("BTC", "0.5", usdtEquity="")]).equity is None
+    assert totals_of([usdt, account("BTC", "0", usdtEquity="")]).equity == 1000
+
+
 def test_an_isolated_position_s_own_ratio_counts_and_a_crossed_one_s_is_the_account_s() -> None:
     ratios = (("crossed", "0.9"), ("isolated", "0.4"), ("isolated", None), ("ISOLATED", "0.1"))
     positions = [

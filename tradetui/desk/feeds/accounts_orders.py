@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
@@ -11,6 +12,7 @@ from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
@@ -32,17 +34,26 @@ class AccountsReader:
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
-        if error is None and self._sampler is not None:
+        if error is None and self._sampler is not None and not self._parts.undecodable_rows:
             await self._sampler.take([row.record for row in self._parts.rows], self._client.server_clock.now_ms)
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
-        reply = await self._client.read(AccountListRequest(product_type=product_type))
-        # A coin's account that came twice is one: nothing of it counts twice.
-        rows_by_key = {row.key: row for row in (ProductRow(product_type, account) for account in reply.rows)}
-        part = ProductRead(list(rows_by_key.values()))
+        reply = _each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))
+        part = ProductRead([ProductRow(product_type, account) for account in reply.rows])
         part.count(reply)
         return part
+
+
+def _each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
+    """A coin's account that came twice is one, nothing of it counts twice; of rows that differ none can be believed."""
+    accounts: dict[str, FuturesAccount] = {}
+    differing: dict[str, UndecodableRow] = {}
+    for index, account in enumerate(reply.rows):
+        if accounts.setdefault(account.key, account).received != account.received:
+            differing[account.key] = UndecodableRow(index, "marginCoin", account.received)
+    kept = tuple(account for coin, account in accounts.items() if coin not in differing)
+    return replace(reply, rows=kept, undecodable_rows=(*reply.undecodable_rows, *differing.values()))
 
 
 class OrdersReader:

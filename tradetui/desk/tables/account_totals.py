@@ -51,17 +51,25 @@ class Totals:
         return self.exposure.gross / self.equity
 
 
-def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] | None = ()) -> Totals:
+def totals_of(
+    accounts: Sequence[FuturesAccount], positions: Iterable[Position] | None = (), *, undecodable_rows: int = 0
+) -> Totals:
     """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies.
 
-    `positions` is None before they were read: open profit and exposure are then not known.
+    `positions` is None before they were read: open profit and exposure are then not known. Equity and its unrealised
+    part are not known where there are `undecodable_rows` of accounts, or one that has something does not tell its
+    equity in USDT: the rest is no smaller equity.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
     open_profits = [in_dollars(position, position.unrealised) for position in positions]
     known_profits = [profit for profit in open_profits if profit is not None]
     pools = _union_pools(accounts)
-    single = [row.usdt_equity for row in accounts if not row.is_union and row.usdt_equity is not None]
+    single = [
+        row.usdt_equity for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)
+    ]
+    known_equities = [equity for equity in single if equity is not None]
+    are_all_known = len(known_equities) == len(single) and not undecodable_rows
     union = [row.union_total_margin for row in pools if row.union_total_margin is not None]
     available = [row.union_available for row in pools if row.union_available is not None]
     profits = [profit for row in accounts if (profit := _profit_in_usdt(row)) is not None]
@@ -72,8 +80,8 @@ def totals_of(accounts: Sequence[FuturesAccount], positions: Iterable[Position] 
         if position.margin_ratio is not None and same(position.margin_mode, MarginMode.ISOLATED)
     ]
     return Totals(
-        equity=sum(single + union, _ZERO) if single or union else None,
-        unrealised=sum(profits, _ZERO) if profits else None,
+        equity=sum(known_equities + union, _ZERO) if are_all_known and (single or union) else None,
+        unrealised=sum(profits, _ZERO) if profits and not undecodable_rows else None,
         worst_margin_ratio=max(ratios, default=None),
         union_available=sum(available, _ZERO) if available else None,
         has_single=bool(single),

@@ -68,8 +68,12 @@ class ProductReads(Generic[FeedRowT]):
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
-        undecodable_rows = sum(part.undecodable_rows for part in self.last.values())
-        return Reading(rows, undecodable_rows, note, error, min(times, default=None))
+        return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
+
+    @property
+    def undecodable_rows(self) -> int:
+        """How many rows of all parts could not be read."""
+        return sum(part.undecodable_rows for part in self.last.values())
 
     @property
     def rows(self) -> list[FeedRowT]:
