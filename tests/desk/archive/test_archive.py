@@ -10,6 +10,7 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
+from tradetui.desk.archive import database
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
 from tradetui.desk.archive.gap import Gap
@@ -199,6 +200,20 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
     assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
     trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
     assert trade_ids == {own_id.trade_id, of_order.trade_id}
+    assert by_id.selection.rowids == (1, 2), "pages need no second search"
+    archive.add(FuturesFill, [ProductRow(USDT, fill(5, tradeId="3339876533"))])
+    await by_id.refresh()
+    assert by_id.count == 3
+
+
+async def test_a_search_that_matches_more_rows_than_are_held_finds_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "ROWIDS_AT_MOST", 50)
+    archive = Archive(None)
+    archive.add(FuturesFill, fills(range(60)))
+    table = ArchiveRows(archive, InlineDisk(), FILLS).ordered(None, "00000")
+    await table.settled()
+    assert (table.count, table.selection.rowids) == (60, None)
+    assert len([row async for rows in table.chunks() for row in rows]) == 60
 
 
 async def test_rows_that_come_in_are_seen_after_a_refresh() -> None:

@@ -65,6 +65,9 @@ class ArchiveRows(Generic[RecordT]):
             self.selection = replace(self.selection, symbols=kept)
         # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
         self.selection = replace(self.selection, newest_row=await self._disk.run(self._archive.newest_row))
+        if self.selection.id_piece:
+            searched = replace(self.selection, rowids=None)
+            self.selection = replace(searched, rowids=await self._disk.run(self._archive.rowids, searched))
         self.unreadable_count = self._archive.unreadable_count(self.selection.kind)
         count = await self._disk.run(self._archive.count, self.selection)
         self._pages.clear()

@@ -43,6 +43,8 @@ KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
 TRIMMED_KEYS: Final = 50_000
 """Fills that such an archive has let go of and knows by their keys when they come again."""
+ROWIDS_AT_MOST: Final = 10_000
+"""Rows that a search holds by their numbers; where it matches more, the next page of matches is near anyway."""
 CACHE_KIB: Final = 512
 """What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
@@ -54,8 +56,8 @@ class Selection(Generic[RecordT]):
     """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
     `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
-    next to each other in the row's or its order's id. `newest_row` is the number of the last row of the file that
-    counts, so that what comes later changes nothing.
+    next to each other in the row's or its order's id; `rowids` are the rows that were found by them before.
+    `newest_row` is the number of the last row of the file that counts, so that what comes later changes nothing.
     """
 
     kind: type[RecordT]
@@ -66,11 +68,13 @@ class Selection(Generic[RecordT]):
     symbols: tuple[str, ...] | None = None
     ids: tuple[str, ...] | None = None
     id_piece: str = ""
+    rowids: tuple[int, ...] | None = None
     newest_row: int | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
         """The condition and its values."""
-        parts: list[str] = ["kind = ?"]
+        # The plus keeps SQLite to the few rows that were found, away from an index of all rows of the kind.
+        parts: list[str] = ["kind = ?" if self.rowids is None else "+kind = ?"]
         values: list[str | int] = [KINDS[self.kind]]
         conditions: tuple[tuple[str, str | int | None], ...] = (
             ("symbol = ?", self.symbol.upper() if self.symbol else None),
@@ -89,7 +93,10 @@ class Selection(Generic[RecordT]):
         if self.ids is not None:
             parts.append("id IN (SELECT value FROM json_each(?))")
             values.append(dump_json(self.ids))
-        if self.id_piece:
+        if self.rowids is not None:
+            parts.append("rowid IN (SELECT value FROM json_each(?))")
+            values.append(dump_json(self.rowids))
+        elif self.id_piece:
             # The text is looked through before it is parsed: most rows end there.
             parts.append("instr(body, ?) AND (instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
             values += [self.id_piece] * 3
@@ -351,6 +358,13 @@ class Archive:
         if unreadable := self._unreadable[selection.kind]:
             return f"{where} AND +rowid NOT IN (SELECT value FROM json_each(?))", [*values, dump_json(list(unreadable))]
         return where, values
+
+    def rowids(self, selection: Selection[RecordT]) -> tuple[int, ...] | None:
+        """The numbers of a selection's rows, so that its pages need no second search; None where they are too many."""
+        where, values = self._where(selection)
+        rowids = self._connection.execute(f"SELECT rowid FROM record WHERE {where} LIMIT {ROWIDS_AT_MOST + 1}", values)
+        numbers = tuple(rowid for (rowid,) in rowids)
+        return numbers if len(numbers) <= ROWIDS_AT_MOST else None
 
     def count(self, selection: Selection[RecordT]) -> int:
         """How many rows there are."""
