@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import ParamSpec, TypeVar
 
 import pytest
 
 from tests.desk.account.test_identity import INFO, telling
 from tests.desk.fixtures.scripted_exchange import ScriptedClient
-from tradetui.desk.account.account_storage import AccountStorage, account_dir
+from tradetui.desk.account.account_storage import AccountStorage, account_dir, archive_file
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
@@ -21,6 +23,8 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.product_types import ProductType
 
+P = ParamSpec("P")
+T = TypeVar("T")
 KEY = AccountKey("https://api.example.com", "live", "key-0e61")
 
 
@@ -146,4 +150,33 @@ async def test_whatever_goes_wrong_while_the_account_is_asked_for_is_said_and_as
         await attached.get()
         assert (await opened.get()).uid == "42"
     assert storage.trouble is not None and "nor that" in storage.trouble
+    await storage.stop()
+
+
+async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path: Path) -> None:
+    checked = asyncio.Event()
+
+    class CheckingDisk(InlineDisk):
+        async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+            if args == (archive_file(settings, account),):
+                await checked.wait()
+            return await super().run(work, *args, **kwargs)
+
+    settings, account = settings_in(tmp_path), AccountIdentity(KEY.base_url, KEY.environment, "42", "exchange")
+    journal_opened, attached = asyncio.Event(), asyncio.Event()
+
+    async def open_journal(_: AccountIdentity) -> None:
+        journal_opened.set()
+
+    async def attach(_: Archive) -> None:
+        attached.set()
+
+    storage = AccountStorage(telling(), settings, CheckingDisk(), Random(7), [attach], print, print, open_journal)  # type: ignore[arg-type]
+    storage.start()
+    async with asyncio.timeout(120):
+        await journal_opened.wait()
+        assert not attached.is_set()
+        checked.set()
+        await attached.wait()
+    assert storage.trouble is None
     await storage.stop()

@@ -69,7 +69,7 @@ class AccountStorage:
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`open_journal` is called last: what is read before is kept, whatever becomes of the journal.
+        """`open_journal` is called before the archive is opened, which may take a second: all of it is checked.
 
         `expected` is given the account as far as it is known without the exchange, before that is asked. `first_rows`
         is waited for before the archive is loaded.
@@ -108,6 +108,7 @@ class AccountStorage:
         self._known(self.identity)
         if self._first_rows is not None:
             await self._first_rows()
+        await self._keeps(self._open_journal(self.identity))
         file = archive_file(self._settings, self.identity)
         try:
             self.archive = await self._disk.run(_open_archive, file)
@@ -116,7 +117,6 @@ class AccountStorage:
             self.archive = await self._disk.run(_open_archive, None)
         for attach in self._attach:
             await self._keeps(attach(self.archive))
-        await self._keeps(self._open_journal(self.identity))
         await self._keeps(self._bring_ledger_forward(self.archive))
 
     async def _bring_ledger_forward(self, archive: Archive) -> None:
