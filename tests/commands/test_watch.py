@@ -66,9 +66,11 @@ def test_killed_and_resumed_each_fill_comes_exactly_once(point: Point, capsys: C
     with watching("fill", "--json", "--since", events[-1]["id"]) as process:
         events += lines(process, 2)
         process.send_signal(signal.SIGTERM)
-        rest, trouble = process.communicate(timeout=PATIENCE_S)
-        assert (process.returncode, trouble) == (DONE, "")
-    events += [json.loads(line) for line in rest.splitlines()]
+        assert process.stdout is not None and process.stderr is not None
+        # Not `communicate`, which forgets the lines that came together with those read before.
+        rest, trouble = process.stdout.readlines(), process.stderr.read()
+        assert (process.wait(PATIENCE_S), trouble) == (DONE, "")
+    events += map(json.loads, rest)
     assert main(["show", "fills", "--all", "--since", events[0]["time"], "--json"]) == DONE
     fills = json.loads(capsys.readouterr().out)
     counts = Counter(event["fill"]["tradeId"] for event in events)
