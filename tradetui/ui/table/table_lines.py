@@ -15,7 +15,7 @@ from textual.widget import Widget
 from tradetui.desk.tables.cells import Tone
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.ui.table.cells import Cells, Drawn, fitted
-from tradetui.ui.table.column_layout import GAP, ColumnLayout
+from tradetui.ui.table.column_layout import ColumnLayout
 
 MARGIN: Final = 1
 """Cells left of the first column, where the cursor's mark stands, and right of the last, where the scroll bar does."""
@@ -96,7 +96,8 @@ class TableLines:
             title = fitted(column.title, width - len(arrow), right=False).rstrip() + arrow
             title = fitted(title, width, right=column.right)
             segments.append(Segment(title, style + Style(underline=True) if column_index == chosen else style))
-            segments.append(Segment(" " * _gap_after(layout, slot), style))
+            if gap := _gap_after(layout, slot):
+                segments.append(Segment(" " * gap, style))
         return Strip(segments, _width_of(layout))
 
     def row(self, line: Line, marked: int | None, layout: ColumnLayout) -> Strip:
@@ -195,12 +196,14 @@ class TableLines:
 
 
 def _width_of(layout: ColumnLayout) -> int:
-    """Cells of a line with its margin and the gap after each column; a strip that is not told counts them."""
-    return MARGIN + layout.width + GAP * bool(layout.shown)
+    """Cells of a line with its margin; a strip that is not told counts them."""
+    return MARGIN + layout.width
 
 
 def _gap_after(layout: ColumnLayout, slot: int) -> int:
-    """Cells between a column and the next one."""
+    """Cells between a column and the next one, none after the last."""
+    # What follows the last column is a segment of its own: where the scroll bar lies over it, Rich would cut the
+    # texts, and keeps sixteen thousand texts that it has cut.
     if slot + 1 == len(layout.starts):
-        return GAP
+        return 0
     return layout.starts[slot + 1] - layout.starts[slot] - layout.widths[slot]
