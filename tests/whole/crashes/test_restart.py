@@ -56,7 +56,7 @@ async def take_all_permits():
     endpoints = [endpoint for endpoint in CATALOGUE.values() if not endpoint.writes]
     async def take(endpoint):
         while True:
-            await client.budget.acquire(endpoint, Priority.INTERACTIVE, hold_s=600)
+            await client.budget.acquire(endpoint, Priority.INTERACTIVE, hold_s=500)
     await asyncio.wait([asyncio.ensure_future(take(endpoint)) for endpoint in endpoints], timeout=2)
     print("ready", flush=True)
     await asyncio.sleep(600)
@@ -94,5 +94,5 @@ def test_what_a_killed_process_left_is_named_and_its_permits_are_free(tmp_path: 
         with Screen([sys.executable, "-m", "tradetui"], 140, 60, environment) as screen:
             with exchange.silent():  # what was left behind is named from the journal alone
                 until([screen], lambda screen_now: "UNKNOWN OUTCOME BTCUSDT" in screen_now.text, "what was left behind")
-            # Waiting for the dead process's permits would take the ten minutes that it took them for.
+            # Waiting for the dead process's permits would take the eight minutes that it took them for.
             until([screen], lambda screen_now: "LONG" in screen_now.text, "the position")
