@@ -141,11 +141,8 @@ def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
         ],
     )
     results = read(archive)
-    assert [(line.coin, line.figures.net) for line in results.other_coins] == [
-        ("BGB", Decimal(-2)),
-        ("USDC", Decimal(5)),
-    ]
-    assert results.total.net == Decimal("9.94") + 80 - Decimal("0.06") * 2, "the fee in USDT of BTCPERP and BTCUSD"
+    assert [(line.coin, line.figures.net) for line in results.other_coins] == [("BGB", Decimal(-2))]
+    assert results.total.net == Decimal("9.94") + 5 + 80 - Decimal("0.06") * 2, "the fee in USDT of BTCPERP and BTCUSD"
     assert results.total.is_converted
     account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
     archive.add_equity(ALL_TYPES, EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
@@ -190,17 +187,17 @@ def test_a_product_type_whose_first_page_has_not_come_is_missing_as_a_whole() ->
     assert read(archive, product_types=(USDT, COIN)).total.is_complete, "it has no fill"
 
 
-def test_the_total_is_a_part_until_the_first_sample_tells_what_a_pegged_coin_is_worth() -> None:
+def test_a_pegged_coin_counts_at_par_until_the_first_sample_tells_what_it_is_worth() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, [closing(1, moment(20), "10"), closing(2, moment(20), "-5", USDC, symbol="BTCPERP")])
     for product_type in (USDT, USDC):
         archive.note_read(product_type, NOON)
     total = read(archive, product_types=(USDT, USDC)).total
-    assert (total.gross, total.is_complete) == (Decimal(10), False)
+    assert (total.gross, total.is_converted) == (Decimal(5), True), "as under the fills"
     account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
     archive.add_equity((USDT, USDC), EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
     total = read(archive, product_types=(USDT, USDC)).total
-    assert (total.gross, total.is_complete) == (Decimal("5.005"), True)
+    assert (total.gross, total.is_converted) == (Decimal("5.005"), True)
 
 
 def test_chosen_symbols_have_no_equity() -> None:

@@ -11,7 +11,7 @@ from tradetui.desk.archive.equity import EquitySample
 from tradetui.wire.product_types import USDT_COINS
 
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
-"""Coins that are turned over at the rate the newest sample of equity implies."""
+"""Coins that are turned over at the rate the newest sample of equity implies, and at par before there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +32,6 @@ class Rates:
 
     def of_dollar(self, coin: str) -> Decimal | None:
         """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
-        return self.of_coin(coin) if coin in USDT_COINS or coin in PEGGED else None
+        if coin in PEGGED:
+            return self.by_coin.get(coin, Decimal(1))
+        return Decimal(1) if coin in USDT_COINS else None

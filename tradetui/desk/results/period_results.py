@@ -19,7 +19,7 @@ from tradetui.desk.archive.ledger_queries import (
     were_read,
 )
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.conversion import PEGGED, Rates
+from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums
@@ -111,16 +111,13 @@ def read_period_results(
     period, zone = query.period, query.period.zone
     since = _first_known(connection, query) if period.since is None else period.since
     last_ms = min(period.until, query.now_ms)
-    sample = last_sample(connection, query.product_types, query.now_ms)
-    rates = Rates.of(sample)
+    rates = Rates.of(last_sample(connection, query.product_types, query.now_ms))
     sums = period_sums(connection, query, rates, day_at(since, zone), day_at(last_ms, zone))
     missing = tuple(
         span
         for span in (*missing_spans(connection, query.now_ms), *_never_read(connection, query))
         if span.product_type in query.product_types and span.meets(since, last_ms)
     )
-    # The first sample, moments after the start, brings the worth of such coins; until then they are not in the total.
-    all_counted = sample is not None or PEGGED.isdisjoint(sums.other_coins)
     ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, period.until, None, query.product_types)
     known = Known(missing, BillsRead(connection, ledger_query), since, last_ms)
     coins = tuple(
@@ -134,7 +131,7 @@ def read_period_results(
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
-        total=sums.total.figures(known, is_complete=all_counted and not missing),
+        total=sums.total.figures(known, is_complete=not missing),
         other_coins=tuple(_coin_line(coin, own, known) for coin, own in sorted(sums.other_coins.items())),
         symbols=tuple(
             ResultLine(symbol, USDT, own.figures(known, is_complete=known.types_complete(sums.types_of_symbol[symbol])))

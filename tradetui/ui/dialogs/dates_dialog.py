@@ -53,7 +53,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
             box.border_subtitle = sanitized("Tab next · Enter shows · empty: all · Esc back")
             for name in DATE_FIELDS:
                 with Horizontal(classes="field"):
-                    yield Static(sanitized(name), classes="name", markup=False)
+                    yield Static(sanitized(name.capitalize()), classes="name", markup=False)
                     yield self.box(
                         FormField(name, "", False),
                         f"field-{name}",
@@ -76,8 +76,8 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         """Say what is wrong with each box, and what will be shown."""
         chosen, problems = self._read()
         for name in DATE_FIELDS:
-            is_unfinished = self.is_typed_in(f"field-{name}")
-            self.show_problem(f"problem-{name}", sanitized("" if is_unfinished else problems.get(name, "")))
+            problem = "" if self.is_typed_in(f"field-{name}") else problems.get(name, "")
+            self.show_problem(f"problem-{name}", sanitized(f"{problem[:1].upper()}{problem[1:]}"))
         shown = "everything" if chosen is None else chosen.title(self._zone, None)
         about = f"Shows {shown}, in {zone_label(self._zone)}." if not problems else ""
         self.show_result(acceptable=not problems, about=[about])

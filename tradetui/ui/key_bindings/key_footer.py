@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 _GAP = 2
+_NOTE_FROM = 100
+"""Cells of a line that has room for its note beside the keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Hint:
 
 
 class Hints(Widget):
-    """The line of hints, as many as fit, with a note at its right end."""
+    """The line of hints, as many as fit, with a note at its right end where the line is long."""
 
     def __init__(self) -> None:
         super().__init__(id="hints")
@@ -37,6 +39,10 @@ class Hints(Widget):
             self._hints, self._note = tuple(hints), note
             self.refresh()
 
+    @property
+    def _shown_note(self) -> str:
+        return self._note if self.size.width >= _NOTE_FROM else ""
+
     def render(self) -> Content:
         """The line."""
         parts: list[tuple[str, str] | str] = []
@@ -45,9 +51,10 @@ class Hints(Widget):
             style = "$quiet" if hint.off else "bold $accent"
             parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * _GAP]
             used += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
-        room = self.content_size.width - used - cell_len(self._note)
-        if self._note and room >= 0:
-            parts += [" " * room, (self._note, "$quiet")]
+        note = self._shown_note
+        room = self.content_size.width - used - cell_len(note)
+        if note and room >= 0:
+            parts += [" " * room, (note, "$quiet")]
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
@@ -60,7 +67,8 @@ class Hints(Widget):
                 return
 
     def _fitting(self) -> list[Hint]:
-        room = self.content_size.width - (cell_len(self._note) + 1 if self._note else 0)
+        note = self._shown_note
+        room = self.content_size.width - (cell_len(note) + 1 if note else 0)
         fitting = []
         for hint in self._hints:
             room -= cell_len(hint.key) + 1 + cell_len(hint.description)

@@ -273,10 +273,9 @@ class MainScreen(TableScreen):
         return self._headlines.of_panels(off_screen, self.desk, self.cell_format, self.key_named("alerts"))
 
     def _show_hints(self) -> None:
-        zone = f"times in {zone_label(self.zone)}" if self.size.width >= 100 else ""
         on_positions = self.focused_panel == POSITIONS.name
         hints = hinted_bindings(on_positions=on_positions, may_trade=self._may_trade())
-        self.show_hints(hints, " · ".join(filter(None, (self.product, zone))))
+        self.show_hints(hints, " · ".join(filter(None, (self.product, f"times in {zone_label(self.zone)}"))))
 
     def _may_trade(self) -> bool:
         """Whether the session may send anything, or is expected to before it is open."""

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1.0
 _LINES_AROUND: Final = 3
 """Lines that are no panels beside the header: the period, what the wallet did, and the keys."""
-_WIDE: Final = 100
 _HINTS: Final = (
     "help",
     "next_panel",
@@ -146,9 +145,7 @@ class MoneyScreen(TableScreen):
         )
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
-        self.show_hints(
-            self._hinted_bindings(), f"days in {zone_label(reading.zone)}" if self.size.width >= _WIDE else ""
-        )
+        self.show_hints(self._hinted_bindings(), f"days in {zone_label(reading.zone)}")
 
     @property
     def _note_sentence(self) -> str:

@@ -335,8 +335,7 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        with_zone = self.size.width >= 100 and not self.query("#filter")
-        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}" if with_zone else "")
+        self.show_hints(bindings_named(*_HINTS), "" if self.query("#filter") else f"times in {zone_label(self.zone)}")
 
     # Layout
 
