@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.trading.position_fills import USDT
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
+from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.models.futures_extended import Contract
 
 SIZES = st.sampled_from([0, 3, 8]).flatmap(
     lambda places: st.decimals(min_value=Decimal(1).scaleb(-places), max_value=10**12, places=places)
@@ -248,3 +249,22 @@ def test_the_leg_is_named_and_so_is_what_its_side_means(
     assert made.subject == subject
     assert made.title == title
     assert made.side_meaning == meaning
+
+
+@pytest.mark.parametrize(
+    ("held", "price", "limits", "said"),
+    [
+        ("0.0004", "80000", {"minTradeNum": "0.001"}, "0.0004 is below the smallest order, 0.001"),
+        ("0.001", "80000", {"minTradeNum": "0.001", "minTradeUSDT": "5"}, ""),
+        ("1", "2.5", {"minTradeUSDT": "5"}, "its value is below the smallest, 5 USDT"),
+        ("1", None, {"minTradeUSDT": "5"}, ""),
+        ("20", "80000", {"maxMarketOrderQty": "12"}, "20 is above the largest market order, 12"),
+        ("20", "80000", {"maxMarketOrderQty": ""}, ""),
+    ],
+)
+def test_a_limit_that_keeps_the_other_side_from_being_opened_is_said(
+    held: str, price: str | None, limits: dict[str, str], said: str
+) -> None:
+    contract = Contract.from_row({"symbol": "BTCUSDT", **limits})
+    risks = opening_risks(plan(legs(held), "buy"), contract, None if price is None else Decimal(price))
+    assert risks == ((f"{said}: it may be closed and nothing opened",) if said else ())

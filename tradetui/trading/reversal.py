@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.product_types import ProductType
 
@@ -239,6 +240,27 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     )
     request.check(wish.mode)
     return ReversalPlan(wish, request, wish.held, results, (*assumptions, *_MARKET))
+
+
+def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:
+    """The limits of the contract that may have the leg closed and the other side not opened, in words.
+
+    Args:
+        plan: what is to be sent.
+        contract: its limits, in the base coin, and the smallest value in dollars.
+        price: at which it would fill, None where it is not known.
+    """
+    opened = max(result.opened for result in plan.results)
+    value, least_value = None if price is None else opened * price, contract.min_trade_usdt
+    risks = []
+    if contract.min_trade_num is not None and opened < contract.min_trade_num:
+        risks.append(f"{grouped_digits(opened)} is below the smallest order, {grouped_digits(contract.min_trade_num)}")
+    if value is not None and least_value is not None and value < least_value:
+        risks.append(f"its value is below the smallest, {grouped_digits(least_value)} USDT")
+    if contract.max_market_order_qty and opened > contract.max_market_order_qty:
+        largest = grouped_digits(contract.max_market_order_qty)
+        risks.append(f"{grouped_digits(opened)} is above the largest market order, {largest}")
+    return tuple(f"{risk}: it may be closed and nothing opened" for risk in risks)
 
 
 def _nothing_held(wish: ReversalParams) -> CannotReverse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Final
@@ -24,7 +24,7 @@ from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, rev
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.resting.order_impact import resting_after
-from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, plan_reversal
+from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, Ticker
@@ -150,6 +150,8 @@ class MarketState:
             basis = Basis(position, price, price_from, account, contract, held.fills, other_leg)
             estimates = reversal_estimates(plan, basis, stops)
             market = basis.mark or price
+            if contract is not None:
+                plan = replace(plan, assumptions=(*opening_risks(plan, contract, price), *plan.assumptions))
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,
