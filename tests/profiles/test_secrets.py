@@ -70,6 +70,18 @@ def test_a_line_break_is_named(tmp_path: Path) -> None:
     assert "phrase9" not in str(caught.value)
 
 
+def test_an_rsa_key_has_the_lines_of_its_pem_text(tmp_path: Path) -> None:
+    pem = "-----BEGIN PRIVATE KEY-----\r\nMIIE\n-----END PRIVATE KEY-----\n"
+    environ = {"DESK_API_KEY": "k", "DESK_API_SECRET": pem, "DESK_PASSPHRASE": "Passphrase9"}
+    credentials = '{ source = "environment", prefix = "DESK" }'
+    material = fetch(loaded(tmp_path, credentials, environ))
+    assert material.secret.get_secret_value() == pem.strip()
+    assert material.rsa, "its first line says so, where no profile can"
+    for damaged in (pem.replace("MIIE", "MI\x1bIE"), pem.removeprefix("-----BEGIN ")):
+        with pytest.raises(ConfigurationError, match="secret holds a line break"):
+            fetch(loaded(tmp_path, credentials, {**environ, "DESK_API_SECRET": damaged}))
+
+
 @pytest.mark.parametrize("as_json", [True, False])
 def test_from_a_command(tmp_path: Path, as_json: bool) -> None:
     values = {"api_key": "k", "secret": CANARY, "passphrase": "Passphrase9"}

@@ -49,8 +49,10 @@ def fetch(loaded: LoadedProfile) -> Credentials:
         raise ConfigurationError(
             "key and passphrase must be plain ASCII", location=location, key="credentials", remedy="Copy them again."
         )
+    is_rsa = source.rsa or values["secret"].startswith("-----BEGIN ")
     for name in FIELDS:
-        if not values[name].isprintable():
+        lines = values[name].splitlines() if name == "secret" and is_rsa else [values[name]]  # PEM has many
+        if not all(line.isprintable() for line in lines):
             raise ConfigurationError(
                 f"{name} holds a line break or another control character",
                 location=location,
@@ -59,7 +61,7 @@ def fetch(loaded: LoadedProfile) -> Credentials:
             )
     from tradetui.exchange.credentials import Credentials  # what signs is not needed before there is a key
 
-    return Credentials(values["api_key"], values["secret"], values["passphrase"], source.rsa)
+    return Credentials(values["api_key"], values["secret"], values["passphrase"], is_rsa)
 
 
 def refuse_wider_than_owner(file: Path) -> None:
