@@ -17,7 +17,6 @@ from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
-from tradetui.sandbox.handlers.writes import write
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -208,6 +207,8 @@ class Sandbox:
     ) -> Any:
         if endpoint.writes:
             assert key is not None
+            from tradetui.sandbox.handlers.writes import write  # the first rows of a demonstration do not wait for it
+
             result = write(self.exchange_state, key, endpoint.name, request.body, self.faults)
             return in_dialect(endpoint.name, result, self._live)
         read_key = (key.uid if key else "", endpoint.name, request.query)

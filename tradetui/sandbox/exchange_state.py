@@ -28,7 +28,6 @@ from tradetui.sandbox.books.reply_rows import (
 )
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.simulated_trader import act
-from tradetui.sandbox.invariants import check_account
 
 Row = Mapping[str, Any]
 
@@ -247,6 +246,8 @@ class ExchangeState:
 
     def check_books(self) -> None:
         """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
+        from tradetui.sandbox.invariants import check_account
+
         marks = self.marks()
         for account in self.accounts.values():
             check_account(account, marks)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 import sys
 from functools import cache
 from pathlib import Path
@@ -23,6 +21,8 @@ def boot_id() -> str:
 
 
 def _sysctl_text(name: bytes) -> str:
+    import ctypes.util
+
     library = ctypes.CDLL(ctypes.util.find_library("c"))
     text = ctypes.create_string_buffer(64)
     size = ctypes.c_size_t(len(text))

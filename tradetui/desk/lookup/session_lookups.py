@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
-from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, UnifiedAccount
@@ -14,6 +13,7 @@ from tradetui.exchange.rate_limit.budget import Priority
 
 if TYPE_CHECKING:
     from tradetui.desk.account.identity import AccountIdentity
+    from tradetui.desk.lookup.lookup import Lookup
     from tradetui.desk.lookup.query import Query
     from tradetui.exchange.client import ExchangeReader
     from tradetui.wire.endpoints.endpoint import Endpoint
@@ -47,6 +47,8 @@ class Lookups:
 
     def begin(self, table: str, query: Query) -> Lookup:
         """Begin a lookup in the place of the one before; nothing is read yet."""
+        from tradetui.desk.lookup.lookup import Lookup
+
         if (before := self._begun.get(table)) is not None:
             before.stop()
         endpoint = query.endpoint

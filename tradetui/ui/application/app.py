@@ -200,6 +200,9 @@ class TradeApp(App[None], inherit_bindings=False):
 
     async def begin(self) -> None:
         """Open the desk, and meanwhile show the main screen that is to show its rows."""
+        if not self.settings.inline_start:
+            gc.disable()
+            self.set_timer(STARTED_S, _tidy_up)
         self.open_profile(self.chosen)
         await self.push_screen(self.main)
         self._main_stands.set()
@@ -228,9 +231,6 @@ class TradeApp(App[None], inherit_bindings=False):
             if self.settings.inline_start:
                 opened = profile.open_desk()
             else:
-                if not again:
-                    gc.disable()
-                    self.set_timer(STARTED_S, _tidy_up)
                 opened = await asyncio.to_thread(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
