@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 
 CRASHED = 1
 STARTED_S = 3.0
+LONG_TURN_S: Final = 0.005
 _ASCII: Final = AsciiFilter()
 
 
@@ -68,6 +71,17 @@ def _tidy_up() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@contextmanager
+def _long_turns() -> Iterator[None]:
+    """Let threads hand over as seldom as Python does by itself: what imports and what paints hinder each other less."""
+    turn_s = sys.getswitchinterval()
+    sys.setswitchinterval(LONG_TURN_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(turn_s)
 
 
 class TradeApp(App[None], inherit_bindings=False):
@@ -231,7 +245,8 @@ class TradeApp(App[None], inherit_bindings=False):
             if self.settings.inline_start:
                 opened = profile.open_desk()
             else:
-                opened = await asyncio.to_thread(profile.open_desk)
+                with _long_turns():
+                    opened = await asyncio.to_thread(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
             await self._main_stands.wait()
