@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import string
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input
 
 from tests.whole.crashes.kill_counter import SYMBOL
@@ -118,47 +119,70 @@ async def palette_names(app: TradeApp) -> list[str]:
     return [name for name, _, _ in Actions(app.screen)._entries()]
 
 
-async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path) -> None:
+async def press_every_key(app: TradeApp, pilot: Pilot[None]) -> None:
+    """Every key on the main screen, and those that act on a row in each panel."""
+    for key in KEYS:
+        await pilot.press(key)
+        await back(app, pilot)
+    for panel in "1345":
+        for key in ("R", "L", "enter", "u", "space", "P"):
+            await pilot.press(panel, key)
+            await back(app, pilot)
+
+
+async def run_every_palette_command(app: TradeApp, pilot: Pilot[None]) -> None:
+    """Everything that the palette offers, chosen by its name."""
+    names = [name for name in await palette_names(app) if name != "Quit"]
+    assert {"Reverse", "Lock"} <= set(names)
+    for name in names:
+        await pilot.press("ctrl+p")
+        app.screen.query_one(Input).value = name
+        await pilot.pause(0.1)
+        await pilot.press("enter", "enter")
+        await back(app, pilot)
+
+
+async def press_every_key_in_a_lookup(table: str, app: TradeApp, pilot: Pilot[None]) -> None:
+    """A lookup opened by its key, with every bound key pressed there."""
+    opened = await open_lookup(table, app, pilot)
+    for key in sorted({*BOUND, "enter", "tab"} - ENDS_IT):
+        if app.screen is not opened:
+            await back(app, pilot)
+            opened = await open_lookup(table, app, pilot)
+        await pilot.press(key)
+    await back(app, pilot)
+
+
+async def open_lookup(table: str, app: TradeApp, pilot: Pilot[None]) -> Screen[object]:
+    """The screen of a lookup."""
+    assert app.main is not None
+    await pilot.press(app.main.key_named(table))
+    async with asyncio.timeout(PATIENCE_S):
+        while app.screen is app.main:
+            await pilot.pause(0.01)
+    return app.screen
+
+
+KINDS_OF_LOOKUP = ("spot-fills", "email")
+"""One that lists rows at once, and one that asks first; the others are of the first kind, and their keys open them."""
+DEEDS: Mapping[str, Callable[[TradeApp, Pilot[None]], Awaitable[None]]] = {
+    "every key": press_every_key,
+    "every palette command": run_every_palette_command,
+    **{f"every key in {table}": partial(press_every_key_in_a_lookup, table) for table in KINDS_OF_LOOKUP},
+}
+"""What is done, in parts that can run beside each other: most of it waits for the screen."""
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path, deed: str) -> None:
     with outgoing_requests() as written:
         async with monitor(exchange, tmp_path) as (app, pilot):
-            for key in KEYS:
-                await pilot.press(key)
-                await back(app, pilot)
-            for panel in "1345":
-                for key in ("R", "L", "enter", "u", "space", "P"):
-                    await pilot.press(panel, key)
-                    await back(app, pilot)
-            await open_every_screen(app, pilot)
-            names = [name for name in await palette_names(app) if name != "Quit"]
-            assert {"Reverse", "Lock"} <= set(names)
-            for name in names:
-                await pilot.press("ctrl+p")
-                app.screen.query_one(Input).value = name
-                await pilot.pause(0.1)
-                await pilot.press("enter", "enter")
-                await back(app, pilot)
+            await DEEDS[deed](app, pilot)
             await pilot.press("q")
     assert len(written) > 20, "the screen has read"
     others = [chunk.data[:120] for chunk in written if not chunk.data.startswith(b"GET ")]
     assert not others
     assert {method for method, _ in exchange.sandbox.counts if method != ""} == {"GET"}
-
-
-async def open_every_screen(app: TradeApp, pilot: Pilot[None]) -> None:
-    """Everything in the list of screens, with every bound key pressed there."""
-    for index in range(20):
-        await pilot.press("o", *["down"] * index, "enter")
-        await pilot.pause(0.1)
-        if app.screen is app.main:
-            break
-        opened = app.screen
-        for key in sorted({*BOUND, "enter", "tab"} - ENDS_IT):
-            if app.screen is not opened:
-                await back(app, pilot)
-                await pilot.press("o", *["down"] * index, "enter")
-                opened = app.screen
-            await pilot.press(key)
-        await back(app, pilot)
 
 
 async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path) -> None:
