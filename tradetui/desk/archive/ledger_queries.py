@@ -167,10 +167,7 @@ class BillsRead:
                 " (SELECT 1 FROM ledger_leg WHERE product_type = ?) ORDER BY quarter LIMIT 1",
                 (str(product_type), str(product_type)),
             ).fetchone()
-            row = connection.execute(
-                "SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)
-            ).fetchone()
-            fills_until = None if row is None else row[0]
+            fills_until = fills_read_until(connection, product_type)
             first_fill = None if first_quarter is None else first_quarter[0] * QUARTER_MS
             coverage = bill_coverage(connection, product_type)
             if first_fill is not None or coverage.until is not None:
@@ -191,6 +188,12 @@ class BillsRead:
         return True
 
 
+def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
+    """Up to when (Unix ms) fills of a product type were read; None before the first reading."""
+    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
+    return None if row is None else row[0]
+
+
 def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
     """Where fills are known to be missing: gaps not read yet, and the time since they were read last."""
     spans = []
@@ -209,10 +212,10 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
 def bills_behind(connection: sqlite3.Connection, product_type: ProductType, until: int) -> bool:
     """Whether fills were read further than bills, and a settlement up to `until` (Unix ms) may have come since."""
     read_until = bill_coverage(connection, product_type).until
-    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
-    if read_until is None or row is None:
+    fills_until = fills_read_until(connection, product_type)
+    if read_until is None or fills_until is None:
         return False
-    end = min(until, row[0] - READ_LATELY_MS)
+    end = min(until, fills_until - READ_LATELY_MS)
     return not BillCoverage(read_until, read_until).holds_settlements(read_until, end)
 
 

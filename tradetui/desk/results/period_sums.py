@@ -127,7 +127,7 @@ class Known:
 
     def span_complete(self, since: int, until: int) -> bool:
         """Whether no fill of a part of the period (Unix ms) is missing."""
-        return not any(span.since <= until and since <= span.until for span in self._missing)
+        return not any(span.meets(since, until) for span in self._missing)
 
     def funding_known(self, coins: Collection[str], since: int | None = None, until: int | None = None) -> bool:
         """Whether all bills are read that may tell of funding in the coins, of the whole period or a part of it."""

@@ -121,7 +121,7 @@ def read_day_opening(
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
     gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.since <= settled.time and start.time <= span.until for span in gaps):
+    if beyond is None or any(span.meets(start.time, settled.time) for span in gaps):
         return None
     rates = Rates.of(settled)
     moved_in = ZERO

@@ -12,7 +12,14 @@ from typing import NamedTuple
 from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
-from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, missing_spans, quarter_sums, were_read
+from tradetui.desk.archive.ledger_queries import (
+    BillsRead,
+    ResultQuery,
+    fills_read_until,
+    missing_spans,
+    quarter_sums,
+    were_read,
+)
 from tradetui.trading.contract_math import ZERO
 from tradetui.wire.product_types import ProductType
 
@@ -54,10 +61,7 @@ def wallet_moves(
     if until < since or not all(bills.hold(since, until, coin) for coin in net_by_coin):
         return None
     types = [wallet.product_type for wallet in coverages]
-    if any(
-        gap.product_type in types and gap.since <= until and since <= gap.until
-        for gap in missing_spans(connection, until)
-    ):
+    if any(gap.product_type in types and gap.meets(since, until) for gap in missing_spans(connection, until)):
         return None
     moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
     for product_type, coverage, _ in coverages:
@@ -89,15 +93,13 @@ def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType]
     used = []
     for product_type in query.product_types or tuple(ProductType):
         coverage = bill_coverage(connection, product_type)
-        row = connection.execute(
-            "SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)
-        ).fetchone()
+        fills_until = fills_read_until(connection, product_type)
         if coverage.until is None and not were_read(connection, product_type):
             continue
-        if coverage.until is None or row is None:
+        if coverage.until is None or fills_until is None:
             return None
         # The newest of both may still be on their way.
-        used.append(_UsedType(product_type, coverage, min(coverage.until, row[0]) - SETTLED_MS))
+        used.append(_UsedType(product_type, coverage, min(coverage.until, fills_until) - SETTLED_MS))
     return used
 
 

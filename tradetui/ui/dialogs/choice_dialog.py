@@ -9,21 +9,32 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.screen import ScreenResultType
 from textual.widgets import OptionList
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.safe_text import sanitized
 
 
-class ChoiceDialog(DimmingScreen[int | None]):
-    """Returns the place of what was picked, None when nothing was."""
+class ListDialog(DimmingScreen[ScreenResultType]):
+    """A dialog around one list: j and k move in it as the arrows do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape,q", "dismiss", "Close"),
         ("j", "down", "Down"),
         ("k", "up", "Up"),
     ]
-    _list = getters.query_one(OptionList)
+    option_list = getters.query_one(OptionList)
+
+    def action_down(self) -> None:
+        self.option_list.action_cursor_down()
+
+    def action_up(self) -> None:
+        self.option_list.action_cursor_up()
+
+
+class ChoiceDialog(ListDialog[int | None]):
+    """Returns the place of what was picked, None when nothing was."""
 
     def __init__(self, title: str, options: Sequence[str], chosen: int = 0) -> None:
         super().__init__(classes="dialog")
@@ -37,13 +48,7 @@ class ChoiceDialog(DimmingScreen[int | None]):
             yield OptionList(*(sanitized(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:
-        self._list.highlighted = self._chosen
-
-    def action_down(self) -> None:
-        self._list.action_cursor_down()
-
-    def action_up(self) -> None:
-        self._list.action_cursor_up()
+        self.option_list.highlighted = self._chosen
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import string
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, Never
+from typing import Final, Never
 
-from textual import events, getters, on
+from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.cells import Column
 from tradetui.desk.tables.rows.row_source import Sort
-from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.choice_dialog import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 from tradetui.ui.key_bindings.textual_bindings import long_name
 from tradetui.ui.safe_text import sanitized
@@ -47,15 +46,8 @@ def column_letters(titles: Sequence[str], taken: Collection[str] = ()) -> list[s
     return letters
 
 
-class SortDialog(DimmingScreen[SortChoice | None]):
+class SortDialog(ListDialog[SortChoice | None]):
     """Returns the choice, None where nothing was chosen. The key that opened it chooses the column under the cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,q", "dismiss", "Close"),
-        ("j", "down", "Down"),
-        ("k", "up", "Up"),
-    ]
-    _list = getters.query_one(OptionList)
 
     def __init__(
         self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, sort_keys: str
@@ -86,7 +78,7 @@ class SortDialog(DimmingScreen[SortChoice | None]):
             yield Static(sanitized("The same column again turns the order round."), classes="keys", markup=False)
 
     def on_mount(self) -> None:
-        self._list.highlighted = 0
+        self.option_list.highlighted = 0
 
     def on_key(self, event: events.Key) -> None:
         """Choose the column whose letter was pressed."""
@@ -99,12 +91,6 @@ class SortDialog(DimmingScreen[SortChoice | None]):
         else:
             return
         event.stop()
-
-    def action_down(self) -> None:
-        self._list.action_cursor_down()
-
-    def action_up(self) -> None:
-        self._list.action_cursor_up()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:

@@ -19,10 +19,9 @@ from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.ui.header.session_summary import since_when
 from tradetui.ui.money.calendar.month_grid import MISSING_MARK, MonthGrid
-from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.money.result_lines import day_in_words, moment_in_words
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.counted import counted
-from tradetui.wire.unix_time import utc_moment
 
 ORDERS_WAIT = "orders wait for older fills"
 FUNDING_NOT_KNOWN = "funding and wallet not known"
@@ -67,7 +66,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     if equity.start is None:
         if equity.sampled_from is None:
             return "— no equity was sampled"
-        first = _moment(equity.sampled_from, results.period.zone, results.period.last_day)
+        first = moment_in_words(equity.sampled_from, results.period.zone, results.period.last_day)
         return f"— no equity sample until {first}"
     if equity.end is None:
         return "— no equity sample near the end"
@@ -106,18 +105,13 @@ def missing_sentence(results: PeriodResults, beside: str = "") -> str:
 
 def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
     period = results.period
-    end = _moment(span.until, period.zone, period.last_day)
+    end = moment_in_words(span.until, period.zone, period.last_day)
     if span.since <= (period.since or 0):
         return "fills of all of it" if span.until >= results.now_ms else f"fills before {end}"
-    begin = _moment(span.since, period.zone, period.last_day)
+    begin = moment_in_words(span.since, period.zone, period.last_day)
     if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
         end = end.rpartition(" ")[2]
     return f"fills from {begin} to {end}"
-
-
-def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
-    moment = utc_moment(at_ms).astimezone(zone)
-    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
 
 
 def period_sentence(period: Period, first_known: date | None, symbols: tuple[str, ...], *, is_short: bool) -> str:

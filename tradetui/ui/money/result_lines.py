@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -204,3 +204,9 @@ def day_in_words(day: date, today: date | None) -> str:
     """Such as `8 Nov`; with the year where that is not today's."""
     year = "" if today is None or day.year == today.year else f" {day.year}"
     return f"{day.day} {day:%b}{year}"
+
+
+def moment_in_words(at_ms: int, zone: tzinfo, today: date | None) -> str:
+    """Such as `8 Nov 14:03`, of a moment in Unix ms."""
+    moment = utc_moment(at_ms).astimezone(zone)
+    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"

@@ -77,14 +77,6 @@ class ResultPanel(Widget, can_focus=True):
         plain = self.app.no_color or self.app.native_ansi_color
         return line.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
-    def on_focus(self) -> None:
-        """The cursor is seen."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """The cursor is not seen."""
-        self.refresh()
-
     def _move_to(self, row_index: int) -> None:
         self._cursor = max(0, min(row_index, len(self._rows) - 1))
         self.refresh()

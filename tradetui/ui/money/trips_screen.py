@@ -6,7 +6,6 @@ import sqlite3
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tradetui.desk.results.period import PeriodQuery
@@ -15,14 +14,12 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
 from tradetui.ui.app_protocols.messages import OpenHistory
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import bindings_named
-from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import ClosableScreen
+from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame
@@ -37,11 +34,11 @@ MOST_TRIPS: Final = 2_000
 _HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
 
 
-class TripsScreen(ClosableScreen):
+class TripsScreen(RecordsScreen[TripLine]):
     """The trips as they were when it was opened."""
 
     where = "trips"
-    AUTO_FOCUS = "RecordTable"
+    names_columns = True
     BINDINGS: ClassVar[list[BindingType]] = bindings("trips")
 
     def __init__(self, settings: UiSettings, period: Period, symbols: tuple[str, ...] | None) -> None:
@@ -52,12 +49,6 @@ class TripsScreen(ClosableScreen):
         self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=footer)
         self._nothing = "reading …"
         self._has_more = False
-
-    def compose(self) -> ComposeResult:
-        """The trips, and the keys."""
-        yield RecordsFrame(self._table, names_columns=True)
-        yield NewestAlert()
-        yield Hints()
 
     def on_mount(self) -> None:
         """Read them."""
@@ -82,11 +73,6 @@ class TripsScreen(ClosableScreen):
             shown = lines[:MOST_TRIPS]
             self._table.set_source(MemoryRows(shown, [line.key for line in shown], 1))
         self.refresh_states()
-
-    @property
-    def table(self) -> RecordTable[object]:
-        """The trips."""
-        return self._table
 
     @property
     def subject(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tradetui.desk.archive.archive_rows import ArchiveRows
@@ -13,12 +12,10 @@ from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
-from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import ClosableScreen
+from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_actions import show_choice
 from tradetui.ui.table.table_footer import Footer
@@ -36,13 +33,12 @@ LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wro
 ORDER: Final = "by time; s turns the order round; the filter finds symbols and IDs"
 
 
-class HistoryScreen(ClosableScreen):
+class HistoryScreen(RecordsScreen[FeedRow]):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
     filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
     filter_limit = ": symbols and IDs"
-    AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
     def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None, beside: str = "") -> None:
@@ -62,12 +58,6 @@ class HistoryScreen(ClosableScreen):
         self._summed: tuple[RowSource[object], int] | None = None
         self._rows: ArchiveRows[Record] | None = None
         self._painting = False
-
-    def compose(self) -> ComposeResult:
-        """The rows, and the keys."""
-        yield RecordsFrame(self._table)
-        yield NewestAlert()
-        yield Hints()
 
     def on_mount(self) -> None:
         """Count, and read what is in sight."""
@@ -158,11 +148,6 @@ class HistoryScreen(ClosableScreen):
         if self._rows is not None:
             self._table.set_source(self._rows)
         self.refresh_states()
-
-    @property
-    def table(self) -> RecordTable[object]:
-        """The rows."""
-        return self._table
 
     @property
     def subject(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from textual import on
+from textual import events, on
 from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
@@ -49,20 +49,12 @@ class AsideFrame(Container):
         """What stands at the right."""
         return self._beside
 
+    @on(events.Resize)
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
     def _entitle_again(self) -> None:
+        """The line between the titles fills the border and has its colour."""
         self.entitle(self.heading, self._beside)
-
-    def on_resize(self) -> None:
-        """The line between the titles fills the border."""
-        self._entitle_again()
-
-    def on_descendant_focus(self) -> None:
-        """The line between the titles has the colour of the border."""
-        self._entitle_again()
-
-    def on_descendant_blur(self) -> None:
-        """The line between the titles has the colour of the border."""
-        self._entitle_again()
 
 
 class TableFrame(AsideFrame):

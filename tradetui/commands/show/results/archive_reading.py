@@ -135,7 +135,7 @@ async def _read_fills(
             # What is held now shows whether the fills are all there were.
             history.compare(held, reply.request_time)
     while any(
-        span.product_type is product_type and span.since <= until and since <= span.until
+        span.product_type is product_type and span.meets(since, until)
         for span in missing_spans(archive.connection, client.clock.wall_ms())
     ):
         if not await history.read_gap():

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
+from tradetui.desk.tables.rows.filled_order import average_price
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.contract_math import ZERO
+from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
@@ -45,10 +46,7 @@ class OrderFills:
     @property
     def price(self) -> Decimal:
         """The average by size, unrounded."""
-        size = self.size
-        if len({fill.price for fill in self.fills}) == 1 or not size:
-            return self.first.price
-        return sum((fill.price * fill.base_volume for fill in self.fills), ZERO) / size
+        return average_price(self.fills)
 
     @property
     def price_places(self) -> int:
@@ -59,8 +57,7 @@ class OrderFills:
     @property
     def profit(self) -> Decimal | None:
         """In the margin coin; None where a fill has none."""
-        profits = [fill.profit for fill in self.fills]
-        return sum((profit or ZERO for profit in profits), ZERO) if None not in profits else None
+        return known_sum(fill.profit for fill in self.fills)
 
     @property
     def fees(self) -> dict[str, Decimal]:

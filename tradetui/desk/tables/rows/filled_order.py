@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
-from tradetui.trading.contract_math import known_sum
+from tradetui.trading.contract_math import ZERO, known_sum
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
@@ -79,20 +79,24 @@ def order_key(row: ProductRow[FuturesFill]) -> str:
     return f"{row.product_type}|order {fill.order_id}|{fill.symbol}|{fill.side}|{fill.trade_side}".lower()
 
 
+def average_price(fills: Sequence[FuturesFill]) -> Decimal:
+    """The average of fills' prices by size, unrounded; the price itself where all have the same."""
+    size = sum((fill.base_volume for fill in fills), ZERO)
+    if len({fill.price for fill in fills}) == 1 or not size:
+        return fills[0].price
+    return sum((fill.price * fill.base_volume for fill in fills), ZERO) / size
+
+
 def _sum_of(fills: Sequence[FuturesFill]) -> FillSum:
     newest = fills[0]
-    size = sum((fill.base_volume for fill in fills), Decimal(0))
-    prices = {fill.price for fill in fills}
     return FillSum(
         symbol=newest.symbol,
         order_id=newest.order_id,
         side=newest.side,
         trade_side=newest.trade_side,
         pos_mode=newest.pos_mode,
-        price=newest.price
-        if len(prices) == 1 or not size
-        else sum((fill.price * fill.base_volume for fill in fills), Decimal(0)) / size,
-        base_volume=size,
+        price=average_price(fills),
+        base_volume=sum((fill.base_volume for fill in fills), ZERO),
         quote_volume=known_sum(fill.quote_volume for fill in fills),
         profit=known_sum(fill.profit for fill in fills),
         fee_detail=tuple(fee for fill in fills for fee in fill.fee_detail),

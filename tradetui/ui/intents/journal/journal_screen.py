@@ -5,38 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
-from tradetui.desk.intents.states import RELEASABLE
+from tradetui.desk.intents.states import RELEASABLE, Intent
 from tradetui.desk.tables.rows.row_source import MemoryRows
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
-from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import ClosableScreen
+from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
-    from tradetui.desk.intents.states import Intent
     from tradetui.ui.settings.ui_settings import UiSettings
 
 LOOK_S = 1.0
 _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
 
 
-class JournalScreen(ClosableScreen):
+class JournalScreen(RecordsScreen[Intent]):
     """Newest first; looked at again every second, since other processes of the account write it too."""
 
     where = "journal"
-    AUTO_FOCUS = "RecordTable"
     BINDINGS: ClassVar[list[BindingType]] = bindings("journal")
 
     def __init__(self, settings: UiSettings) -> None:
@@ -46,16 +41,9 @@ class JournalScreen(ClosableScreen):
         self._generation = 0
         self._trouble = ""
 
-    def compose(self) -> ComposeResult:
-        """The intents, and the keys."""
-        frame = RecordsFrame(self._table)
-        frame.entitle(sanitized("Journal"))
-        yield frame
-        yield NewestAlert()
-        yield Hints()
-
     def on_mount(self) -> None:
         """Read, and go on looking."""
+        self.query_one(RecordsFrame).entitle(sanitized("Journal"))
         self.show_zone()
         self.set_interval(LOOK_S, self._look)
         self.run_worker(self._look(), exit_on_error=False)
@@ -75,11 +63,6 @@ class JournalScreen(ClosableScreen):
             self._generation += 1
             self._table.set_source(MemoryRows(intents, [intent.id for intent in intents], self._generation))
         self.refresh_states()
-
-    @property
-    def table(self) -> RecordTable[object]:
-        """The intents."""
-        return self._table
 
     @property
     def subject(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -46,10 +46,6 @@ class LostJournalDialog(DeliberateDialog[None]):
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
 
-    def on_mount(self) -> None:
-        """Say what is still needed."""
-        self._tell_missing()
-
     def box_for_text(self, key: str) -> Input | None:
         """What is typed at a button begins the word."""
         return self._word_box
@@ -58,17 +54,16 @@ class LostJournalDialog(DeliberateDialog[None]):
     def _typed(self) -> bool:
         return is_typed(WORD, self._word_box.value)
 
+    @on(events.Mount)
+    @on(events.DescendantFocus)
     @on(Input.Changed)
     def _tell_missing(self) -> None:
+        """Say what is missing, else what Enter does where the focus is."""
         self.confirm_button.disabled = not self._typed
         if self._typed:
             self.say_next_step("accepts the loss")
         else:
             self.give_reason(f"Type {WORD} to go on without it; Esc leaves it locked.")
-
-    def on_descendant_focus(self) -> None:
-        """What Enter does depends on what has the focus."""
-        self._tell_missing()
 
     @on(Input.Submitted)
     def _entered(self) -> None:

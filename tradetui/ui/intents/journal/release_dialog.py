@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, Static
@@ -40,9 +40,6 @@ class ReleaseDialog(DeliberateDialog[str | None]):
             yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
             yield from self.buttons("Release", cancel="Leave it locked", ready=False)
 
-    def on_mount(self) -> None:
-        self._tell_missing()
-
     def box_for_text(self, key: str) -> Input | None:
         """The reason may be typed at once."""
         return self.query_one("#why", Input)
@@ -60,18 +57,17 @@ class ReleaseDialog(DeliberateDialog[str | None]):
             missing["typed"] = f"type {self._locked_name} to release it"
         return missing
 
+    @on(events.Mount)
+    @on(events.DescendantFocus)
     @on(Input.Changed)
     def _tell_missing(self) -> None:
+        """Say what is missing, else what Enter does where the focus is."""
         missing = self._missing()
         self.confirm_button.disabled = bool(missing)
         if missing:
             self.give_reason(f"Still missing: {'; '.join(missing.values())}.")
         else:
             self.say_next_step("releases it")
-
-    def on_descendant_focus(self) -> None:
-        """What Enter does depends on what has the focus."""
-        self._tell_missing()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:

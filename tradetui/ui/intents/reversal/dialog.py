@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar
+from enum import Enum, auto
+from typing import ClassVar, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -22,7 +23,6 @@ from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
 from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
-from tradetui.ui.intents.reversal.phase import ASKING, Phase
 from tradetui.ui.intents.reversal.preview_area import PreviewArea
 from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
@@ -35,6 +35,19 @@ from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
 _AGE_SHOWN_S = 5.0
+
+
+class Phase(Enum):
+    """How far the dialog is: nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
+
+    READING = auto()
+    ARMED = auto()
+    SENDING = auto()
+    OVER = auto()
+
+
+_ASKING: Final = (Phase.READING, Phase.ARMED)
+"""Phases in which nothing was confirmed yet."""
 
 
 class ReversalDialog(ScrollingDialog):
@@ -112,7 +125,7 @@ class ReversalDialog(ScrollingDialog):
         if not in_burst:
             self._unread.pressed_nothing = ""
         is_enter = isinstance(event, events.Key) and event.key == "enter"
-        if is_enter and self.focused is None and self._phase in ASKING:
+        if is_enter and self.focused is None and self._phase in _ASKING:
             self._unread.pressed_nothing = NO_FOCUS
             self.call_later(self._tell)
             self.set_timer(BACK_S, self._give_focus_back)
@@ -134,7 +147,7 @@ class ReversalDialog(ScrollingDialog):
 
     def box_for_text(self, key: str) -> Input | None:
         """The word where one is asked for, else the size; a key that locks is not text for the size."""
-        may_type = self._phase in ASKING and self._ready and not self._execution.locked
+        may_type = self._phase in _ASKING and self._ready and not self._execution.locked
         if not may_type:
             return None
         if self._fields.must_type:
@@ -154,7 +167,7 @@ class ReversalDialog(ScrollingDialog):
     @property
     def shows_request(self) -> bool:
         """Whether a preview is on the screen, and nothing was confirmed yet."""
-        return self._preview is not None and self._phase in ASKING
+        return self._preview is not None and self._phase in _ASKING
 
     def _scrolled(self) -> None:
         if self._preview is not None:
@@ -176,7 +189,7 @@ class ReversalDialog(ScrollingDialog):
 
     async def _keep_fresh(self, fresh: Preview | None) -> None:
         """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
-        while self._phase in ASKING:
+        while self._phase in _ASKING:
             self._disarm(f"{self._note} Reading …".strip())
             try:
                 preview = fresh or await self._execution.preview(self._target)
@@ -304,7 +317,7 @@ class ReversalDialog(ScrollingDialog):
         """Where nothing can be sent there is no field, so that letters are keys; what was typed is kept behind it."""
         refused = self._execution.locked or self._execution.key_reads_only
         hidden = refused or self._unreadable or self._area.is_too_small
-        shown = not hidden and self._phase in ASKING
+        shown = not hidden and self._phase in _ASKING
         if not shown:
             self._focus.leave_fields()
         come_back = shown and not self._fields.size_box.display
@@ -351,7 +364,7 @@ class ReversalDialog(ScrollingDialog):
         """Leave; what is being sent is taken back where it has not left yet."""
         if self._phase is Phase.SENDING and self._attempt is not None:
             self._attempt.leave()
-        elif self._phase in ASKING:
+        elif self._phase in _ASKING:
             notify(self.app, f"Reverse {self._subject}: nothing was sent.")
         self._phase = Phase.OVER
         self.dismiss(None)

@@ -100,14 +100,6 @@ class CalendarPanel(Widget, can_focus=True):
         marked = Content.assemble("▸", (number, "$foreground"), (amount, TONE_STYLES[tone]))
         return marked.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
-    def on_focus(self) -> None:
-        """The cursor is seen."""
-        self.refresh()
-
-    def on_blur(self) -> None:
-        """The cursor is not seen."""
-        self.refresh()
-
     def _move(self, days: int) -> None:
         if date.min.toordinal() <= self.day.toordinal() + days <= date.max.toordinal():
             self.go_to(self.day + timedelta(days=days))

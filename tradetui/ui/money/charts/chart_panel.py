@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from textual import work
+from textual import events, on, work
 from textual.content import Content
 from textual.widget import Widget
 
@@ -43,19 +43,14 @@ class ChartPanel(Widget, can_focus=True):
             self._draw_where_needed()
             self.refresh()
 
-    def on_resize(self) -> None:
-        """It is drawn for one size."""
-        self._draw_where_needed()
-
-    def on_show(self) -> None:
-        """What is not seen is not drawn."""
-        self._draw_where_needed()
-
     @property
     def _has_room(self) -> bool:
         return self.size.width >= SMALLEST_WIDTH and self.size.height >= SMALLEST_HEIGHT
 
+    @on(events.Resize)
+    @on(events.Show)
     def _draw_where_needed(self) -> None:
+        """A chart is drawn for one size, and not while it is not seen."""
         if self._chart is None or self._cannot_draw or not self._has_room:
             return
         needed = (self._chart, self.size.width, self.size.height)

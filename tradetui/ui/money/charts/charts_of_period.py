@@ -12,9 +12,8 @@ from tradetui.desk.tables.cells import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark
-from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.money.result_lines import moment_in_words
 from tradetui.wire.time_windows import DAY_MS
-from tradetui.wire.unix_time import utc_moment
 
 _ENOUGH_OF_THE_PERIOD = 3
 """Equity is shown first where it was sampled over at least this part of the period's days."""
@@ -63,7 +62,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
     parts = [_transfers_in_words(transfers, cell_format)]
     first = segments[0][0].at_ms
     if first - since > (until - since) // 20:
-        moment = _moment(first, results.period.zone, results.period.last_day)
+        moment = moment_in_words(first, results.period.zone, results.period.last_day)
         is_long = until - since > _LONG_MS
         parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
     if len(segments) > 1:
@@ -109,8 +108,3 @@ def _transfers_in_words(transfers: tuple[TransferMark, ...], cell_format: CellFo
             name = one if len(amounts) == 1 and not has_both else f"{len(amounts)} {several}"
             parts.append(f"{name} {money(sum(amounts, Decimal(0)), USDT, cell_format, signed=True)}")
     return f"▲ {', '.join(parts)}" if parts else ""
-
-
-def _moment(at_ms: int, zone: tzinfo, today: date) -> str:
-    moment = utc_moment(at_ms).astimezone(zone)
-    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
