@@ -15,7 +15,7 @@ from textual.app import App, ComposeResult
 from textual.containers import Grid
 from textual.widgets import DataTable
 
-from tradetui.desk.tables.cells import Column, number_column, text_column
+from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.table.record_table import RecordTable
 

@@ -15,7 +15,7 @@ from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
-from tradetui.desk.tables.cells import number
+from tradetui.desk.tables.cells.number_format import number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.wire.enums import Side

@@ -9,7 +9,7 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tests.desk.fixtures.exchange_rows import fill, order
-from tradetui.desk.tables.cells import Precision
+from tradetui.desk.tables.cells.cell_format import Precision
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.exchange.errors import ExchangeError
 from tradetui.trading.position_market import StopState

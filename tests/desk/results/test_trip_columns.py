@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
-from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType

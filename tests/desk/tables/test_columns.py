@@ -14,18 +14,9 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.wire.model_rows import ROWS, one
-from tradetui.desk.tables.cells import (
-    DEFAULT_FORMAT,
-    UNKNOWN,
-    CellFormat,
-    Column,
-    Precision,
-    Tone,
-    moment,
-    number,
-    percent,
-    ranked,
-)
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, Precision
+from tradetui.desk.tables.cells.column import Column, Tone, ranked
+from tradetui.desk.tables.cells.number_format import UNKNOWN, moment, number, percent
 from tradetui.desk.tables.columns.fills import fill_columns
 from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.rows.filled_order import FilledOrder

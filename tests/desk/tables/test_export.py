@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
-from tradetui.desk.tables.cells import Column, number_column, text_column
+from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column, Precision
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, Precision
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, percent_column, price, size
 from tradetui.desk.tables.cells.number_format import coin_places, number
 from tradetui.desk.tables.cells.seen_precision import SeenPrecisions

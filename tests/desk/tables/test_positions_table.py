@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.desk.fixtures.exchange_rows import trigger
-from tradetui.desk.tables.cells import CellFormat, Precision, Tone
+from tradetui.desk.tables.cells.cell_format import CellFormat, Precision
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.columns.positions import position_columns
 from tradetui.desk.tables.position_figures import nearest_stop, return_on_margin
 from tradetui.desk.tables.table import POSITIONS

@@ -10,7 +10,8 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.trading.position_fills import position
-from tradetui.desk.tables.cells import CellFormat, Tone
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
     fills_note,

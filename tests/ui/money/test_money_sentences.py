@@ -13,7 +13,7 @@ from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
-from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.money_sentences import (

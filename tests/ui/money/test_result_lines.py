@@ -11,7 +11,8 @@ from tradetui.desk.results.period import Period
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
-from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Tone
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping

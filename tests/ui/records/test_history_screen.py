@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tests.ui.fixtures.virtual_time import MonthStage as Stage
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Place
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.dialogs.dates_dialog import DatesDialog

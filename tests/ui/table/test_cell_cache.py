@@ -9,7 +9,7 @@ from dataclasses import replace
 from rich.segment import Segment
 
 from tests.ui.fixtures.three_column_table import COLUMNS, Row, TableApp, source
-from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.table.cells import Cells
 

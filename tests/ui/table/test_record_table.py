@@ -11,7 +11,8 @@ import pytest
 from textual.strip import Strip
 
 from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableApp, keys, lines, source
-from tradetui.desk.tables.cells import CellFormat, Tone, number_column, text_column
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Tone, number_column, text_column
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableApp, shown, source
-from tradetui.desk.tables.cells import DEFAULT_FORMAT, Column, Tone
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells

@@ -9,7 +9,8 @@ from datetime import timedelta, timezone
 from tests.desk.fixtures.exchange_rows import trigger
 from tests.ui.fixtures.three_column_table import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
-from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import TRIGGERS

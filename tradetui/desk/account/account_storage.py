@@ -91,7 +91,6 @@ class AccountStorage:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
         self._task = asyncio.create_task(self._run(), name="account storage")
 
     async def stop(self) -> None:

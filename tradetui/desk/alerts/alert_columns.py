@@ -8,7 +8,8 @@ from typing import Final
 
 from tradetui.desk.alerts.claims import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
-from tradetui.desk.tables.cells import Column, Tone, moment, ranked, text_column
+from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column
+from tradetui.desk.tables.cells.number_format import moment
 from tradetui.wire.unix_time import utc_moment
 
 

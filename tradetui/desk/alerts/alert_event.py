@@ -63,7 +63,6 @@ class Alert:
 
     @property
     def sentence(self) -> str:
-        """What happened."""
         return self.event.sentence
 
     def as_json(self, account: str, profile: str, environment: str) -> dict[str, object]:

@@ -72,7 +72,6 @@ class Alerts:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules of the profile."""
         return self.settings.rules
 
     @property

@@ -404,7 +404,6 @@ class Archive:
         return transaction(self._connection)
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _tail_length(self) -> int:

@@ -42,7 +42,6 @@ class KeyMemory:
         return None
 
     def names(self) -> list[str]:
-        """The names there are."""
         return list(self.texts)
 
     def read(self, name: str) -> str:
@@ -83,7 +82,6 @@ class KeyFolder:
         return self._folder / f"{name}.toml"
 
     def names(self) -> list[str]:
-        """The names there are."""
         with self._usable():
             if self._folder.exists() and not self._folder.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))

@@ -58,7 +58,6 @@ class LoadedRows(Generic[KeyedT]):
         return len(self._rows)
 
     def row(self, index: int) -> KeyedT:
-        """The row at a place."""
         return self._rows[index]
 
     def key(self, index: int) -> str | None:

@@ -11,20 +11,18 @@ from typing import Final
 from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigin
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
-from tradetui.desk.tables.cells import (
-    UNREADABLE_MARK,
-    CellFormat,
-    Column,
-    Tone,
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import (
+    CONVERTED,
+    UNKNOWN,
     number,
     percent,
-    ranked,
+    percent_points,
     text_as_given,
-    text_column,
-    tone_of,
+    time_or_day,
 )
-from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, percent_points, time_or_day
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.unix_time import utc_moment

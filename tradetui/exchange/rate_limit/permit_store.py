@@ -146,7 +146,6 @@ class PermitStore:
             self._base.execute("pragma busy_timeout = 0")
 
     def close(self) -> None:
-        """Close the file."""
         # Where others hold it just now, this process's last calls count a few seconds longer than they need to.
         with closing(self._base), suppress(sqlite3.OperationalError), transaction(self._base):
             self._addresses.write_ended()

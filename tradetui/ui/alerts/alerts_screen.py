@@ -112,7 +112,6 @@ class AlertsScreen(ClosableScreen):
 
     @property
     def subject(self) -> str:
-        """What its rows are."""
         return "Alert log" if self._on_log else "Alerts"
 
     def show_zone(self) -> None:

@@ -12,7 +12,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from tradetui.desk.results.period import Period
     from tradetui.desk.reversal.preview import Target
-    from tradetui.desk.tables.cells import Column
+    from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
 

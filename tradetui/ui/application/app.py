@@ -160,7 +160,6 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def main(self) -> MainScreen:
-        """The main screen."""
         if self._main is None:
             self._main = lazy_imports.main_screen(self.settings)
         return self._main

@@ -112,7 +112,6 @@ class HelpDialog(DimmingScreen[None]):
         self._scroll.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Move by pages."""
         self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
 
     def _table(self, text: str) -> Content:

@@ -27,7 +27,6 @@ class Actions(Provider):
             yield DiscoveryHit(name, run, help=about)
 
     async def search(self, query: str) -> Hits:
-        """What matches."""
         matcher = self.matcher(query)
         for name, about, run in self._entries():
             score = matcher.match(name)

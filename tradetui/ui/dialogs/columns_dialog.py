@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.tables.cells import Column
+from tradetui.desk.tables.cells.column import Column
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice

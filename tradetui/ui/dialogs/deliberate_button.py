@@ -29,7 +29,6 @@ class DeliberateButton(Button):
 
         @property
         def control(self) -> DeliberateButton:
-            """The button."""
             return self.button
 
     _painted_at: float | None = None

@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, Static
 
-from tradetui.desk.tables.cells import Column
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 
-from tradetui.desk.tables.cells import Column
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.dialogs.choice_dialog import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys

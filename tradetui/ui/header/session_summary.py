@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.intents.states import State
-from tradetui.desk.tables.cells import UNKNOWN, Tone, number, percent, tone_of
-from tradetui.desk.tables.cells.number_format import percent_points
+from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
 from tradetui.ui.header.header_bar import Figure, HeaderBar, Part, Shown
 from tradetui.wire.text.sanitize import scrub
 

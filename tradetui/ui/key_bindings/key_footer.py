@@ -44,7 +44,6 @@ class Hints(Widget):
         return self._note if self.size.width >= _NOTE_FROM else ""
 
     def render(self) -> Content:
-        """The line."""
         parts: list[tuple[str, str] | str] = []
         used = 0
         for hint in self._fitting():

@@ -111,7 +111,6 @@ class HiddenPanels(Widget):
             self.styles.height = lines
 
     def render(self) -> Content:
-        """The lines."""
         lines: list[Content] = []
         for line in self._lines():
             parts: list[tuple[str, str]] = []

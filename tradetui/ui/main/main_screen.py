@@ -131,7 +131,6 @@ class MainScreen(TableScreen):
 
     @property
     def table(self) -> RecordTable[object]:
-        """Its table."""
         return self.panel.table
 
     @property
@@ -146,7 +145,6 @@ class MainScreen(TableScreen):
 
     @property
     def screen_name(self) -> str:
-        """The panel."""
         return self.focused_panel
 
     @property

@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co
 from tradetui.desk.tables.table import OtherView, Table, TableName
 from tradetui.ui.main.layout import PanelNeed

@@ -12,7 +12,7 @@ from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
-    from tradetui.desk.tables.cells import CellFormat
+    from tradetui.desk.tables.cells.cell_format import CellFormat
 
 
 class PanelHeadlines:

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.results.result_figures import ResultLine
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.results.periods import Grouping

@@ -110,7 +110,6 @@ class MoneyScreen(TableScreen):
 
     @property
     def subject(self) -> str:
-        """What its rows are."""
         return f"Results by {self._panels.grouping}"
 
     @property

@@ -14,7 +14,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.ui.header.session_summary import since_when

@@ -37,7 +37,6 @@ class PeriodBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The line."""
         parts: list[Content] = [Content.styled(f"{_NAME}  ", "bold $primary")]
         for choice in PeriodChoice:
             if choice is self._choice:

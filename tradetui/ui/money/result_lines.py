@@ -12,17 +12,10 @@ from typing import Final
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
-from tradetui.desk.tables.cells import (
-    UNKNOWN,
-    UNREADABLE_MARK,
-    CellFormat,
-    Tone,
-    number,
-    percent,
-    tone_of,
-)
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import CONVERTED
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
 from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.unix_time import utc_moment
 

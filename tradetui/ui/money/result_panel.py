@@ -104,11 +104,9 @@ class ResultPanel(Widget, can_focus=True):
         self._move_to(self._cursor + self.size.height)
 
     def action_first(self) -> None:
-        """To the first figure."""
         self._move_to(0)
 
     def action_last(self) -> None:
-        """To the last figure."""
         self._move_to(len(self._rows) - 1)
 
     def action_select(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tradetui.desk.tables.cells import Tone
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.ui.money.charts.chart import ChartInk
 
 TONE_STYLES: Final[Mapping[Tone, str]] = {

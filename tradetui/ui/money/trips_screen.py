@@ -76,7 +76,6 @@ class TripsScreen(RecordsScreen[TripLine]):
 
     @property
     def subject(self) -> str:
-        """What they are."""
         return "Round trips"
 
     def refresh_states(self) -> None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from decimal import Decimal
 
-from tradetui.desk.tables.cells import UNKNOWN
-from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number
 from tradetui.desk.tables.position_figures import (
     in_dollars,
     next_funding_payment,

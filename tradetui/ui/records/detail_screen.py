@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 
-from tradetui.desk.tables.cells import Column, Tone
+from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
@@ -65,7 +65,6 @@ class DetailScreen(DimmingScreen[None]):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What is shown."""
         return fields_of(self._record, self._zone)
 
     def follow(self, feed_name: str, snapshot: RowSource[object]) -> None:
@@ -110,7 +109,6 @@ class DetailScreen(DimmingScreen[None]):
         self._fill()
 
     def action_back(self) -> None:
-        """Back to the panels."""
         self.dismiss()
 
     def action_leave(self) -> None:

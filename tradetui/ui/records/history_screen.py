@@ -8,7 +8,7 @@ from textual import work
 from textual.binding import BindingType
 
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
@@ -151,7 +151,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def subject(self) -> str:
-        """What they are."""
         return self._kind.history_title or self._kind.title
 
     @property
@@ -198,7 +197,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self.refresh_states()
 
     def action_sort_reverse(self) -> None:
-        """The same."""
         self.action_sort()
 
     def remember_sort(self) -> None:

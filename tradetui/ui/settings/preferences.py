@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.cells import Column
+    from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.row_source import RowT
 
 NARROWEST, WIDEST = 3, 60
@@ -38,7 +38,6 @@ class ScreenPreferences:
     tables: Mapping[str, TableChoice] = field(default_factory=dict)
 
     def table(self, name: str) -> TableChoice:
-        """The choice for a table."""
         return self.tables.get(name, TableChoice())
 
     def with_table(self, name: str, choice: TableChoice) -> ScreenPreferences:

@@ -7,8 +7,8 @@ from typing import Final, Generic, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from tradetui.desk.tables.cells import UNREADABLE_MARK, CellFormat, Column, Tone
-from tradetui.desk.tables.cells.column import unreadable_fields
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, unreadable_fields
 from tradetui.desk.tables.rows.row_source import RowSource, RowT
 from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_out, lay_out_around
 from tradetui.wire.text.sanitize import scrub

@@ -17,7 +17,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.cells import DEFAULT_FORMAT, CellFormat, Column
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import ColumnLayout
@@ -129,7 +130,6 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
-        """The columns in order."""
         return self._cells.columns
 
     def set_source(self, source: RowSource[RowT_co]) -> None:
@@ -185,7 +185,6 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     @property
     def cursor_column(self) -> Column[RowT_co]:
-        """The column under the cursor."""
         return self.columns[self.cursor.column_index]
 
     def cell_text(self) -> str | None:
@@ -281,19 +280,15 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self.move_column(1)
 
     def action_page_up(self) -> None:
-        """A screenful up."""
         self.move_to(self.cursor.row_index - self.viewport.room)
 
     def action_page_down(self) -> None:
-        """A screenful down."""
         self.move_to(self.cursor.row_index + self.viewport.room)
 
     def action_first(self) -> None:
-        """To the first row."""
         self.move_to(0)
 
     def action_last(self) -> None:
-        """To the last row."""
         self.move_to(self._view.count - 1)
 
     def action_select(self) -> None:

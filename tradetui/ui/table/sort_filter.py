@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Generic
 
-from tradetui.desk.tables.cells import CellFormat, Column
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, matcher, view
 
 TEXTS_KEPT: Final = 20_000

@@ -12,7 +12,7 @@ from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tradetui.desk.tables.cells import Tone
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.ui.table.cells import Cells, Drawn, fitted
 from tradetui.ui.table.column_layout import ColumnLayout

@@ -12,7 +12,7 @@ from textual import events, on
 from textual.screen import Screen
 from textual.widgets import Input
 
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocols.application import TradingApp, trading_app
@@ -110,7 +110,6 @@ class TableScreen(Screen[None]):
 
     @property
     def trade_app(self) -> TradingApp:
-        """The application."""
         return trading_app(self)
 
     @property
@@ -369,11 +368,9 @@ class TableScreen(Screen[None]):
         self.trade_app.action_help()
 
     def action_leave(self) -> None:
-        """Quit."""
         self.trade_app.action_leave()
 
     def action_create(self) -> None:
-        """Ask what to create."""
         if self.able("create"):
             self.post_message(OpenCreation())
 
@@ -392,7 +389,6 @@ class TableScreen(Screen[None]):
             self.post_message(OpenJournal())
 
     def action_alerts(self) -> None:
-        """What is alerted and what was."""
         if self.able("alerts"):
             self.post_message(OpenAlerts())
 

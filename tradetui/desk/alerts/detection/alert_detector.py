@@ -126,7 +126,6 @@ class AlertDetector:
         return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
-        """Look at the link."""
         lost, was_lost = state in _LOST, self._link in _LOST
         self._link = state
         if lost and not was_lost:

@@ -82,7 +82,6 @@ class Snapshot(Generic[FeedRowT_co]):
         return len(self.rows)
 
     def row(self, index: int) -> FeedRowT_co:
-        """The row at a place."""
         return self.rows[index]
 
     def key(self, index: int) -> str:

@@ -271,7 +271,6 @@ class Journal:
             self._append("", LOCK_EVENT if locked else UNLOCK_EVENT, {}, at)
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def _open_on(self, scope: str) -> tuple[str, str] | None:

@@ -77,7 +77,6 @@ class Registry:
         check_file(self._connection, file)
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def prove_writable(self) -> None:

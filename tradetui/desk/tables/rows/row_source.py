@@ -35,9 +35,7 @@ class FeedRow(Keyed, Protocol):
     """A row of a feed: it also says under which product type it was read."""
 
     @property
-    def product_type(self) -> ProductType:
-        """The product type."""
-        ...
+    def product_type(self) -> ProductType: ...
 
 
 KeyedT = TypeVar("KeyedT", bound=Keyed)
@@ -107,7 +105,6 @@ class MemoryRows(Generic[RowT_co]):
         return len(self._rows)
 
     def row(self, index: int) -> RowT_co:
-        """The row at a place."""
         return self._rows[index]
 
     def key(self, index: int) -> str | None:

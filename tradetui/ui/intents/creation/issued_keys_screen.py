@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
-from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.text_dialog import TextDialog

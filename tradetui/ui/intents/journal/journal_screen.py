@@ -66,7 +66,6 @@ class JournalScreen(RecordsScreen[Intent]):
 
     @property
     def subject(self) -> str:
-        """Intents."""
         return "Journal"
 
     def refresh_states(self) -> None:

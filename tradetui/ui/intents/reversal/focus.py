@@ -17,13 +17,9 @@ class FocusedScreen(Protocol):
     """The screen whose focus is moved."""
 
     @property
-    def focused(self) -> Widget | None:
-        """What has the focus."""
-        ...
+    def focused(self) -> Widget | None: ...
 
-    def set_focus(self, widget: Widget | None) -> None:
-        """Give it the focus."""
-        ...
+    def set_focus(self, widget: Widget | None) -> None: ...
 
 
 class DialogFocus:

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.desk.tables.cells import Tone, tone_of
+from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.ui.money.calendar.month_grid import (
     DAYS,
     WEEKDAYS,
@@ -129,11 +129,9 @@ class CalendarPanel(Widget, can_focus=True):
         self.go_to_month(1)
 
     def action_first(self) -> None:
-        """To the first of the month."""
         self.go_to(self.month)
 
     def action_last(self) -> None:
-        """To the last of the month."""
         self.go_to(month_of(self.day, 1) - timedelta(days=1))
 
     def action_select(self) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.tables.cells import DEFAULT_FORMAT
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
 from tradetui.ui.money.tone_styles import INK_STYLES

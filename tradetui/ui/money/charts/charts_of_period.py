@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period_results import PeriodResults
-from tradetui.desk.tables.cells import CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.tables.cells import UNKNOWN, number
+from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.trading.contract_math import grouped_digits
 from tradetui.trading.positions import Reported
 from tradetui.trading.resting.order_impact import RestingKind

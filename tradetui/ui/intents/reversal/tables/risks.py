@@ -9,7 +9,7 @@ from typing import Final
 from textual.content import Content
 
 from tradetui.desk.reversal.preview import ChangedFact, Preview
-from tradetui.desk.tables.cells import UNKNOWN
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import ReversalCosts
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
