@@ -252,7 +252,7 @@ def test_the_leg_is_named_and_so_is_what_its_side_means(
 
 
 @pytest.mark.parametrize(
-    ("held", "price", "limits", "said"),
+    ("held", "price", "limits", "finding"),
     [
         ("0.0004", "80000", {"minTradeNum": "0.001"}, "0.0004 is below the smallest order, 0.001"),
         ("0.001", "80000", {"minTradeNum": "0.001", "minTradeUSDT": "5"}, ""),
@@ -263,8 +263,8 @@ def test_the_leg_is_named_and_so_is_what_its_side_means(
     ],
 )
 def test_a_limit_that_keeps_the_other_side_from_being_opened_is_said(
-    held: str, price: str | None, limits: dict[str, str], said: str
+    held: str, price: str | None, limits: dict[str, str], finding: str
 ) -> None:
     contract = Contract.from_row({"symbol": "BTCUSDT", **limits})
     risks = opening_risks(plan(legs(held), "buy"), contract, None if price is None else Decimal(price))
-    assert risks == ((f"{said}: it may be closed and nothing opened",) if said else ())
+    assert risks == ((f"{finding}: it may be closed and nothing opened",) if finding else ())
