@@ -213,6 +213,7 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
         await pilot.pause()
         first = screen_text(stage.app).splitlines()[0]
         assert "link down" in first and "rate limit" not in first
+        assert " ms" not in first, "nothing answers"
 
 
 @pytest.mark.looptime

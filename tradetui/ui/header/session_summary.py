@@ -160,6 +160,8 @@ def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     """Link and latency, clock offset, and how many of the calls that an address may make in a minute were made."""
     link = desk.connection_status
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
+    if desk.health.state is LinkState.DOWN:
+        latency = ""  # that of the last replies, which are past
     offset = link.clock_offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
     alarm = link.clock_warns or link.clock_blocks
