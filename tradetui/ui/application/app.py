@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -62,7 +60,6 @@ if TYPE_CHECKING:
 
 CRASHED = 1
 STARTED_S = 3.0
-LONG_TURN_S: Final = 0.005
 _ASCII: Final = AsciiFilter()
 
 
@@ -71,17 +68,6 @@ def _tidy_up() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-
-
-@contextmanager
-def _long_turns() -> Iterator[None]:
-    """Let threads hand over as seldom as Python does by itself: what imports and what paints hinder each other less."""
-    turn_s = sys.getswitchinterval()
-    sys.setswitchinterval(LONG_TURN_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(turn_s)
 
 
 class TradeApp(App[None], inherit_bindings=False):
@@ -244,8 +230,7 @@ class TradeApp(App[None], inherit_bindings=False):
             if self.settings.inline_start:
                 opened = profile.open_desk()
             else:
-                with _long_turns():
-                    opened = await asyncio.to_thread(profile.open_desk)
+                opened = await asyncio.to_thread(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
             await self._main_stands.wait()
