@@ -69,6 +69,14 @@ def goes_on_unseen(random: Random, plan: Plan) -> Plan:
     )
 
 
+def dies_before_it_sends(random: Random, plan: Plan) -> Plan:
+    """The first reversal is intended, and its process is killed before anything of it is sent."""
+    sends, others = _first_reversal(plan)
+    sends = replace(sends, kill_step=random.randrange(1, 5), kill_state="intended", pause_s=0.5)
+    acts = tuple(sorted((sends, *others), key=lambda act: act.at_s))
+    return replace(plan, acts=acts, disk_slow_share=0.0)
+
+
 def _first_reversal(plan: Plan) -> tuple[Act, list[Act]]:
     """The first reversal, which no fate cuts short, and what else the trader does."""
     reversals = [act for act in plan.acts if act.kind is ActKind.REVERSE]
@@ -85,4 +93,5 @@ RARE: tuple[Callable[[Random, Plan], Plan], ...] = (
     clocks_step_ahead_while_unknown,
     exchange_set_back_while_unknown,
     goes_on_unseen,
+    dies_before_it_sends,
 )
