@@ -222,7 +222,7 @@ def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
     assert main(["show", "pnl", "--since", "365d", "--json"]) == DONE
     printed = capsys.readouterr()
     assert not any(row["complete"] for row in json.loads(printed.out))
-    assert "the exchange kept ninety days" in printed.err
+    assert "the exchange keeps ninety days" in printed.err
     assert "--fresh" not in printed.err
 
 
