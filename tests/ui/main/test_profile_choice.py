@@ -12,6 +12,7 @@ from textual.widgets import OptionList
 from tests.ui.fixtures.virtual_time import BriefStage as Stage
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
+from tradetui.sandbox.app import Sandbox
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.main.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines
 from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
@@ -132,6 +133,46 @@ async def test_another_profile_is_no_position_that_has_closed() -> None:
         await asyncio.sleep(1)
         assert "has just closed" not in screen_text(stage.app)
         assert isinstance(stage.app.screen, ReversalDialog)
+
+
+async def test_nothing_of_the_account_before_stays_while_another_is_opened() -> None:
+    stage = Stage()
+    async with stage.running(after=8) as pilot:
+        assert stage.desk.alerts.newest is not None
+        sentence, unseen = stage.desk.alerts.newest.sentence, f"{stage.desk.alerts.unseen} new"
+        assert sentence in screen_text(stage.app) and unseen in screen_text(stage.app)
+        first_desk, answered = stage.desk, asyncio.Event()
+        stop = first_desk.stop
+
+        async def stop_after_a_write() -> None:
+            await answered.wait()
+            await stop()
+
+        first_desk.stop = stop_after_a_write  # type: ignore[method-assign]
+        stage.app.open_profile(1)
+        await asyncio.sleep(1)
+        await pilot.pause()
+        shown = screen_text(stage.app)
+        answered.set()
+        for part in (sentence, unseen, "88.52 % free", "waiting"):
+            assert part not in shown
+
+
+async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_open() -> None:
+    def stand_still(sandbox: Sandbox) -> None:
+        sandbox.exchange_state.still = True
+
+    headlines = []
+    for first in ("one-way", "hedge"):
+        stage = Stage(first, before=stand_still)
+        async with stage.running((80, 24), after=8) as pilot:
+            if first == "hedge":
+                stage.app.open_profile(1)
+                await asyncio.sleep(8)
+                await pilot.pause()
+            assert stage.desk.settings.name == "one-way"
+            headlines.append([line for line in screen_text(stage.app).splitlines() if "1 Accounts" in line])
+    assert headlines[0] == headlines[1]
 
 
 async def test_a_desk_is_stopped_whole_however_often_another_profile_is_chosen_meanwhile() -> None:

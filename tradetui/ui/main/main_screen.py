@@ -174,6 +174,9 @@ class MainScreen(TableScreen):
         self._refusal.show(None)
         # Until the new desk tells, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
+        self._headlines = PanelHeadlines()
+        self._hidden.show(self._hidden_panels(None))
+        self.query_one(NewestAlert).show_newest(None, self.zone)
 
     def opened(self, desk: Desk) -> None:
         """The desk is open and about to read."""
@@ -256,7 +259,7 @@ class MainScreen(TableScreen):
 
     def _show_hidden(self) -> None:
         if self._hidden.display:
-            self._hidden.show(self._hidden_panels())
+            self._hidden.show(self._hidden_panels(self.desk))
             self._size_hidden()
 
     def _size_hidden(self) -> None:
@@ -264,11 +267,11 @@ class MainScreen(TableScreen):
         spare = 1
         if len(self._area.shown) == 1:
             spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.wanted_lines)
-        self._hidden.fit(self._hidden_panels(), self.app.size, spare)
+        self._hidden.fit(self._hidden_panels(self.desk), self.app.size, spare)
 
-    def _hidden_panels(self) -> list[HiddenPanel]:
+    def _hidden_panels(self, desk: Desk | None) -> list[HiddenPanel]:
         off_screen = [name for name in PANELS if name not in self._area.shown]
-        return self._headlines.of_panels(off_screen, self.desk, self.cell_format, self.key_named("alerts"))
+        return self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named("alerts"))
 
     def _show_hints(self) -> None:
         on_positions = self.focused_panel == POSITIONS.name
