@@ -105,6 +105,25 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
         assert notices[0].endswith("\a\a") and "Test of the alert link lost: nothing happened" in notices[0]
 
 
+@pytest.mark.parametrize("key", ["6", "J", "m", "A"])
+async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    async with stage.running(SIZE, after=6) as pilot:
+        push_screen = stage.app.push_screen
+
+        def push_and_alert(*arguments: Any) -> Any:
+            pushed = push_screen(*arguments)
+            stage.desk.alerts.test(EVERY_WAY)
+            return pushed
+
+        monkeypatch.setattr(stage.app, "push_screen", push_and_alert)
+        await pilot.press(key)
+        await settled(pilot)
+        assert "Test of the alert link lost: nothing happened" in screen_text(stage.app)
+
+
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
     stage = Stage(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE, after=6) as pilot:

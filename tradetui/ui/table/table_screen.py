@@ -356,12 +356,16 @@ class TableScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """The list of alerts may have been looked at meanwhile."""
-        for line in self.query(NewestAlert):
-            line.show_newest(self.desk, self.zone)
+        self._show_newest_alert()
 
     def show_alert(self) -> None:
         """Show the newest alert in a line above the keys, where it covers no figure."""
-        self.query_one(NewestAlert).show_newest(self.desk, self.zone)
+        self._show_newest_alert()
+
+    def _show_newest_alert(self) -> None:
+        # There is no line yet while the screen is being opened: what comes then is shown once it stands.
+        for line in self.query(NewestAlert):
+            line.show_newest(self.desk, self.zone)
 
     def action_help(self) -> None:
         """Every key and what it does."""
