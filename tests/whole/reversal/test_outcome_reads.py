@@ -101,6 +101,19 @@ async def test_rows_of_other_symbols_than_the_one_asked_for_are_left_out(monkeyp
         assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
 
 
+@BOTH_EXTENTS
+async def test_fills_of_ours_below_a_short_page_are_read(core_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_one(_: Any, envelope: dict[str, Any]) -> None:
+        if rows := (envelope["data"]["fillList"] or [])[:1]:
+            envelope["data"] |= {"fillList": rows, "endId": rows[0]["tradeId"]}
+
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, give_one)
+        intent = await reversed_for(on, 3)
+        assert (intent["outcome"], intent["inferred"]) == (Outcome.REVERSED, False)
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -141,6 +154,30 @@ async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_clien
         assert on.execution.unsettled(), "its opening leg may still come"
         await asyncio.sleep(30)
         (intent,) = on.journal.newest()
+        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+
+
+@pytest.mark.parametrize("answer", [{"data": None}, {"data": {"orderId": []}}, {"code": "98765", "data": None}])
+async def test_what_made_an_order_is_asked_again_after_an_answer_of_no_use(
+    answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Taken for somebody else's, ours would be settled as absent while its opening leg may still come."""
+    useless = [answer] * 4
+
+    def spoil(request: Any, envelope: dict[str, Any]) -> None:
+        if "orderId" in request.query and useless:
+            envelope.update(useless.pop())
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, spoil)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        await asyncio.sleep(150)
+        (intent,) = on.journal.newest()
+        assert not useless
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
 
 

@@ -43,7 +43,7 @@ class OrderReads:
     def __init__(self, client: ExchangeReader, evidence: MarketState) -> None:
         self._client = client
         self._evidence = evidence
-        self._sources: dict[str, str | None] = {}
+        self._sources: dict[str, str] = {}
 
     async def order(self, wish: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -175,21 +175,36 @@ class OrderReads:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
         for order_id in [id_ for id_ in order_ids if id_ not in self._sources][:MOST_ORDERS_LOOKED_UP]:
-            self._sources[order_id] = await self._source(sent, order_id)
+            try:
+                theirs = await self._source(sent, order_id)
+            except (Rejected, UnreadableReply):
+                if not source:
+                    raise  # this order may be ours, which would then be taken for absent
+                theirs = None
+            if theirs is not None:  # what is not known yet is asked for again
+                self._sources[order_id] = theirs
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
     async def _source(self, sent: Sent, order_id: str) -> str | None:
+        """What made an order; None where the exchange does not say it. Raises `ExchangeError`."""
         wish = sent.plan.wish
         try:
             reply = await self._client.futures.order_detail(
                 symbol=wish.symbol, product_type=wish.product_type, order_id=order_id
             )
-        except (Rejected, PermissionRefused, UnreadableReply):
+        except (EndpointMissing, PermissionRefused):
             return None
-        return next((row.order_source for row in reply.rows if row.order_id == order_id), None)
+        except Rejected as refusal:
+            if not order_not_found(refusal.code):
+                raise
+            return None
+        detail = next((row for row in reply.rows if row.order_id == order_id), None)
+        if detail is None:
+            raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
+        return detail.order_source
 
 
 def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ...]:
@@ -217,8 +232,9 @@ def _earliest(sent: Sent) -> datetime:
 
 
 def _reaches_back(fills: Sequence[FuturesFill], sent: Sent) -> bool:
-    if not fills or len(fills) < 100:
-        return True
+    if not fills:
+        return sent.newest_fill is None
+    # A page that is not full proves nothing: an exchange may give fewer than asked for, or other symbols' fills too.
     return any(fill.trade_id == sent.newest_fill for fill in fills) or fills[-1].c_time < _earliest(sent)
 
 
