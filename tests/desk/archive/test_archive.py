@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -21,6 +24,7 @@ from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 
 FILLS = Selection(FuturesFill)
+T = TypeVar("T")
 
 
 def fills(numbers: range, *, symbol: str = "BTCUSDT") -> list[ProductRow[FuturesFill]]:
@@ -307,3 +311,32 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     assert [row.record.trade_id async for chunk in rows.chunks() for row in chunk] == wanted
     kept = archive.connection.execute("SELECT count(*) FROM record").fetchone()[0]
     assert kept == 3 * PAGE, "a later version reads them"
+
+
+def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it_anew() -> None:
+    archive, rows = Archive(None), fills(range(3))
+    archive.add(FuturesFill, rows)
+    while archive.settle():
+        pass
+    archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
+    assert (len(archive.page(FILLS, None, PAGE)), archive.unreadable_count(FuturesFill)) == (2, 1)
+    assert archive.add(FuturesFill, rows) == {rows[-1].key}
+    assert (len(archive.page(FILLS, None, PAGE)), archive.unreadable_count(FuturesFill)) == (3, 0)
+
+
+@pytest.mark.looptime
+async def test_pages_that_are_read_at_once_are_all_shown() -> None:
+    archive, turn = Archive(None), asyncio.Lock()
+    archive.add(FuturesFill, fills(range(2 * PAGE)))
+
+    class SlowDisk(InlineDisk):
+        async def run(self, work: Callable[..., T], *arguments: Any, **more: Any) -> T:
+            async with turn:
+                await asyncio.sleep(1)
+                return work(*arguments, **more)
+
+    rows = ArchiveRows(archive, SlowDisk(), FILLS)
+    await rows.refresh()
+    assert (rows.row(0), rows.row(PAGE)) == (None, None)
+    await rows.settled()
+    assert None not in (rows.row(0), rows.row(PAGE))

@@ -48,6 +48,7 @@ class ArchiveRows(Generic[RecordT]):
         self.generation = 0
         self.count = 0
         self.unreadable_count = 0
+        self._refreshes = 0
         self._archive = archive
         self._disk = disk
         self._changed = changed or (lambda: None)
@@ -75,6 +76,7 @@ class ArchiveRows(Generic[RecordT]):
         self._ends.clear()
         self.count = count
         self.generation += 1
+        self._refreshes += 1
         self._changed()
 
     def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows[RecordT]:
@@ -141,13 +143,14 @@ class ArchiveRows(Generic[RecordT]):
     def _fetch(self, number: int) -> None:
         if number in self._loading or not 0 <= number * PAGE < self.count:
             return
-        task = asyncio.get_running_loop().create_task(self._load(number, self.generation))
+        task = asyncio.get_running_loop().create_task(self._load(number, self._refreshes))
         self._loading[number] = task
         task.add_done_callback(lambda _: self._loading.pop(number, None))
 
-    async def _load(self, number: int, generation: int) -> None:
+    async def _load(self, number: int, refreshes: int) -> None:
         page = await self._disk.run(self._read, number, self.count, dict(self._ends))
-        if generation != self.generation:
+        if refreshes != self._refreshes:
+            self._changed()  # whoever still wants the page asks again
             return
         if self._archive.unreadable_count(self.selection.kind) != self.unreadable_count:
             await self.refresh()  # rows of this page were counted, and cannot be read

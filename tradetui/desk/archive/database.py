@@ -284,6 +284,7 @@ class Archive:
             "UPDATE record SET time = ?, body = ? WHERE kind = ? AND product_type = ? AND id = ?",
             (unix_ms(time_of(row.record)), body, *identity),
         )
+        self._unreadable[kind].discard(rowid)
         if isinstance(row.record, FuturesFill):
             self._rebook(row.product_type, rowid, before, row.record)
         return True
@@ -293,7 +294,10 @@ class Archive:
         booked_rowid: int = self._connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
         if rowid > booked_rowid:
             return
-        fill_before = FuturesFill.from_row(load_json(before))
+        try:
+            fill_before = FuturesFill.from_row(load_json(before))
+        except (UndecodableRowError, ValueError):
+            return  # the version that wrote it has booked it: booked again, it would count twice
         self._ledger.prepare()
         self._ledger.replace(placed_fill(product_type, fill_before), placed_fill(product_type, fill))
         self._ledger.write()
