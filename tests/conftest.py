@@ -55,7 +55,21 @@ def own_state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A campaign runs as long as it takes."""
+    """A campaign runs as long as it takes; of the others each worker begins with its share of the long ones.
+
+    xdist gives each worker as many neighbours, and then moves what has not begun: a long test that begins last would
+    be waited for by all. The tests of the whole program are the long ones.
+    """
     for item in items:
         if item.get_closest_marker("campaign"):
             item.add_marker(pytest.mark.timeout(0))
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long_ones = [item for item in items if "whole" in item.path.parts]
+    others = [item for item in items if "whole" not in item.path.parts]
+    items[:] = [
+        item for worker in range(workers) for part in (long_ones, others) for item in _share(part, worker, workers)
+    ]
+
+
+def _share(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:
+    return items[len(items) * worker // workers : len(items) * (worker + 1) // workers]
