@@ -229,7 +229,7 @@ def test_only_as_much_of_a_long_span_is_read_as_is_wanted(point: Point, capsys: 
 @pytest.mark.parametrize(
     ("rows", "code", "sentence"),
     [
-        ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "1 row came, not one readable"),
+        ([{"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"}], REFUSED, "1 row came, none readable"),
         (
             [
                 {"symbol": "BTCUSDT", "holdSide": "long", "total": "abc"},

@@ -112,7 +112,7 @@ async def test_rows_none_of_which_can_be_read_are_an_error_beside_the_last_good_
     client.clock.seconds += 60
     await feed.poll()
     assert len(feed.snapshot.rows) == 2
-    assert feed.snapshot.error is not None and "2 rows came, not one readable" in feed.snapshot.error.sentence
+    assert feed.snapshot.error is not None and "2 rows came, none readable" in feed.snapshot.error.sentence
     assert str(feed.freshness) in ("stale", "dead")
 
 

@@ -38,7 +38,7 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
     """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
-            f"{counted(len(reply.undecodable_rows), 'row')} came, not one readable",
+            f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
             remedy="`tradetui doctor` says more.",
         )
 

@@ -152,7 +152,7 @@ def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstima
     if risks.liquidation is not None:
         away.append(_away(risks.liquidation, mark, places=2))
     if risks.liquidation_after is None:
-        return TableRow(name, (now, "none"), "; ".join([*away, "then at none, all else equal"]))
+        return TableRow(name, (now, "none"), "; ".join([*away, "none afterwards, all else equal"]))
     after = estimate(liquidation(risks.liquidation_after))
     away.append(f"then ~{_away(risks.liquidation_after, mark, places=1)}")
     return TableRow(name, (now, after), f"{', '.join(away)}, all else equal")
