@@ -276,11 +276,11 @@ def every_case(crash_rigs: Sequence[CrashRig], phase: str, how: str, weather: st
         return sum(pool.map(every_nth, crash_rigs, range(1, len(crash_rigs) + 1)))
 
 
-def all_of(crash_rigs: Sequence[CrashRig], cases: Sequence[Case], mutation: str | None = None) -> int:
+def all_of(crash_rigs: Sequence[CrashRig], cases: Sequence[Case]) -> int:
     """Run cases beside each other; how often the program was killed."""
 
     def every_nth(number: int) -> int:
-        return sum(crash_rigs[number].run(case, mutation) for case in cases[number :: len(crash_rigs)])
+        return sum(map(crash_rigs[number].run, cases[number :: len(crash_rigs)]))
 
     with ThreadPoolExecutor(len(crash_rigs)) as pool:
         return sum(pool.map(every_nth, range(len(crash_rigs))))

@@ -5,7 +5,7 @@
  * Preloaded (LD_PRELOAD). Orders arrive as writes to a descriptor that does not exist:
  *   "ahead MS"   put the wall clock and the monotonic clock so far ahead, as if so long had passed
  *   "pace N MS"  let both clocks run N times as fast since MS, in Unix milliseconds of the real wall clock
- *   "kill N HOW" count from here and kill at the N-th call (0: never)
+ *   "kill N HOW" count from here and kill at the N-th call (0: never; -1: at the first byte of a POST)
  *   "told"       the count so far, as the write's result
  * HOW is b (before the call), w (within: half of what is written, or all of what is synced, was done), or
  * p (power cut: before the call, and nothing stays in a file that was not synced).
@@ -56,8 +56,11 @@ static void die(void) {
 }
 
 static void lose_what_is_not_synced(void) {
+    struct stat about;
     pthread_mutex_lock(&files);
     for (Unsynced *each = unsynced; each; each = each->earlier) {
+        /* A file that was closed since may have left its descriptor to another one. */
+        if (fstat(each->fd, &about) || about.st_dev != each->dev || about.st_ino != each->ino) continue;
         syscall(SYS_pwrite64, each->fd, each->before, each->length, each->offset);
         syscall(SYS_ftruncate, each->fd, each->size_before);
     }
@@ -78,13 +81,21 @@ static int outlives(int fd) {
     return S_ISREG(about.st_mode) && !strstr(path, "/budget.sqlite");
 }
 
-/* Whether this is the call to die within; dies here where it is the one to die before. */
-static int due(int fd) {
-    if (!counting || !outlives(fd)) return 0;
-    if (atomic_fetch_add(&counted, 1) + 1 != kill_at) return 0;
+/* Dies here where it is to die before the call it has come to. */
+static int dies_within(void) {
     if (how == 'p') lose_what_is_not_synced();
     if (how != 'w') die();
     return 1;
+}
+
+/* Whether this is the call to die within. */
+static int due(int fd) {
+    if (!counting || !outlives(fd)) return 0;
+    return atomic_fetch_add(&counted, 1) + 1 == kill_at && dies_within();
+}
+
+static int due_at_post(const void *bytes, size_t length) {
+    return counting && kill_at < 0 && length >= 5 && !memcmp(bytes, "POST ", 5) && dies_within();
 }
 
 static void note_write(int fd, size_t length, off_t offset) {
@@ -169,7 +180,7 @@ int fdatasync(int fd) {
 }
 
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
-    int dies = due(fd);
+    int dies = due(fd) || due_at_post(bytes, length);
     ssize_t done = REAL(send)(fd, bytes, dies && length > 1 ? length / 2 : length, flags);
     if (dies) die();
     return done;
@@ -183,7 +194,8 @@ ssize_t sendto(int fd, const void *bytes, size_t length, int flags, const struct
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
-    int dies = due(fd);
+    const struct iovec *first = message->msg_iov;
+    int dies = due(fd) || (message->msg_iovlen && due_at_post(first->iov_base, first->iov_len));
     ssize_t done = REAL(sendmsg)(fd, message, flags);
     if (dies) die();
     return done;

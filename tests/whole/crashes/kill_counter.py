@@ -10,6 +10,8 @@ from pathlib import Path
 SYMBOL = "BTCUSDT"
 ORDERS = 1000
 HOWS = ("before", "within", "power")
+AT_THE_POST = -1
+"""Instead of a call's number: the first byte of the request that may change something."""
 
 
 def build(folder: Path) -> Path | None:
@@ -35,7 +37,7 @@ def run_fast(pace: int, since_ms: int) -> None:
 
 
 def kill_at(number: int, how: str) -> None:
-    """Count from here, and die at that call; 0 only counts."""
+    """Count from here, and die at that call, or `AT_THE_POST`; 0 only counts."""
     os.write(ORDERS, f"kill {number} {how[0]}".encode())
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.whole.crashes.crash_cases import MODES, WEATHERS, Case, CrashRig, all_of, every_case, rigs, sample
-from tests.whole.crashes.kill_counter import HOWS, build
+from tests.whole.crashes.kill_counter import AT_THE_POST, HOWS, build
 
 CALLS = 110
 """About as many as a reversal makes; what lies beyond its last one is a run that nobody kills."""
@@ -41,6 +41,11 @@ def test_nobody_kills_it_and_the_order_is_accounted_for(crash_rigs: list[CrashRi
 def test_killed_anywhere_the_order_is_accounted_for(crash_rigs: list[CrashRig]) -> None:
     cases = sample(CALLS, 4)
     assert all_of(crash_rigs, cases) > 0.8 * len(cases), "most runs come as far as the call they die at"
+
+
+def test_killed_at_the_first_byte_of_the_request_the_order_is_accounted_for(crash_rigs: list[CrashRig]) -> None:
+    cases = [Case("reverse", AT_THE_POST, how, "none", mode) for how in HOWS for mode in MODES]
+    assert all_of(crash_rigs, cases) == len(cases)
 
 
 def test_with_the_thirteen_endpoints_alone(library: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.whole.lives.books import OrderState, Reversal
 from tests.whole.lives.exchange import Request, SecondExchange, holding_text
 from tests.whole.lives.network import Network, Post
-from tests.whole.lives.plan import IdOn, Plan, ReplyKind
+from tests.whole.lives.plan import IdOn, Plan, ReadFaultKind, ReplyKind
 
 RELEASE_AFTER_S = ABSENCE_S = 35.0
 STEADY_S = 60.0
@@ -337,6 +337,8 @@ class Promises:
                 continue  # nothing may rest on fills whose words nobody knows
             if reversal is None or reversal.past.now == OrderState("canceled"):
                 continue  # an order that did nothing leaves nothing to be seen
+            if self.plan.core_only and any(fault.kind is ReadFaultKind.ABSURD for fault in self.plan.read_faults):
+                continue  # a false size that can be read stays in positions that are sums of fills
             if self.plan.core_only and self.plan.id_on is IdOn.OPENING_ORDER and not reversal.past.now.opened:
                 continue  # nor does the one with our id where only the other, whose source cannot be read, traded
             if trail.last("acknowledged") is not None or seen_at_s > process_ready_since_s:
