@@ -24,7 +24,7 @@ from tradetui.commands.process.redaction import hide_in_log
 
 COMPLETED = """
 source {script}
-COMP_WORDS=({words}) COMP_CWORD={index}
+COMP_WORDS=({command_line}) COMP_CWORD={index}
 _shtab_tradetui
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
@@ -84,7 +84,7 @@ def test_bash_completes(
     command_line: str, completions: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script = completion_script("bash", tmp_path, capsys)
-    program = COMPLETED.format(script=script, words=command_line, index=len(command_line.split()) - 1)
+    program = COMPLETED.format(script=script, command_line=command_line, index=len(command_line.split()) - 1)
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == completions, done.stderr
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from tests.whole.crashes.kill_counter import SYMBOL
@@ -84,6 +85,25 @@ class ExchangeThread:
         """An account in hedge or one-way mode that trades by nobody's hand."""
         name = "managed" if mode == "hedge" else "broker"
         return next(key for key in self.sandbox.exchange_state.keys if key.name == name)
+
+    def environment(self, mode: str, folder: Path, config: str) -> dict[str, str]:
+        """What makes `tradetui` trade on such an account, with everything it keeps in a folder.
+
+        `config` is the configuration's text; the first profile in it, or the one that is named, gets the account's key.
+        """
+        file = folder / "config.toml"
+        file.write_text(config)
+        key = self.key(mode)
+        return {
+            "TRADETUI_CONFIG": str(file),
+            "TRADETUI_API_KEY": key.api_key,
+            "TRADETUI_API_SECRET": key.secret,
+            "TRADETUI_PASSPHRASE": key.passphrase,
+            "TRADETUI_DATA_DIR": str(folder / "data"),
+            "TRADETUI_RUNTIME_DIR": str(folder / "run"),
+            "TRADETUI_STATE_DIR": str(folder / "state"),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        }
 
     def hold(self, mode: str, long: str, short: str) -> None:
         """Make the account hold just this, without orders or triggers."""

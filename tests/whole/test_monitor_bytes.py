@@ -65,17 +65,7 @@ def exchange() -> Iterator[ExchangeThread]:
 
 
 def environment_of(exchange: ExchangeThread, folder: Path) -> dict[str, str]:
-    config = folder / "config.toml"
-    config.write_text(PROFILE.format(base_url=exchange.base_url))
-    key = exchange.key("hedge")
-    return {
-        "TRADETUI_CONFIG": str(config),
-        "TRADETUI_API_KEY": key.api_key,
-        "TRADETUI_API_SECRET": key.secret,
-        "TRADETUI_PASSPHRASE": key.passphrase,
-        "TRADETUI_DATA_DIR": str(folder / "data"),
-        "TRADETUI_RUNTIME_DIR": str(folder / "run"),
-    }
+    return exchange.environment("hedge", folder, PROFILE.format(base_url=exchange.base_url))
 
 
 @asynccontextmanager

@@ -61,22 +61,13 @@ def two_terminals(
     """Two terminals of one account; `apart`: each with a data directory and a spelling of the address of its own."""
     with ExchangeThread() as exchange:
         exchange.hold("hedge", "0.5", "0")
-        key = exchange.key("hedge")
-        config = folder / "config.toml"
         base_urls = {"first": exchange.base_url, "second": exchange.base_url}
         if apart:
             base_urls["second"] = exchange.base_url.replace("127.0.0.1", "localhost")
             assert base_urls["first"] != base_urls["second"]
-        config.write_text("".join(PROFILE.format(name=name, base_url=base_url) for name, base_url in base_urls.items()))
+        config = "".join(PROFILE.format(name=name, base_url=base_url) for name, base_url in base_urls.items())
         environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(folder / "data"),
-            "TRADETUI_RUNTIME_DIR": str(folder / "run"),
-            "TRADETUI_STATE_DIR": str(folder / "state"),
-            "PYTHONPATH": str(Path(__file__).parents[2]),
+            **exchange.environment("hedge", folder, config),
             "COLUMNS": str(size[0]),
             "LINES": str(size[1]),
         }

@@ -35,18 +35,9 @@ def program(
     """The real program on an account that holds both legs of BTCUSDT, its cursor on the SHORT."""
     with ExchangeThread() as exchange:
         exchange.hold("hedge", "0.5", "0.2")
-        key = exchange.key("hedge")
-        config = folder / "config.toml"
-        config.write_text(PROFILE.format(base_url=exchange.base_url, locked=str(locked).lower()))
+        config = PROFILE.format(base_url=exchange.base_url, locked=str(locked).lower())
         environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(folder / "data"),
-            "TRADETUI_RUNTIME_DIR": str(folder / "run"),
-            "TRADETUI_STATE_DIR": str(folder / "state"),
-            "PYTHONPATH": str(Path(__file__).parents[3]),
+            **exchange.environment("hedge", folder, config),
             "COLUMNS": str(size[0]),
             "LINES": str(size[1]),
         }

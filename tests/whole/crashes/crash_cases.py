@@ -118,17 +118,8 @@ class _Crash:
         self.folder = rig.new_folder()
         self.folder.mkdir(parents=True)
         self._errands = 0
-        config = self.folder / "config.toml"
-        config.write_text(CONFIG.format(base_url=self.exchange.base_url))
-        key = self.exchange.key(case.mode)
-        self._environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(self.folder / "data"),
-            "TRADETUI_STATE_DIR": str(self.folder / "state"),
-        }
+        config = CONFIG.format(base_url=self.exchange.base_url)
+        self._environment = self.exchange.environment(case.mode, self.folder, config)
 
     def run(self) -> bool:
         case, exchange = self.case, self.exchange

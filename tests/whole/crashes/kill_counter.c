@@ -58,11 +58,11 @@ static void die(void) {
 static void lose_what_is_not_synced(void) {
     struct stat about;
     pthread_mutex_lock(&files);
-    for (Unsynced *each = unsynced; each; each = each->earlier) {
+    for (Unsynced *unkept = unsynced; unkept; unkept = unkept->earlier) {
         /* A file that was closed since may have left its descriptor to another one. */
-        if (fstat(each->fd, &about) || about.st_dev != each->dev || about.st_ino != each->ino) continue;
-        syscall(SYS_pwrite64, each->fd, each->before, each->length, each->offset);
-        syscall(SYS_ftruncate, each->fd, each->size_before);
+        if (fstat(unkept->fd, &about) || about.st_dev != unkept->dev || about.st_ino != unkept->ino) continue;
+        syscall(SYS_pwrite64, unkept->fd, unkept->before, unkept->length, unkept->offset);
+        syscall(SYS_ftruncate, unkept->fd, unkept->size_before);
     }
 }
 
@@ -101,14 +101,14 @@ static int due_at_post(const void *bytes, size_t length) {
 static void note_write(int fd, size_t length, off_t offset) {
     struct stat about;
     if (!counting || how != 'p' || fstat(fd, &about) || !S_ISREG(about.st_mode)) return;
-    Unsynced *each = calloc(1, sizeof *each);
+    Unsynced *unkept = calloc(1, sizeof *unkept);
     if (offset < 0) offset = lseek(fd, 0, SEEK_CUR);
-    *each = (Unsynced){fd, about.st_dev, about.st_ino, offset, about.st_size, 0, malloc(length), NULL};
-    ssize_t had = syscall(SYS_pread64, fd, each->before, length, offset);
-    each->length = had > 0 ? (size_t)had : 0;
+    *unkept = (Unsynced){fd, about.st_dev, about.st_ino, offset, about.st_size, 0, malloc(length), NULL};
+    ssize_t had = syscall(SYS_pread64, fd, unkept->before, length, offset);
+    unkept->length = had > 0 ? (size_t)had : 0;
     pthread_mutex_lock(&files);
-    each->earlier = unsynced;
-    unsynced = each;
+    unkept->earlier = unsynced;
+    unsynced = unkept;
     pthread_mutex_unlock(&files);
 }
 

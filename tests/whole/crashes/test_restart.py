@@ -41,14 +41,14 @@ KnownAccounts(loaded.data_dir).remember(account_key(loaded, credentials_of(loade
 lives = ProcessLives(location.alive_dir, "dies")
 journal = open_journal(location, lives)
 journal.check()
-told = {
+details = {
     "request": {"symbol": "BTCUSDT", "productType": "USDT-FUTURES", "marginCoin": "USDT", "side": "buy",
                 "tradeSide": "Open", "size": "0.5", "clientOid": "tt-left"},
     "title": "Reverse BTCUSDT LONG", "before": {"long": "0.5", "short": "0"}, "after": [{"long": "0", "short": "0.5"}],
     "mode": "hedge_mode", "newest_fill": None,
 }
 now = Moment.now(SystemClock())
-journal.begin("tt-left", "account", "USDT-FUTURES|BTCUSDT", "reversal", told, now)
+journal.begin("tt-left", "account", "USDT-FUTURES|BTCUSDT", "reversal", details, now)
 journal.step("tt-left", State.SENT, {"stamp_ms": now.at_ms}, now)
 
 async def take_all_permits():
@@ -68,19 +68,7 @@ asyncio.run(take_all_permits())
 def test_what_a_killed_process_left_is_named_and_its_permits_are_free(tmp_path: Path) -> None:
     with ExchangeThread() as exchange:
         exchange.hold("hedge", "0.5", "0")
-        key = exchange.key("hedge")
-        config = tmp_path / "config.toml"
-        config.write_text(PROFILE.format(base_url=exchange.base_url))
-        environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
-            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
-            "TRADETUI_STATE_DIR": str(tmp_path / "state"),
-            "PYTHONPATH": str(Path(__file__).parents[3]),
-        }
+        environment = exchange.environment("hedge", tmp_path, PROFILE.format(base_url=exchange.base_url))
         dying = subprocess.Popen(
             [sys.executable, "-c", DIES_AFTER_SENT],
             env={**os.environ, **environment},

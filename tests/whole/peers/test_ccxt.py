@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
+from tests.whole.peers.sandbox_program import key_of, sandbox_program
 
 ccxt = import_optional("ccxt.async_support")
 
@@ -24,21 +25,13 @@ SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, Any]]:
-    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    yield json.loads(process.stdout.readline())
-    process.terminate()
-    process.wait(10)
-
-
-def key_of(server: dict[str, Any]) -> dict[str, Any]:
-    return next(profile for profile in server["profiles"] if profile["name"] == "hedge")
+    with sandbox_program() as running:
+        yield running
 
 
 def ask(server: dict[str, Any], question: Callable[[Any], Awaitable[Any]], **changed: Any) -> Any:
     async def run() -> Any:
-        key = key_of(server)
+        key = key_of(server, "hedge")
         client = ccxt.bitget(
             {"apiKey": key["api_key"], "secret": key["secret"], "password": key["passphrase"], **changed}
         )
@@ -74,7 +67,7 @@ def markets_of(symbol: str) -> list[dict[str, Any]]:
 
 
 def show(server: dict[str, Any], *arguments: str) -> list[dict[str, Any]]:
-    key = key_of(server)
+    key = key_of(server, "hedge")
     environment = {
         **os.environ,
         "TRADETUI_BASE_URL": server["base_url"],

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import absent
+from tests.whole.peers.sandbox_program import key_of, sandbox_program
 
 ROOT = Path(__file__).parents[3]
 NODE = Path(__file__).parent / "node"
@@ -31,16 +32,8 @@ def client() -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, Any]]:
     """A sandbox whose market stands almost still, so that two reads see the same."""
-    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001", "--dialect", "live"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    yield json.loads(process.stdout.readline())
-    process.terminate()
-    process.wait(10)
-
-
-def key_of(server: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(profile for profile in server["profiles"] if profile["name"] == name)
+    with sandbox_program("--dialect", "live") as running:
+        yield running
 
 
 def node(server: dict[str, Any], name: str, calls: Sequence[tuple[str, Any]], **changed: Any) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
+from tests.whole.peers.sandbox_program import key_of, sandbox_program
 
 typed_bitget = import_optional("typed_bitget")
 exc = import_optional("typed_bitget.core.exc")
@@ -28,16 +29,8 @@ Call = Callable[[Any], Awaitable[Any]]
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, Any]]:
     """A sandbox that speaks as the live exchange, whose market stands almost still, so that two reads see the same."""
-    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001", "--dialect", "live"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    yield json.loads(process.stdout.readline())
-    process.terminate()
-    process.wait(10)
-
-
-def key_of(server: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(profile for profile in server["profiles"] if profile["name"] == name)
+    with sandbox_program("--dialect", "live") as running:
+        yield running
 
 
 def ask(server: dict[str, Any], name: str, call: Call, **changed: str) -> Any:

@@ -56,16 +56,7 @@ async def sent_into_the_dark(exchange: ExchangeThread, execution: Execution, pre
 async def test_the_next_session_is_locked_out_by_the_same_journal(tmp_path: Path) -> None:
     with ExchangeThread() as exchange:
         exchange.hold("hedge", "2", "0")
-        config, key = tmp_path / "config.toml", exchange.key("hedge")
-        config.write_text(CONFIG.format(base_url=exchange.base_url))
-        environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
-            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
-        }
+        environment = exchange.environment("hedge", tmp_path, CONFIG.format(base_url=exchange.base_url))
         async with session(environment) as (execution, preview):
             await sent_into_the_dark(exchange, execution, preview)
         # From now on the exchange has nothing but its thirteen endpoints, and none of them names the account.
@@ -81,16 +72,7 @@ async def test_the_next_session_is_locked_out_by_the_same_journal(tmp_path: Path
 async def test_what_cannot_be_known_of_an_account_is_said(tmp_path: Path) -> None:
     with ExchangeThread(core_only=True) as exchange:
         exchange.hold("hedge", "2", "0")
-        config, key = tmp_path / "config.toml", exchange.key("hedge")
-        config.write_text(CONFIG.format(base_url=exchange.base_url))
-        environment = {
-            "TRADETUI_CONFIG": str(config),
-            "TRADETUI_API_KEY": key.api_key,
-            "TRADETUI_API_SECRET": key.secret,
-            "TRADETUI_PASSPHRASE": key.passphrase,
-            "TRADETUI_DATA_DIR": str(tmp_path / "data"),
-            "TRADETUI_RUNTIME_DIR": str(tmp_path / "run"),
-        }
+        environment = exchange.environment("hedge", tmp_path, CONFIG.format(base_url=exchange.base_url))
         async with session(environment) as (execution, _):
             assert "no journal yet" in execution.intents.notice
             assert "does not lock the symbol here. Set uid" in execution.intents.notice

@@ -1,0 +1,31 @@
+"""The embedded exchange as a program of its own, for public clients that know it by its address alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+
+
+@contextmanager
+def sandbox_program(*flags: str) -> Iterator[dict[str, Any]]:
+    """What the program prints at its start: its address and its keys. Its market stands almost still."""
+    command = [sys.executable, "-m", "tradetui", "sandbox", "--seed", "3", "--speed", "0.001", *flags]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def key_of(server: dict[str, Any], name: str) -> dict[str, Any]:
+    """The key of one of its accounts."""
+    return next(profile for profile in server["profiles"] if profile["name"] == name)
