@@ -1,7 +1,7 @@
 """Lives of the program against a second exchange, each from its seed: every promise holds in all of them.
 
 A broken life is replayed by its seed: python -m tests.whole.lives SEED
-Many more of them: python -m pytest -m campaign tests/whole/test_lives.py -s
+Many more of them: python -m pytest -m campaign tests/whole/lives/test_lives.py -s
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import pytest
 
 from tests.whole.lives.generate import plan_of
 from tests.whole.lives.life import live
+from tests.whole.lives.lives_mutations import MUTATIONS, Mutation
 from tests.whole.lives.plan import Plan
-from tests.whole.lives_mutations import MUTATIONS, Mutation
 
 SUITE_LIVES = 300
 """The lives of the suite: `test_lives.py` runs every one of them without a fault."""
