@@ -27,7 +27,7 @@ from tests.bench.resident_memory import resident_mib
 from tests.bench.simulated_day import forget
 from tests.bench.terminal import Terminal
 from tests.bench.virtual_loop import run
-from tests.ui.fixtures.virtual_time import Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 
 MOST_MIB_AN_HOUR = 1.0
 SETTLED_MINUTES = 15
@@ -59,7 +59,7 @@ def an_hour(minutes: list[int], mib: list[float]) -> float:
 async def virtual(hours: float, every: int, types: int) -> tuple[float, int]:
     """MiB an hour after the first quarter in virtual time, and the fills an hour that came."""
     with tempfile.TemporaryDirectory() as directory:
-        stage = Stage("hedge", read_only=True, data_dir=Path(directory))
+        stage = AppOnSandbox("hedge", read_only=True, data_dir=Path(directory))
         async with stage.running():
             settled: Counter[str] = Counter()
             minutes: list[int] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.settings import DeskSettings
@@ -20,7 +20,7 @@ from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
 pytestmark = pytest.mark.looptime
 
 
-def with_configuration(stage: Stage, **result: Any) -> Stage:
+def with_configuration(stage: AppOnRecentFills, **result: Any) -> AppOnRecentFills:
     """The stage whose open profile reads this when its configuration is read again."""
 
     def reload() -> ConfigurationReload:
@@ -40,7 +40,7 @@ def with_configuration(stage: Stage, **result: Any) -> Stage:
     return stage
 
 
-async def reloaded(stage: Stage, pilot: Any) -> list[str]:
+async def reloaded(stage: AppOnRecentFills, pilot: Any) -> list[str]:
     """What is said once it was read again."""
     reload_configuration(stage.app)
     await asyncio.sleep(3)
@@ -49,14 +49,14 @@ async def reloaded(stage: Stage, pilot: Any) -> list[str]:
 
 
 async def test_a_session_without_configuration_says_so() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         assert NO_FILE in await reloaded(stage, pilot)
 
 
 async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
     stage = with_configuration(
-        Stage(),
+        AppOnRecentFills(),
         limits={"max_reversal_size": Decimal("0.0001")},
         changed=["max_reversal_size", "uid"],
         taken=("max_reversal_size: 0.0001, was not set",),
@@ -74,7 +74,7 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
 
 async def test_changed_alerts_are_gone_by_at_once() -> None:
     rules = (rule_of(Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(1), Direction.DOWN)),)
-    stage = with_configuration(Stage(), alert_rules=rules, changed=["alerts"], taken=("alerts changed",))
+    stage = with_configuration(AppOnRecentFills(), alert_rules=rules, changed=["alerts"], taken=("alerts changed",))
     async with stage.running() as pilot:
         assert "In force now: alerts changed." in await reloaded(stage, pilot)
         assert stage.desk.alerts.rules == rules
@@ -85,7 +85,7 @@ async def test_changed_alerts_are_gone_by_at_once() -> None:
 
 
 async def test_nothing_new_is_said_too() -> None:
-    stage = with_configuration(Stage())
+    stage = with_configuration(AppOnRecentFills())
     async with stage.running() as pilot:
         assert UNCHANGED in await reloaded(stage, pilot)
 
@@ -93,7 +93,7 @@ async def test_nothing_new_is_said_too() -> None:
 async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_chosen_one() -> None:
     look = ProfileLook(theme="tradetui-light", timezone="Asia/Tokyo", keys={"zoom": "x"})
     stage = with_configuration(
-        Stage(preferences=ScreenPreferences("tradetui-red-up")),
+        AppOnRecentFills(preferences=ScreenPreferences("tradetui-red-up")),
         look=look,
         changed=["theme", "timezone", "keys"],
     )
@@ -106,7 +106,7 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
 
 
 async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again() -> None:
-    stage = with_configuration(Stage(), limits={"read_only": True}, reopens=True, changed=["mode"])
+    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True, changed=["mode"])
     async with stage.running() as pilot:
         before = stage.desk
         await reloaded(stage, pilot)
@@ -118,7 +118,7 @@ async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> Non
     def broken() -> ConfigurationReload:
         raise ValueError("config.toml:3: mode: must be monitor or trade")
 
-    stage = Stage()
+    stage = AppOnRecentFills()
     settings = stage.app.settings
     stage.app.settings = replace(settings, profiles=[replace(choice, reload=broken) for choice in settings.profiles])
     async with stage.running() as pilot:

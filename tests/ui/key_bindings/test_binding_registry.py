@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.help import HelpLine, _content
@@ -111,7 +111,7 @@ def test_a_key_is_found_on_every_screen_under_the_name_textual_tells_it_by() -> 
 
 @pytest.mark.looptime
 async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         for key, sentence in (
             ("Z", "Z does nothing here. ? lists the keys."),

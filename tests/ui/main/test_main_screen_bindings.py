@@ -8,8 +8,7 @@ import re
 import pytest
 from textual.widgets import Input, OptionList
 
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
-from tests.ui.fixtures.virtual_time import newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.application.header_legend import HEADER_FIGURES
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.looptime
 
 
 async def test_panels_by_number_and_tab() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
         assert main.focused_panel == "positions"
@@ -40,7 +39,7 @@ async def test_panels_by_number_and_tab() -> None:
 
 
 async def test_rows_by_arrows_and_letters() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("1")
         table = stage.app.main.table
@@ -57,7 +56,7 @@ async def test_rows_by_arrows_and_letters() -> None:
 
 
 async def test_filter_is_text_while_it_has_the_focus_and_escape_clears_it() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
         everything = main.table.shown
@@ -81,7 +80,7 @@ async def test_filter_is_text_while_it_has_the_focus_and_escape_clears_it() -> N
 
 
 async def test_sort_turns_round_and_ends() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("S")
@@ -98,7 +97,7 @@ async def test_sort_turns_round_and_ends() -> None:
 
 
 async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("s", "escape")
@@ -115,7 +114,7 @@ async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
 
 
 async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_is() -> None:
-    stage = Stage(keys={"sort": "/", "filter": "f5"})
+    stage = AppOnRecentFills(keys={"sort": "/", "filter": "f5"})
     async with stage.running() as pilot:
         await pilot.press("right", "slash", "slash")
         table = stage.app.main.table
@@ -123,7 +122,7 @@ async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_
 
 
 async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("backspace")
@@ -140,7 +139,7 @@ async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
 
 
 async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("3", "enter")
         detail = stage.app.screen
@@ -159,7 +158,7 @@ async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
 
 
 async def test_zoom_gives_one_panel_the_screen_and_takes_it_back() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         shown = [panel.display for panel in stage.app.main.panels.values()]
         await pilot.press("z")
@@ -171,7 +170,7 @@ async def test_zoom_gives_one_panel_the_screen_and_takes_it_back() -> None:
 
 
 async def test_copy_says_what_was_copied() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("y")
@@ -182,7 +181,7 @@ async def test_copy_says_what_was_copied() -> None:
 
 
 async def test_product_goes_round() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
         everything = main.table.shown
@@ -201,7 +200,7 @@ async def test_product_goes_round() -> None:
 
 
 async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
         await pilot.press("4", "space")
@@ -217,7 +216,7 @@ async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
 
 
 async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((80, 24)) as pilot:
         await pilot.press("space", "4")
         await pilot.pause()
@@ -228,7 +227,7 @@ async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
 
 
 async def test_reversing_resumes_first() -> None:
-    stage = Stage(read_only=True)
+    stage = AppOnRecentFills(read_only=True)
     async with stage.running() as pilot:
         await pilot.press("space", "R")
         assert not stage.app.main.paused
@@ -238,7 +237,7 @@ async def test_reversing_resumes_first() -> None:
 
 
 async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage(timezone="Asia/Tokyo")
+    stage = AppOnRecentFills(timezone="Asia/Tokyo")
     async with stage.running() as pilot:
         assert " 21:00 " in screen_text(stage.app)
         await pilot.press("T")
@@ -249,7 +248,7 @@ async def test_zone_changes_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_poll_now_reads_at_once() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((200, 60)) as pilot:
         await pilot.press("5")
         polls = stage.desk.feeds["triggers"].polls
@@ -259,7 +258,7 @@ async def test_poll_now_reads_at_once() -> None:
 
 
 async def test_profile_is_another_account() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("P")
         assert isinstance(stage.app.screen, ChoiceDialog)
@@ -272,7 +271,7 @@ async def test_profile_is_another_account() -> None:
 
 
 async def test_screens_lists_the_panels() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((80, 24)) as pilot:
         await pilot.press("o")
         stage.app.screen.query_one(OptionList).highlighted = 3
@@ -282,7 +281,7 @@ async def test_screens_lists_the_panels() -> None:
 
 
 async def test_help_and_back() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         for key in ("question_mark", "f1"):
             await pilot.press(key)
@@ -292,7 +291,7 @@ async def test_help_and_back() -> None:
 
 
 async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         await pilot.press("question_mark", *"exposure")
         screen = screen_text(stage.app)
@@ -311,7 +310,7 @@ async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
 
 
 async def test_palette_runs_an_action() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("ctrl+p")
         await pilot.press(*"zoom")
@@ -322,7 +321,7 @@ async def test_palette_runs_an_action() -> None:
 
 
 async def test_a_key_is_changed_by_the_profile() -> None:
-    stage = Stage(keys={"zoom": "x"})
+    stage = AppOnRecentFills(keys={"zoom": "x"})
     async with stage.running((200, 60)) as pilot:
         await pilot.press("z")
         assert sum(panel.display for panel in stage.app.main.panels.values()) == 5
@@ -332,7 +331,7 @@ async def test_a_key_is_changed_by_the_profile() -> None:
 
 
 async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
-    stage = Stage(keys={"zoom": "s", "zum": "x"})
+    stage = AppOnRecentFills(keys={"zoom": "s", "zum": "x"})
     async with stage.running():
         messages = " ".join(notification.message for notification in stage.app._notifications)
         assert "keys.zum is no binding" in messages
@@ -340,7 +339,7 @@ async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
 
 
 async def test_a_key_of_another_binding_stays_its_own() -> None:
-    stage = Stage(keys={"reverse": "q"})
+    stage = AppOnRecentFills(keys={"reverse": "q"})
     async with stage.running() as pilot:
         assert "R Reverse" in screen_text(stage.app)
         await pilot.press("q")
@@ -349,7 +348,7 @@ async def test_a_key_of_another_binding_stays_its_own() -> None:
 
 
 async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         before = screen_text(stage.app).splitlines()[1:2]
         await pilot.press("r")
@@ -361,7 +360,7 @@ async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:
 
 
 async def test_quit() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("q")
         await pilot.pause()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.fixtures.virtual_time import Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.tty.screenshot import screen_text
@@ -15,7 +15,7 @@ from tradetui.wire.time_windows import DAY_MS
 
 @pytest.mark.looptime
 async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running() as pilot:
         await pilot.press("4")
         await pilot.pause()
@@ -41,7 +41,7 @@ async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
 
 @pytest.mark.looptime
 async def test_a_time_of_today_is_its_day_after_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running() as pilot:
         await pilot.press("4", "z")
         await pilot.pause()

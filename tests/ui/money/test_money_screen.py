@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.virtual_time import Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.money import money_sentences
@@ -26,7 +26,7 @@ async def settled(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def opened(stage: Stage, pilot: Pilot[None]) -> MoneyScreen:
+async def opened(stage: AppOnSandbox, pilot: Pilot[None]) -> MoneyScreen:
     await pilot.press("m")
     await settled(pilot)
     screen = stage.app.screen
@@ -34,20 +34,20 @@ async def opened(stage: Stage, pilot: Pilot[None]) -> MoneyScreen:
     return screen
 
 
-def history_of(stage: Stage) -> HistoryScreen:
+def history_of(stage: AppOnSandbox) -> HistoryScreen:
     """The history that is open now."""
     screen: object = stage.app.screen
     assert isinstance(screen, HistoryScreen)
     return screen
 
 
-def is_on(stage: Stage, screen: object) -> bool:
+def is_on(stage: AppOnSandbox, screen: object) -> bool:
     """Whether a screen is the one in front."""
     return stage.app.screen_stack[-1] is screen
 
 
 async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         reading, panels = screen._reading, screen._panels
@@ -82,7 +82,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
 
 
 async def test_figures_days_rows_and_trips_open_their_fills() -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         await pilot.press("enter")
@@ -123,7 +123,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
 
 
 async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running(size=(80, 24), after=8) as pilot:
         await opened(stage, pilot)
         assert "Result ─" in screen_text(stage.app)
@@ -142,7 +142,7 @@ async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
 
 
 async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_their_reason() -> None:
-    stage = Stage()
+    stage = AppOnSandbox()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert "— no equity sample until " in screen_text(stage.app)

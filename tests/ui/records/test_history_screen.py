@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.virtual_time import MonthStage as Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Place
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -29,7 +29,7 @@ from tradetui.wire.replies.record import Record
 pytestmark = pytest.mark.looptime
 
 
-async def opened(stage: Stage, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
+async def opened(stage: AppOnMonthOfFills, pilot: Pilot[None], panel: str = "4") -> HistoryScreen:
     await pilot.press(panel, "H")
     await asyncio.sleep(0.5)
     await pilot.pause()
@@ -56,7 +56,7 @@ def fill_of(row: object) -> FuturesFill:
 
 
 async def test_every_fill_newest_first_and_the_other_way_round() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert stage.desk.archive is not None
@@ -78,7 +78,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
 
 
 async def test_the_filter_looks_at_symbols() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
@@ -108,7 +108,7 @@ def test_no_match_is_not_taken_for_no_row() -> None:
 
 
 async def test_all_of_it_is_exported(tmp_path: Path) -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         await pilot.press("e")
@@ -122,7 +122,7 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
         assert times == sorted(times, reverse=True)
 
 
-async def typed_dates(stage: Stage, pilot: Pilot[None], **texts: str) -> DatesDialog:
+async def typed_dates(stage: AppOnMonthOfFills, pilot: Pilot[None], **texts: str) -> DatesDialog:
     await pilot.press("f")
     await pilot.pause()
     dialog = stage.app.screen
@@ -134,7 +134,7 @@ async def typed_dates(stage: Stage, pilot: Pilot[None], **texts: str) -> DatesDi
 
 
 async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
@@ -160,7 +160,7 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
 
 
 async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         await pilot.press("4")
         dialog = await typed_dates(stage, pilot, **{"from": "soon"})
@@ -190,7 +190,7 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
 
 
 async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         await pilot.press("4")
         await typed_dates(stage, pilot, to="yesterday")
@@ -205,7 +205,7 @@ async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> No
 async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=20) as pilot:
         monkeypatch.setattr(type(stage.desk), "archive", None)
         await pilot.press("4")
@@ -219,7 +219,7 @@ async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only
 
 
 async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         # What is of yesterday stands still while more comes in.
@@ -249,7 +249,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
 
 
 async def test_newer_rows_are_looked_for_when_asked() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=20) as pilot:
         screen = await opened(stage, pilot)
         before = screen.table.shown
@@ -261,7 +261,7 @@ async def test_newer_rows_are_looked_for_when_asked() -> None:
 
 
 async def test_other_panels_have_no_history() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running() as pilot:
         await pilot.press("2", "H")
         await pilot.pause()
@@ -270,7 +270,7 @@ async def test_other_panels_have_no_history() -> None:
 
 
 async def test_rows_this_version_cannot_read_are_counted_beside_the_others() -> None:
-    stage = Stage()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         archive = stage.desk.archive
         assert archive is not None

@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.fixtures.lookup_session import BOOKS
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
-from tests.ui.fixtures.virtual_time import newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
@@ -32,7 +31,7 @@ KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", 
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
 
 
-async def opened(stage: Stage, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
+async def opened(stage: AppOnRecentFills, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
     """The screen of a kind, its first page read, or its form open."""
     await pilot.press(KEYS[table])
     await settle(pilot)
@@ -48,7 +47,7 @@ async def settle(pilot: Pilot[None], seconds: float = 1.0) -> None:
     await pilot.pause()
 
 
-async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None:
+async def typed(stage: AppOnRecentFills, pilot: Pilot[None], field: str, text: str) -> None:
     """Type a text into a field of the open form; while one types nothing is called wrong, after leaving it is."""
     box = stage.app.screen.query_one(f"#field-{field}", Input)
     box.focus()
@@ -60,12 +59,12 @@ async def typed(stage: Stage, pilot: Pilot[None], field: str, text: str) -> None
     assert box.has_focus
 
 
-def problem(stage: Stage, field: str) -> str:
+def problem(stage: AppOnRecentFills, field: str) -> str:
     line = stage.app.screen.query_one(f"#problem-{field}", Static)
     return str(line.render()) if line.display else ""
 
 
-def texts_of(stage: Stage) -> dict[str, str]:
+def texts_of(stage: AppOnRecentFills) -> dict[str, str]:
     assert isinstance(stage.app.screen, FilterForm)
     return stage.app.screen.texts
 
@@ -79,7 +78,7 @@ def ids(screen: LookupScreen) -> list[str]:
     return [str(record.received[IDS[screen.kind.name]]) for record in records(screen)]
 
 
-def book(stage: Stage, table: str) -> list[dict[str, Any]]:
+def book(stage: AppOnRecentFills, table: str) -> list[dict[str, Any]]:
     uid = stage.desk.settings.uid
     assert uid is not None
     rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table], None)
@@ -88,7 +87,7 @@ def book(stage: Stage, table: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
 async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(table: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, table)
         assert screen.lookup is not None
@@ -113,7 +112,7 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
 
 async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradetui.desk.lookup.lookup.MOST_ROWS", 200)
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "spot-fills")
         await pilot.press("a")
@@ -126,7 +125,7 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_the_mouse_wheel_brings_older_rows_too() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.shown == 100
@@ -136,7 +135,7 @@ async def test_the_mouse_wheel_brings_older_rows_too() -> None:
 
 
 async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await settle(pilot, 30)
@@ -146,7 +145,7 @@ async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: tuple[int, int]) -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await settle(pilot, 5)
@@ -159,7 +158,7 @@ async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: 
 @pytest.mark.parametrize("sort", [False, True])
 async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     few_at_a_time(monkeypatch, 5)
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         if sort:
             stage.app.remember_table("spot-fills", TableChoice(sort="size"))
@@ -172,7 +171,7 @@ async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, mon
 
 
 async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await pilot.press("slash", *"nothing like it", "enter")
@@ -183,7 +182,7 @@ async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.Monkey
 
 async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     few_at_a_time(monkeypatch, 5)
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         stage.sandbox.faults.next("delay", endpoint="spot.fills", times=50)
         await pilot.press(KEYS["spot-fills"])
@@ -210,7 +209,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
 
 
 async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.lookup is not None
@@ -234,7 +233,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
 
 
 async def test_reading_again_begins_at_the_newest() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         before = ids(screen)
@@ -248,7 +247,7 @@ async def test_reading_again_begins_at_the_newest() -> None:
 
 
 async def test_totals_by_coin_follow_what_is_loaded() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((160, 48)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("a")
@@ -275,7 +274,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
 
 
 async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 40)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("f")
@@ -326,7 +325,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
     ],
 )
 async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str], keep: Any) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, table)
         await pilot.press("f")
@@ -341,7 +340,7 @@ async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str
 
 
 async def test_an_order_id_finds_its_fill() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         wanted = book(stage, "spot-fills")[17]
@@ -354,7 +353,7 @@ async def test_an_order_id_finds_its_fill() -> None:
 
 
 async def test_a_word_is_completed_while_it_is_typed() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 40)) as pilot:
         await opened(stage, pilot, "spot-bills")
         await pilot.press("f", "tab", *"trans")
@@ -366,7 +365,7 @@ async def test_a_word_is_completed_while_it_is_typed() -> None:
 
 
 async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         text = screen_text(stage.app)
@@ -404,7 +403,7 @@ def _ms(day: str) -> int:
 
 @pytest.mark.parametrize("word", ["deposit", "withdrawl", "WITHDRAWAL"])
 async def test_transfers_of_one_type(word: str) -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await pilot.press("f")
@@ -418,7 +417,7 @@ async def test_transfers_of_one_type(word: str) -> None:
 
 
 async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running((120, 36)) as pilot:
         transfers = await opened(stage, pilot, "transfers")
         uid = str(records(transfers)[0].received["uid"])
@@ -433,7 +432,7 @@ async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> 
 
 
 async def test_an_email_of_nobody_is_a_sentence() -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "email", form=True)
         assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
@@ -455,7 +454,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
     account: str, permissions: frozenset[str] | None, code: str, table: str
 ) -> None:
     broker = LOOKUPS[table].endpoint_name.startswith("broker.")
-    stage = Stage("broker" if broker and code == "40014" else account, permissions=permissions)
+    stage = AppOnRecentFills("broker" if broker and code == "40014" else account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
         # Before the exchange has told what the key may do, nothing is known of it.
         stage.desk.storage.identity = None
@@ -470,7 +469,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
 
 
 async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         assert "9 Sub-account transfers" in await options(stage, pilot)
         await opened(stage, pilot, "transfers")
@@ -484,7 +483,7 @@ async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list()
         assert newest_message(stage) == "The key or the account may not do this: You are not a Broker (40029)."
 
 
-async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
+async def options(stage: AppOnRecentFills, pilot: Pilot[None]) -> list[str]:
     """The list of screens, opened and left."""
     await pilot.press("o")
     await pilot.pause()
@@ -495,7 +494,7 @@ async def options(stage: Stage, pilot: Pilot[None]) -> list[str]:
 
 
 async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
-    stage = Stage(permissions=frozenset({"futures-read", "holdings-read"}))
+    stage = AppOnRecentFills(permissions=frozenset({"futures-read", "holdings-read"}))
     async with stage.running((120, 36)) as pilot:
         prompts = await options(stage, pilot)
         assert "6 Spot fills" not in prompts
@@ -508,7 +507,7 @@ async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
 
 
 async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
-    stage = Stage("managed")
+    stage = AppOnRecentFills("managed")
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.shown
@@ -521,7 +520,7 @@ async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
 
 
 async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
@@ -535,7 +534,7 @@ async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
 
 
 async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
-    stage = Stage(timezone="Asia/Tokyo")
+    stage = AppOnRecentFills(timezone="Asia/Tokyo")
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         table = screen.rows_table
@@ -572,7 +571,7 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
 
 
 async def test_going_from_screen_to_screen_and_back() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         first = await opened(stage, pilot, "spot-fills")
         assert all(feed.pace is Pace.HIDDEN for feed in stage.desk.feeds.values())
@@ -605,7 +604,7 @@ async def test_going_from_screen_to_screen_and_back() -> None:
 
 
 async def test_records_are_read_where_nothing_can_be_sent() -> None:
-    stage = Stage(read_only=True)
+    stage = AppOnRecentFills(read_only=True)
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.shown == 100
@@ -613,7 +612,7 @@ async def test_records_are_read_where_nothing_can_be_sent() -> None:
 
 
 async def test_digits_are_text_while_a_filter_is_typed() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         await pilot.press("slash", *"67890")
         assert stage.app.screen is stage.app.main
@@ -622,7 +621,7 @@ async def test_digits_are_text_while_a_filter_is_typed() -> None:
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
 async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         assert screen.rows_table.shown == 500
@@ -641,7 +640,7 @@ async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> N
 
 
 async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         before = ids(screen)
@@ -652,7 +651,7 @@ async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
 
 
 async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await pilot.press("ctrl+p", *"read all")
@@ -664,7 +663,7 @@ async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
 
 
 async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
-    stage = Stage("broker")
+    stage = AppOnRecentFills("broker")
     async with stage.running((120, 36)) as pilot:
         await pilot.press("0")
         await pilot.pause()

@@ -8,7 +8,7 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.virtual_time import BriefStage, Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
@@ -16,12 +16,12 @@ SIZE = (110, 44)
 _ROW = {"subAccountName": "alphaone", "passphrase": "Passphrase1", "label": "grid desk", "permList": "read"}
 
 
-def _fill(stage: Stage, row: int, **values: str) -> None:
+def _fill(stage: AppOnSandbox, row: int, **values: str) -> None:
     for field, text in values.items():
         stage.app.screen.query_one(f"#box-{row}-{field}", Input).value = text
 
 
-async def _open(stage: Stage, pilot: Pilot[None], name: str) -> None:
+async def _open(stage: AppOnSandbox, pilot: Pilot[None], name: str) -> None:
     stage.sandbox.exchange_state.still = True
     await pilot.press("N")
     await pilot.pause()
@@ -31,14 +31,14 @@ async def _open(stage: Stage, pilot: Pilot[None], name: str) -> None:
     await pilot.pause()
 
 
-async def _form(stage: Stage, pilot: Pilot[None]) -> None:
+async def _form(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-subaccounts"])
     _fill(stage, 0, **_ROW, ipList="203.0.113.7")
     _fill(stage, 1, subAccountName="beta", passphrase="short", permList="read withdraw")
     await pilot.pause()
 
 
-async def _review(stage: Stage, pilot: Pilot[None]) -> None:
+async def _review(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-subaccounts"])
     _fill(stage, 0, **_ROW, ipList="203.0.113.7")
     _fill(stage, 1, **{**_ROW, "subAccountName": "betatwos", "permList": "read contract_trade"})
@@ -47,24 +47,24 @@ async def _review(stage: Stage, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def _send(stage: Stage, pilot: Pilot[None]) -> None:
+async def _send(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await pilot.press("tab", "enter")
     await asyncio.sleep(3)
     await pilot.pause()
 
 
-async def _result(stage: Stage, pilot: Pilot[None]) -> None:
+async def _result(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _review(stage, pilot)
     await _send(stage, pilot)
 
 
-async def _unknown(stage: Stage, pilot: Pilot[None]) -> None:
+async def _unknown(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _review(stage, pilot)
     stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
     await _send(stage, pilot)
 
 
-async def _broker(stage: Stage, pilot: Pilot[None]) -> None:
+async def _broker(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-broker-subaccount"])
     _fill(stage, 0, subaccountName="desk4@broker.example", label="desk 4")
     await pilot.press("enter")
@@ -72,13 +72,13 @@ async def _broker(stage: Stage, pilot: Pilot[None]) -> None:
     await _send(stage, pilot)
 
 
-async def _copy_form(stage: Stage, pilot: Pilot[None]) -> None:
+async def _copy_form(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-copy-key"])
     await pilot.press(*"short")
     await pilot.pause()
 
 
-async def _copy_refused(stage: Stage, pilot: Pilot[None]) -> None:
+async def _copy_refused(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-copy-key"])
     _fill(stage, 0, passphrase="Passphrase1")
     await pilot.press("enter")
@@ -86,7 +86,7 @@ async def _copy_refused(stage: Stage, pilot: Pilot[None]) -> None:
     await _send(stage, pilot)
 
 
-async def _no_keys(stage: Stage, pilot: Pilot[None]) -> None:
+async def _no_keys(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, ISSUED_KEYS)
 
 
@@ -94,7 +94,7 @@ _FORM = ("Create sub-accounts with API keys", "Name: 8 English letters. Give exa
 _REVIEW = ("Sent once, exactly so; passphrases are covered here:", '"passphrase": "***"', "Create 2")
 _RESULT = ("2 of 2 created with a key", "✓ alphaone     created", "secret        ••••••••••••")
 
-_scene = partial(Scene, stage=BriefStage, after=3.0)
+_scene = partial(Scene, stage=AppOnRecentFills, after=3.0)
 """What is created covers the panels, so that it need not wait until these are full."""
 SCENES = {
     "create-form": _scene(SIZE, _FORM, _form),

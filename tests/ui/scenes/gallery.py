@@ -11,7 +11,7 @@ from typing import Final
 
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.virtual_time import BriefStage, Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES
 
@@ -19,7 +19,7 @@ _SIZES: Final = ((80, 24), (120, 36), (160, 48), (200, 60), (300, 80))
 """Columns and rows."""
 
 
-async def _choose_theme(theme: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _choose_theme(theme: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.app.choose_theme(theme)
     await asyncio.sleep(0.5)
 
@@ -29,7 +29,7 @@ SCENES: Final = {
         (width, height),
         ("SANDBOX   TRADE   hedge", "2 Positions 18"),
         partial(_choose_theme, theme.name),
-        stage=BriefStage,
+        stage=AppOnRecentFills,
         after=2.0,
     )
     for theme in THEMES

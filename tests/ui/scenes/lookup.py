@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.desk.fixtures.lookup_session import ACCOUNTS
-from tests.ui.fixtures.virtual_time import BriefStage, Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
 from tradetui.desk.tables.table import LOOKUPS
 
@@ -40,12 +40,12 @@ WRONG: Mapping[str, Mapping[str, str]] = {
 """A form of each kind with mistakes in it."""
 
 
-async def _open(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _open(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await pilot.press(KEYS[table])
     await _wait(pilot)
 
 
-async def _ask(stage: Stage, pilot: Pilot[None], texts: Mapping[str, str]) -> None:
+async def _ask(stage: AppOnSandbox, pilot: Pilot[None], texts: Mapping[str, str]) -> None:
     """Fill in the form, which may be open already, and submit it."""
     if not stage.app.screen.query(Input):
         await pilot.press("f")
@@ -62,13 +62,13 @@ async def _wait(pilot: Pilot[None], seconds: float = 1.0) -> None:
     await pilot.pause()
 
 
-async def _full(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _full(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     await _ask(stage, pilot, FULL[table])
     await _wait(pilot, 3)
 
 
-async def _empty(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _empty(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     if stage.app.screen.query(Input):
         # A kind with a required field has no empty result: this is the screen before its first query.
@@ -78,7 +78,7 @@ async def _empty(table: str, stage: Stage, pilot: Pilot[None]) -> None:
     await _wait(pilot, 3)
 
 
-async def _failed(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _failed(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     if table not in REFUSED:
         stage.sandbox.faults.next("5xx", endpoint=LOOKUPS[table].endpoint_name, times=2)
@@ -86,13 +86,13 @@ async def _failed(table: str, stage: Stage, pilot: Pilot[None]) -> None:
     await _wait(pilot, 3)
 
 
-async def _loading(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _loading(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     stage.sandbox.faults.next("delay", endpoint=LOOKUPS[table].endpoint_name)
     await _ask(stage, pilot, FULL[table])
 
 
-async def _form(table: str, stage: Stage, pilot: Pilot[None]) -> None:
+async def _form(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(table, stage, pilot)
     if not stage.app.screen.query(Input):
         await pilot.press("f")
@@ -132,12 +132,12 @@ FORM_SHOWS = {
 def _of_every_kind(
     state: str,
     shows: Mapping[str, tuple[str, ...]],
-    play: Callable[[str, Stage, Pilot[None]], Awaitable[None]],
+    play: Callable[[str, AppOnSandbox, Pilot[None]], Awaitable[None]],
     size: tuple[int, int] = SIZE,
 ) -> dict[str, Scene]:
     return {
         f"{table}-{state}": Scene(
-            size, shows[table], partial(play, table), account=ACCOUNTS[table], stage=BriefStage, after=_OPEN_S
+            size, shows[table], partial(play, table), account=ACCOUNTS[table], stage=AppOnRecentFills, after=_OPEN_S
         )
         for table in LOOKUPS
     }

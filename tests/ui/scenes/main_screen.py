@@ -8,13 +8,13 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from tests.ui.fixtures.virtual_time import BriefStage, Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.plays import press
 from tests.ui.scenes.scene import SIZE, Scene
 from tradetui.sandbox.app import Sandbox
 
 
-async def _exchange_down(stage: Stage, pilot: Pilot[None]) -> None:
+async def _exchange_down(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.next("dropped-before", times=1_000_000)
     await asyncio.sleep(40)
     await pilot.pause()
@@ -24,7 +24,7 @@ def _answer_late(sandbox: Sandbox) -> None:
     sandbox.faults.next("delay", times=1_000)
 
 
-async def _export(stage: Stage, pilot: Pilot[None]) -> None:
+async def _export(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await press("3", "e")(stage, pilot)
     stage.app.screen.query_one(Input).value = "orders.xlsx"
     # Where the program runs is this machine's own.
@@ -35,7 +35,7 @@ async def _export(stage: Stage, pilot: Pilot[None]) -> None:
 _HOME = ("SANDBOX   TRADE   hedge", "2 Positions 18", "3 Orders 30", "4 Fills 400")
 """What the main screen shows of the first account, eight seconds after the start."""
 
-_brief = partial(Scene, stage=BriefStage)
+_brief = partial(Scene, stage=AppOnRecentFills)
 
 SCENES = {
     "main-200x60": Scene((200, 60), (*_HOME, "1 Accounts 4", "5 Stops 357"), published=True),

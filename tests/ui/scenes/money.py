@@ -8,7 +8,7 @@ from functools import partial
 
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.virtual_time import MonthStage, Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
 from tradetui.sandbox.app import Sandbox
 
@@ -19,27 +19,27 @@ _SAMPLED_S = 90.0
 _ALL = ("MONEY", "▐30 d▌", "─ Result", "Gross", "Net realised")
 
 
-async def _opened(stage: Stage, pilot: Pilot[None]) -> None:
+async def _opened(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.exchange_state.still = True
     await pilot.press("m")
     await asyncio.sleep(2)
     await pilot.pause()
 
 
-async def _month_before(stage: Stage, pilot: Pilot[None]) -> None:
+async def _month_before(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     """The first of August has one day: the month before is the one to look at."""
     await _opened(stage, pilot)
     await pilot.press("left_curly_bracket")
     await asyncio.sleep(1)
 
 
-async def _trips(stage: Stage, pilot: Pilot[None]) -> None:
+async def _trips(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _opened(stage, pilot)
     await pilot.press("t")
     await asyncio.sleep(1)
 
 
-async def _equity_today(stage: Stage, pilot: Pilot[None]) -> None:
+async def _equity_today(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.exchange_state.still = False
     await pilot.press("m", *["left_square_bracket"] * 2, "v", "tab")
     await asyncio.sleep(2)
@@ -62,7 +62,7 @@ def _core_only(sandbox: Sandbox) -> None:
 
 
 _JULY = "July 2026, net realised"
-_month = partial(Scene, stage=MonthStage, after=_READ_S)
+_month = partial(Scene, stage=AppOnMonthOfFills, after=_READ_S)
 SCENES = {
     "money-200x60": _month((200, 60), (*_ALL, _JULY, "Wallet moved"), _month_before),
     "money-120x36": _month((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_SAMPLED_S, published=True),

@@ -6,7 +6,7 @@ import asyncio
 
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.virtual_time import Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.ui.scenes.scene import Play
 from tradetui.ui.tty.screenshot import screen_text
 
@@ -14,14 +14,14 @@ from tradetui.ui.tty.screenshot import screen_text
 def press(*keys: str) -> Play:
     """Press the keys and wait for a second."""
 
-    async def play(stage: Stage, pilot: Pilot[None]) -> None:
+    async def play(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
         await pilot.press(*keys)
         await asyncio.sleep(1)
 
     return play
 
 
-async def preview_reversal(stage: Stage, pilot: Pilot[None]) -> None:
+async def preview_reversal(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     """Open the reversal dialog on the position under the cursor; the market stands still from then on."""
     stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
@@ -29,7 +29,7 @@ async def preview_reversal(stage: Stage, pilot: Pilot[None]) -> None:
     await asyncio.sleep(2)
 
 
-async def until_shown(stage: Stage, pilot: Pilot[None], text: str, seconds: int = 300) -> None:
+async def until_shown(stage: AppOnSandbox, pilot: Pilot[None], text: str, seconds: int = 300) -> None:
     """Let virtual time pass, a second at a time and so many at most, until the screen shows the words."""
     for _ in range(seconds):
         if text in screen_text(stage.app):

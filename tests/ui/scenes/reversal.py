@@ -8,54 +8,54 @@ from functools import partial
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.fixtures.journalled_reversals import confirmed, reversed_once, unknown
-from tests.ui.fixtures.virtual_time import BriefStage, Stage
 from tests.ui.scenes.plays import press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
 
 
-async def _uncertain(stage: Stage, pilot: Pilot[None]) -> None:
+async def _uncertain(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await preview_reversal(stage, pilot)
     stage.app.screen.query_one("#size", Input).focus()
     await pilot.press("0", "full_stop", "0", "5", "enter")
     await asyncio.sleep(2)
 
 
-async def _outcome(stage: Stage, pilot: Pilot[None]) -> None:
+async def _outcome(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await preview_reversal(stage, pilot)
     stage.sandbox.faults.next("closed-only")
     await confirmed(stage, pilot)
     await until_shown(stage, pilot, "Settled")
 
 
-async def _scrolled(stage: Stage, pilot: Pilot[None]) -> None:
+async def _scrolled(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await preview_reversal(stage, pilot)
     await press("pagedown")(stage, pilot)
 
 
-async def _locked(stage: Stage, pilot: Pilot[None]) -> None:
+async def _locked(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await pilot.press("L")
     await asyncio.sleep(8)  # until the message that trading is locked has gone from the corner
     await preview_reversal(stage, pilot)
 
 
-async def _unread(stage: Stage, pilot: Pilot[None]) -> None:
+async def _unread(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.next("5xx", endpoint="futures.positions", times=1_000)
     await preview_reversal(stage, pilot)
     await until_shown(stage, pilot, "It cannot be read")
 
 
-async def _journal(stage: Stage, pilot: Pilot[None]) -> None:
+async def _journal(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await reversed_once(stage, pilot)
     await press("enter", "J")(stage, pilot)
 
 
-async def _intent(stage: Stage, pilot: Pilot[None]) -> None:
+async def _intent(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _journal(stage, pilot)
     await press("enter")(stage, pilot)
 
 
-async def _release(stage: Stage, pilot: Pilot[None]) -> None:
+async def _release(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await unknown(stage, pilot)
     await press("J")(stage, pilot)
     await press("x")(stage, pilot)
@@ -64,7 +64,7 @@ async def _release(stage: Stage, pilot: Pilot[None]) -> None:
 _HEDGE = ("REVERSE THE LONG OF BTCUSD", "now      change   afterwards")
 """What is held and what would be, in the preview of the first account."""
 
-_scene = partial(Scene, stage=BriefStage)
+_scene = partial(Scene, stage=AppOnRecentFills)
 SCENES = {
     "reversal-hedge": _scene(
         (120, 36), (*_HEDGE, "Free margin BTC", "cancelled with the LONG (assumed)"), preview_reversal, published=True

@@ -14,17 +14,18 @@ from textual.app import App
 from textual.pilot import Pilot
 
 from tests.bench.virtual_loop import VirtualLoop
-from tests.ui.fixtures.virtual_time import Stage, textual_in_loop_time
+from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
+from tests.ui.fixtures.virtual_time import textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.tty.screenshot import screen_text
 
-Play = Callable[[Stage, Pilot[None]], Awaitable[None]]
+Play = Callable[[AppOnSandbox, Pilot[None]], Awaitable[None]]
 
 SIZE = (110, 34)
 """Columns and rows of a picture that has no reason for another size."""
 
 
-async def _nothing(stage: Stage, pilot: Pilot[None]) -> None:
+async def _nothing(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     pass
 
 
@@ -42,7 +43,7 @@ class Scene:
     play: Play = _nothing
     before: Callable[[Sandbox], None] | None = None
     account: str = "hedge"
-    stage: type[Stage] = Stage
+    stage: type[AppOnSandbox] = AppOnSandbox
     read_only: bool = False
     after: float = 8.0
     published: bool = False
@@ -57,7 +58,7 @@ class Scene:
         with _run_in_loop_time(stage.app):
             yield stage.app, partial(self._perform, stage)
 
-    async def _perform(self, stage: Stage, pilot: Pilot[None]) -> None:
+    async def _perform(self, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
         await asyncio.sleep(self.after)
         await pilot.pause()
         await self.play(stage, pilot)

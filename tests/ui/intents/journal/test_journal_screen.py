@@ -8,8 +8,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
-async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
+async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> JournalScreen:
     await pilot.press("J")
     await asyncio.sleep(0.5)
     await pilot.pause()
@@ -31,7 +31,7 @@ async def opened(stage: Stage, pilot: Pilot[None]) -> JournalScreen:
 
 
 async def test_an_empty_journal_says_so() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
         assert "Nothing has been sent for this account" in screen_text(stage.app)
@@ -40,7 +40,7 @@ async def test_an_empty_journal_says_so() -> None:
 
 
 async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -69,7 +69,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
 
 
 async def test_only_an_unknown_outcome_can_be_released() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -81,7 +81,7 @@ async def test_only_an_unknown_outcome_can_be_released() -> None:
 
 
 async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -112,7 +112,7 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
 
 
 async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         intent = await unknown(stage, pilot)
         execution = stage.desk.execution
@@ -147,7 +147,9 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert not execution.unsettled()
 
 
-async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch) -> tuple[ReleaseDialog, str]:
+async def releasing(
+    stage: AppOnRecentFills, pilot: Pilot[None], patch: pytest.MonkeyPatch
+) -> tuple[ReleaseDialog, str]:
     """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
     patch.setattr(Execution, "why_not_released", lambda *_: None)
     await doubtful(stage, pilot)
@@ -166,7 +168,7 @@ async def releasing(stage: Stage, pilot: Pilot[None], patch: pytest.MonkeyPatch)
 async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_button(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog, symbol = await releasing(stage, pilot, monkeypatch)
         await pilot.press(*"gone", "enter", *symbol)
@@ -183,7 +185,7 @@ async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_butto
 
 
 async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog, symbol = await releasing(stage, pilot, monkeypatch)
         text = screen_text(stage.app)
@@ -203,7 +205,7 @@ async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monk
 
 
 async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await doubtful(stage, pilot)
         await pilot.press("escape")
@@ -215,7 +217,7 @@ async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> N
 
 
 async def test_monitor_mode_has_no_journal() -> None:
-    stage = Stage(read_only=True)
+    stage = AppOnRecentFills(read_only=True)
     async with stage.running(SIZE) as pilot:
         await pilot.press("J")
         assert stage.app.screen is stage.app.main

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
@@ -20,7 +20,7 @@ SIZE = (140, 60)
 
 async def damaged(data_dir: Path) -> None:
     """A journal that held a reversal and is unreadable now."""
-    stage = Stage(data_dir=data_dir)
+    stage = AppOnRecentFills(data_dir=data_dir)
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         dialog.query_one("#confirm", Button).focus()
@@ -38,7 +38,7 @@ def overwrite(data_dir: Path) -> None:
 
 async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(tmp_path: Path) -> None:
     await damaged(tmp_path)
-    stage = Stage(data_dir=tmp_path)
+    stage = AppOnRecentFills(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None and execution.locked
@@ -71,7 +71,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
 
 async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
     await damaged(tmp_path)
-    stage = Stage(data_dir=tmp_path)
+    stage = AppOnRecentFills(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
         await pilot.press("L")
@@ -79,7 +79,7 @@ async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
 
 
 async def test_a_new_journal_is_said_once() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None

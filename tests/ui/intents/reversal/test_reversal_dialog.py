@@ -11,7 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
@@ -23,18 +23,18 @@ pytestmark = pytest.mark.looptime
 PATH = "/api/v2/mix/order/click-backhand"
 
 
-def posts(stage: Stage) -> int:
+def posts(stage: AppOnRecentFills) -> int:
     return stage.sandbox.counts["POST", PATH]
 
 
-async def still(stage: Stage, pilot: Pilot[None]) -> None:
+async def still(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
     """Stop the market, so that a preview stays true."""
     stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.pause()
 
 
-async def opened(stage: Stage, pilot: Pilot[None]) -> ReversalDialog:
+async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> ReversalDialog:
     await still(stage, pilot)
     await pilot.press("R")
     await asyncio.sleep(1.5)
@@ -45,7 +45,7 @@ async def opened(stage: Stage, pilot: Pilot[None]) -> ReversalDialog:
 
 
 async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         text = screen_text(stage.app)
@@ -67,7 +67,7 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def body_text() -> str:
-        stage = Stage()
+        stage = AppOnRecentFills()
         async with stage.running((140, 60)) as pilot:
             dialog = await opened(stage, pilot)
             return str(dialog.query_one("#details", Static).render())
@@ -85,7 +85,7 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
 
 async def test_enter_cancels_and_escape_cancels() -> None:
     for key in ("enter", "escape"):
-        stage = Stage()
+        stage = AppOnRecentFills()
         async with stage.running() as pilot:
             await opened(stage, pilot)
             await pilot.press(key)
@@ -94,7 +94,7 @@ async def test_enter_cancels_and_escape_cancels() -> None:
 
 
 async def test_keys_typed_ahead_confirm_nothing() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await still(stage, pilot)
         await pilot.press("R", "tab", "enter")
@@ -103,7 +103,7 @@ async def test_keys_typed_ahead_confirm_nothing() -> None:
 
 
 async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         await pilot.press("tab", "enter", *["enter"] * 8)
@@ -117,7 +117,7 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
 
 
 async def test_another_outcome_is_an_alarm() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("closed-only")
@@ -132,7 +132,7 @@ async def test_another_outcome_is_an_alarm() -> None:
 
 
 async def test_a_changed_position_is_shown_instead_of_sent() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         target = dialog._target
@@ -146,7 +146,7 @@ async def test_a_changed_position_is_shown_instead_of_sent() -> None:
 
 
 async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
-    stage = Stage("one-way")
+    stage = AppOnRecentFills("one-way")
     async with stage.running((140, 64)) as pilot:
         dialog = await opened(stage, pilot)
         box = dialog.query_one("#size", Input)
@@ -167,7 +167,7 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
 
 
 async def test_a_size_that_is_none_is_said() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         dialog.query_one("#size", Input).focus()
@@ -179,7 +179,7 @@ async def test_a_size_that_is_none_is_said() -> None:
 
 @pytest.mark.parametrize(("keys", "kept"), [("1 2 full_stop 5", "12.5"), ("0 comma 5", "0,5"), ("1 e 1", "1e1")])
 async def test_what_is_typed_at_a_button_is_kept_to_the_last_character(keys: str, kept: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         for key in keys.split():
@@ -198,7 +198,7 @@ async def test_what_is_typed_at_a_button_is_kept_to_the_last_character(keys: str
 
 @pytest.mark.parametrize("key", ["L", "f9"])
 async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         assert stage.desk.execution is not None and not stage.desk.execution.locked
@@ -210,7 +210,7 @@ async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
 
 
 async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
@@ -233,7 +233,7 @@ async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> 
 
 @pytest.mark.parametrize("size", [(110, 50), (120, 36), (140, 60), (80, 24)])
 async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(size) as pilot:
         dialog = await opened(stage, pilot)
         assert dialog._preview is not None and dialog._preview.plan is not None
@@ -246,7 +246,7 @@ async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> 
 
 
 async def test_elsewhere_it_asks_for_the_symbol() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running() as pilot:
         await pilot.press("4", "R")
         assert isinstance(stage.app.screen, SymbolDialog)
@@ -256,7 +256,7 @@ async def test_elsewhere_it_asks_for_the_symbol() -> None:
 
 
 async def test_lock_is_one_key_and_unlocking_asks() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await pilot.press("L")
         assert stage.desk.execution is not None
@@ -275,7 +275,7 @@ async def test_lock_is_one_key_and_unlocking_asks() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(size) as pilot:
         dialog = await opened(stage, pilot)
         for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
@@ -287,7 +287,7 @@ async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None
 
 
 async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         assert "There is more below" in screen_text(stage.app)
@@ -309,7 +309,7 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
 
 
 async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.resize_terminal(40, 10)
@@ -324,7 +324,7 @@ async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
 
 
 async def test_an_expired_preview_is_read_again_and_says_so() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("tab")
@@ -343,7 +343,7 @@ async def test_an_expired_preview_is_read_again_and_says_so() -> None:
 
 
 async def test_what_cannot_be_read_of_the_position_blocks() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         stage.sandbox.faults.next("wrong-types", endpoint="futures.positions", times=1_000_000)
@@ -355,7 +355,7 @@ async def test_what_cannot_be_read_of_the_position_blocks() -> None:
 
 
 async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("closed-only")
@@ -369,7 +369,7 @@ async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out()
 
 
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
-    stage = Stage(read_only=True)
+    stage = AppOnRecentFills(read_only=True)
     async with stage.running() as pilot:
         await pilot.press("R", "L")
         assert not isinstance(stage.app.screen, ReversalDialog | SymbolDialog | ConfirmDialog)

@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import (
     asks_for_the_word,
     hold_more,
@@ -21,8 +22,6 @@ from tests.ui.fixtures.reversal_dialog import (
     still,
     text_in_one_line,
 )
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
-from tests.ui.fixtures.virtual_time import newest_message
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -48,7 +47,7 @@ async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
 async def test_the_leg_is_in_title_headline_button_and_word(
     row: int, leg: str, side: str, size: tuple[int, int]
 ) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(size) as pilot:
         asks_for_the_word(stage)
         await still(stage, pilot)
@@ -78,7 +77,7 @@ async def test_the_leg_is_in_title_headline_button_and_word(
 
 
 async def test_one_way_names_the_side_that_is_held() -> None:
-    stage = Stage("one-way")
+    stage = AppOnRecentFills("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         held = stage.app.main.positions_panel.table.cursor.record
@@ -90,7 +89,7 @@ async def test_one_way_names_the_side_that_is_held() -> None:
 
 @pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
 async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await pilot.press("2", "down")
@@ -118,7 +117,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
 
 
 async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_preview() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -149,7 +148,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
 
 
 async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         for _ in range(3):
@@ -168,7 +167,7 @@ async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look()
 
 @pytest.mark.parametrize("after_s", [0.1, 0.4, 0.6, 0.8, 1.0, 1.2, 2.0, 10.0, 10.6])
 async def test_enter_after_not_sent_sends_or_says_that_it_did_not(after_s: float) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -197,7 +196,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not(after_s: float
 
 @pytest.mark.parametrize("keys", ["enter", "escape", "tab shift+tab enter"])
 async def test_left_without_sending_it_says_so(keys: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press(*keys.split())
@@ -207,7 +206,7 @@ async def test_left_without_sending_it_says_so(keys: str) -> None:
 
 
 async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await pilot.press("R")
@@ -221,7 +220,7 @@ async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
 
 
 async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -237,7 +236,7 @@ async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_par
 
 
 async def test_tab_from_the_whole_word_while_it_is_read_again_goes_to_the_confirm_button_afterwards() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -256,7 +255,7 @@ async def test_tab_from_the_whole_word_while_it_is_read_again_goes_to_the_confir
 
 
 async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         preview = dialog._preview
@@ -270,7 +269,7 @@ async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
 
 
 async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         await pilot.press("L")
@@ -293,7 +292,7 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
 
 
 async def test_locked_while_one_types_nothing_is_lost() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -331,7 +330,7 @@ async def never(*_: Any) -> Any:
 
 
 async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         monkeypatch.setattr(stage.desk.execution, "follow", hangs)
@@ -349,7 +348,7 @@ async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.M
 
 
 async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         monkeypatch.setattr(stage.desk.execution, "confirm", never)
@@ -362,7 +361,7 @@ async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("method", ["confirm", "follow"])
 async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         if method == "confirm":
@@ -388,7 +387,7 @@ async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("after_s", [0.0, 0.5, 1.5])
 async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch, after_s: float) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         execution = stage.desk.execution
@@ -424,7 +423,7 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
 
 
 async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         leaves, breaks_off = asyncio.Event(), asyncio.Event()
@@ -446,7 +445,7 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
 
 
 async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None

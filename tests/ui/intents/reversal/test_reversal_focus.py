@@ -7,15 +7,15 @@ import asyncio
 import pytest
 from textual.widgets import Input
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
-from tests.ui.fixtures.virtual_time import BriefStage as Stage
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
 async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_size() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         assert "Enter presses Cancel; Tab, then Enter, sends it." in text_in_one_line(stage)
@@ -32,7 +32,7 @@ async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_siz
 
 
 async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_the_confirm_button() -> None:
-    stage = Stage("one-way")
+    stage = AppOnRecentFills("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("0", "full_stop", "0", "1", "enter")
@@ -51,7 +51,7 @@ async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_th
 
 
 async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was_on_the_screen() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("0", "full_stop", "0", "1", "enter")
@@ -65,7 +65,7 @@ async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was
 
 
 async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_press_it() -> None:
-    stage = Stage()
+    stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
