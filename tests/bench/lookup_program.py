@@ -11,8 +11,8 @@ from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import MOST_ROWS
 from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.run_app import run_app
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.run_app import run_app
 
 
 def open_desk() -> Desk:

@@ -9,7 +9,7 @@ import pytest
 
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import REFUSED, USAGE
-from tradetui.ui.tty.screenshot import is_key
+from tradetui.ui.application.screenshot import is_key
 
 
 @pytest.mark.parametrize("command", ["keys", "keys --json", "show endpoints", "show endpoints --csv", "sandbox"])

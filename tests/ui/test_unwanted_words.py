@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
-from tradetui.ui.tty.screenshot import screen_text
+from tradetui.ui.application.screenshot import screen_text
 
 PACKAGE = Path(__file__).parents[2] / "tradetui"
 NEVER_SAID = re.compile(

@@ -13,10 +13,10 @@ from tradetui.commands.process.console import needs_terminal
 from tradetui.commands.process.exit_codes import DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.run_app import run_app
+from tradetui.ui.application.screenshot import is_key, picture
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary, UiSettings
-from tradetui.ui.tty.abilities import terminal_abilities
-from tradetui.ui.tty.run_app import run_app
-from tradetui.ui.tty.screenshot import is_key, picture
+from tradetui.ui.terminal.abilities import terminal_abilities
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

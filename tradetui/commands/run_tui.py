@@ -24,9 +24,9 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
     from tradetui.ui.application.app import TradeApp
+    from tradetui.ui.application.run_app import run_app
     from tradetui.ui.settings.ui_settings import UiSettings
-    from tradetui.ui.tty.abilities import terminal_abilities
-    from tradetui.ui.tty.run_app import run_app
+    from tradetui.ui.terminal.abilities import terminal_abilities
 
     sessions = ProfileSessions(loaded, flags)
     settings = UiSettings(

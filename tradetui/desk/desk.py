@@ -33,7 +33,6 @@ from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
-from tradetui.desk.tables.account_totals import Totals, totals_of
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT
@@ -45,6 +44,7 @@ from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.storage.process_life import ALIVE_DIR
+from tradetui.trading.account_totals import Totals, totals_of
 from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Pure rules: positions from fills, the reversal plan, sizes and money."""
+"""Pure rules: positions from fills, what positions and accounts are worth, the reversal plan, sizes and money."""

@@ -9,6 +9,12 @@ from typing import Final
 from tradetui.wire.product_types import ProductType
 
 ZERO: Final = Decimal(0)
+_DOLLAR_COINS: Final = frozenset({"USD", "USDT", "USDC", "SUSD", "SUSDT", "SUSDC"})
+
+
+def is_dollar(coin: str) -> bool:
+    """Whether a coin is counted as a dollar: its amounts add up with those of the other dollars."""
+    return coin.upper() in _DOLLAR_COINS
 
 
 def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal, price: Decimal) -> Decimal:

@@ -14,8 +14,9 @@ from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.desk.desk import Desk
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.cells.number_format import MOST_COIN_PLACES, is_dollar
+from tradetui.desk.tables.cells.number_format import MOST_COIN_PLACES
 from tradetui.desk.tables.table import PANELS
+from tradetui.trading.contract_math import is_dollar
 from tradetui.wire.product_types import margin_coin
 
 PRICES: Final = re.compile(r"[pP]rice(Avg)?$|^(entry|mark|stop|takeProfit|stopLoss)$")

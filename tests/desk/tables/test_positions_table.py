@@ -13,9 +13,9 @@ from tests.desk.fixtures.exchange_rows import trigger
 from tradetui.desk.tables.cells.cell_format import CellFormat, Precision
 from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.columns.positions import position_columns
-from tradetui.desk.tables.position_figures import nearest_stop, return_on_margin
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.trading.contract_math import profit
+from tradetui.trading.position_figures import nearest_stop, return_on_margin
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.trading.positions import FromFills, Position, Reported
 from tradetui.wire.enums import PositionMode, PositionSide

@@ -13,7 +13,7 @@ from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.ui.alerts.alert_notices import Throttle
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
-from tradetui.ui.tty.screenshot import screen_text
+from tradetui.ui.application.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (120, 36)

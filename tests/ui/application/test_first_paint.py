@@ -25,7 +25,7 @@ def loaded(statement: str) -> set[str]:
 
 
 def test_the_screen_loads_nothing_heavy() -> None:
-    statement = "import tradetui.ui.tty.run_app, tradetui.commands.demo"
+    statement = "import tradetui.ui.application.run_app, tradetui.commands.demo"
     assert loaded(statement) & set(HEAVY) == set()
 
 

@@ -19,15 +19,15 @@ from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.results.today import TodayResult
-from tradetui.desk.tables.account_totals import Totals
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.account_totals import Totals
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.header.header_bar import Figure, HeaderBar, fitting_figures
 from tradetui.ui.header.session_summary import alarm_of, today_of, worth_of
-from tradetui.ui.tty.screenshot import screen_text
 
 
 @pytest.mark.looptime

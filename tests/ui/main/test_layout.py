@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.tables.table import PANELS
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
 from tradetui.ui.main.layout import LOWEST, NARROWEST, Arrangement, PanelNeed, Shape, arrangement, regions, share
 from tradetui.ui.main.panel import coarse
-from tradetui.ui.tty.screenshot import screen_text
 
 
 @pytest.mark.parametrize(

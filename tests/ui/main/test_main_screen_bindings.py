@@ -13,12 +13,12 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.ui.application.header_legend import HEADER_FIGURES
 from tradetui.ui.application.help import HelpDialog, HelpLine
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.dialogs.sort_dialog import SortDialog, column_letters
 from tradetui.ui.header.session_summary import link_of, worth_of
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
-from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 

@@ -10,7 +10,7 @@ import pytest
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import unknown
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.tty.screenshot import screen_text
+from tradetui.ui.application.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

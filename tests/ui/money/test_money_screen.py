@@ -11,12 +11,12 @@ from textual.pilot import Pilot
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.money_layout import MoneyPanel
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.history_screen import HistoryScreen
-from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 

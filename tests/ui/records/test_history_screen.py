@@ -17,12 +17,12 @@ from tradetui.desk.archive.database import Place
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.dates_dialog import DatesDialog
 from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
-from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
 

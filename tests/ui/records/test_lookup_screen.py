@@ -17,13 +17,13 @@ from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.help import HelpDialog
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_fields import NOT_SENT
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_screen import LookupScreen
 from tradetui.ui.settings.preferences import TableChoice
 from tradetui.ui.table.table_frame import TableFrame
-from tradetui.ui.tty.screenshot import screen_text
 from tradetui.wire.replies.record import Record
 
 pytestmark = pytest.mark.looptime

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.ui.scenes.scene import Play
-from tradetui.ui.tty.screenshot import screen_text
+from tradetui.ui.application.screenshot import screen_text
 
 
 def press(*keys: str) -> Play:

@@ -17,7 +17,7 @@ from tests.bench.virtual_loop import VirtualLoop
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.ui.fixtures.virtual_time import textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.tty.screenshot import screen_text
+from tradetui.ui.application.screenshot import screen_text
 
 Play = Callable[[AppOnSandbox, Pilot[None]], Awaitable[None]]
 

@@ -20,6 +20,7 @@ from tradetui.commands.session import screen_state
 from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
 from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.settings.preferences import (
@@ -29,7 +30,6 @@ from tradetui.ui.settings.preferences import (
     chosen_columns,
     preferences_from,
 )
-from tradetui.ui.tty.screenshot import screen_text
 
 PREFERENCES = ScreenPreferences(
     "tradetui-light",

@@ -18,8 +18,8 @@ from tests.whole.lives.life import FREE_WITHIN_S, Life
 from tests.whole.lives.plan import Plan
 from tests.whole.lives.process import Process
 from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
-from tradetui.ui.tty.screenshot import screen_text
 
 SIZE = (140, 44)
 LEAVES_WITHIN = 8

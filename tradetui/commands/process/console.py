@@ -126,7 +126,7 @@ def argparse_message(text: str, stream: TextIO | None) -> None:
 
 def needs_terminal(environ: Mapping[str, str]) -> bool:
     """Whether there is a terminal on which a screen can be drawn; says what to do where there is none."""
-    from tradetui.ui.tty.abilities import blocking_reason
+    from tradetui.ui.terminal.abilities import blocking_reason
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say("tradetui needs a terminal. For a picture without one: tradetui demo --screenshot FILE")

@@ -17,10 +17,10 @@ from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.tables.account_totals import totals_of
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
+from tradetui.trading.account_totals import totals_of
 from tradetui.trading.positions import Position
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 

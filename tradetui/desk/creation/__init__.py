@@ -1,8 +1,8 @@
 """The one way a sub-account or an API key is created: reviewed, journalled, sent once, kept before it is shown.
 
 In it: the kinds, the form's rules, the sending, the matching of issued keys to what was requested, the key store.
-It looks at intents and at how reversals are sent. This is its door: others import these names from here, and nothing
-from the modules behind it.
+It looks at intents alone. This is its door: others import these names from here, and nothing from the modules behind
+it.
 """
 
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile

@@ -27,9 +27,9 @@ from tradetui.desk.creation.kinds import (
     what_to_do,
 )
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
+from tradetui.desk.intents.account_lock import LOCKED
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
-from tradetui.desk.reversal.pretrade_checks import LOCKED
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock

@@ -16,13 +16,14 @@ from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.cells.number_format import coin_places, is_dollar
+from tradetui.desk.tables.cells.number_format import coin_places
 from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
-from tradetui.desk.tables.position_figures import nearest_stop
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
+from tradetui.trading.contract_math import is_dollar
+from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.trading.positions import Position, with_mark
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
+
+LOCKED: Final = "Trading is locked; L unlocks it."
+"""Why nothing is sent while trading is locked."""
 
 
 class AccountLock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
+from tradetui.desk.intents.account_lock import LOCKED
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
@@ -12,7 +13,6 @@ from tradetui.wire.models.futures_extended import Contract
 
 REVERSAL = "futures.reverse"
 MONITOR = "Monitor mode: nothing can be sent."
-LOCKED = "Trading is locked; L unlocks it."
 KEY_CANNOT_TRADE = (
     "This API key can only read: the exchange would refuse the order. "
     "Allow the key to trade futures on the exchange's site, then start again."

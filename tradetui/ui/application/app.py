@@ -31,6 +31,7 @@ from tradetui.ui.app_protocols.messages import (
 )
 from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.application import lazy_imports
+from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
@@ -41,10 +42,9 @@ from tradetui.ui.settings.preference_writer import PreferenceWriter
 from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
 from tradetui.ui.settings.themes import THEMES, first_theme
 from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
-from tradetui.ui.tty.ascii_filter import AsciiFilter
-from tradetui.ui.tty.crash import crash_report
-from tradetui.ui.tty.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
-from tradetui.ui.tty.textual_log import silence_textual_log
+from tradetui.ui.terminal.ascii_filter import AsciiFilter
+from tradetui.ui.terminal.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
+from tradetui.ui.terminal.textual_log import silence_textual_log
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

@@ -15,7 +15,7 @@ from tradetui.wire.text.sanitize import scrub
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.results.today import TodayResult
-    from tradetui.desk.tables.account_totals import Totals
+    from tradetui.trading.account_totals import Totals
 
 NOT_KEPT: Final = "HISTORY NOT SAVED"
 _STATES: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tradetui.desk.reversal.pretrade_checks import LOCKED
+from tradetui.desk.intents.account_lock import LOCKED
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 
 

@@ -9,15 +9,15 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number
-from tradetui.desk.tables.position_figures import (
+from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.desk.tables.rows.product_row import ProductRow, record_of
+from tradetui.trading.position_figures import (
     in_dollars,
     next_funding_payment,
     return_on_margin,
     signed_liquidation_distance,
     value_of,
 )
-from tradetui.desk.tables.rows.filled_order import FilledOrder
-from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.trading.positions import Position
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.replies.record import Record

@@ -10,7 +10,7 @@ from typing import Final
 
 from textual.theme import Theme
 
-from tradetui.ui.tty.abilities import TerminalAbilities
+from tradetui.ui.terminal.abilities import TerminalAbilities
 
 DEFAULT_THEME: Final = "tradetui-dark"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from tradetui.ui.settings.preferences import ScreenPreferences
-from tradetui.ui.tty.abilities import TerminalAbilities
+from tradetui.ui.terminal.abilities import TerminalAbilities
 
 if TYPE_CHECKING:
     from tradetui.desk.alerts.rules import Rule

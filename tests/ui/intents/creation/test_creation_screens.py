@@ -19,6 +19,7 @@ from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
 from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.desk.intents.states import State
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.text_dialog import TextDialog
@@ -27,7 +28,6 @@ from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
-from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 PASSPHRASE = "CanaryPass1"

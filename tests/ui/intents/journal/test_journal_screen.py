@@ -12,10 +12,10 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
-from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

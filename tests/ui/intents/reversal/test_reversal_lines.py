@@ -11,8 +11,8 @@ from textual.widgets import Button, Input
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, hold_more, opened, posts, text_in_one_line
 from tests.ui.intents.reversal.test_symbol_dialog import typed
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.tty.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
 

@@ -8,7 +8,8 @@ from typing import Final
 from tradetui.desk.alerts.detection.order_fills import MOST_PLACES, OrderFills
 from tradetui.desk.alerts.rules import Condition
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.cells.number_format import decimals, is_dollar, number
+from tradetui.desk.tables.cells.number_format import decimals, number
+from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.positions import LONG, SHORT, Position
 from tradetui.trading.trade_effect import (
     CLOSING_PLANS,

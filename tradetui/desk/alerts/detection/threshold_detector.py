@@ -17,8 +17,8 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.detection.thresholds import ThresholdState, crossed, look
 from tradetui.desk.alerts.rules import THRESHOLDS, Condition, Direction, RuleKind
-from tradetui.desk.tables.position_figures import in_dollars
 from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.position_figures import in_dollars
 from tradetui.trading.positions import Position
 
 FORGOTTEN_S: Final = 60.0

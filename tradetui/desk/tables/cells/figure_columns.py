@@ -17,11 +17,11 @@ from tradetui.desk.tables.cells.number_format import (
     MONEY_PLACES,
     MOST_COIN_PLACES,
     decimals,
-    is_dollar,
     number,
     percent_points,
 )
 from tradetui.desk.tables.rows.row_source import RowT
+from tradetui.trading.contract_math import is_dollar
 
 
 def money(amount: Decimal | None, coin: str | None, cell_format: CellFormat, *, signed: bool = False) -> str:

@@ -25,7 +25,6 @@ LONGEST_DERIVED: Final = 8
 FEWEST_COIN_PLACES: Final = 4
 MOST_COIN_PLACES: Final = 8
 """Decimals of money in another coin: these where nobody knows what the coin is worth."""
-_DOLLAR_COINS: Final = frozenset({"USD", "USDT", "USDC", "SUSD", "SUSDT", "SUSDC"})
 
 
 def number(
@@ -75,11 +74,6 @@ def percent_points(value: Decimal | None, *, signed: bool = False, exact: bool =
     if exact:
         return number(hundredfold, signed=signed, at_most=LONGEST_DERIVED)
     return number(hundredfold, signed=signed, places=MONEY_PLACES)
-
-
-def is_dollar(coin: str) -> bool:
-    """Whether a coin is counted as a dollar: its money has two decimals and adds up with that of the others."""
-    return coin.upper() in _DOLLAR_COINS
 
 
 def coin_places(price: Decimal) -> int:

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.account_totals import free_margin, free_part, totals_of
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
-from tradetui.desk.tables.cells.number_format import CONVERTED, is_dollar
+from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
+from tradetui.trading.account_totals import free_margin, free_part, totals_of
+from tradetui.trading.contract_math import is_dollar
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow

@@ -18,7 +18,8 @@ from tradetui.desk.tables.cells.figure_columns import (
 )
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
-from tradetui.desk.tables.position_figures import (
+from tradetui.trading.contract_math import known_sum
+from tradetui.trading.position_figures import (
     exposure_of,
     in_dollars,
     next_funding_payment,
@@ -26,7 +27,6 @@ from tradetui.desk.tables.position_figures import (
     signed_liquidation_distance,
     value_of,
 )
-from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_market import StopState
 from tradetui.wire.product_types import margin_coin
 

@@ -14,8 +14,9 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from tradetui.desk.intents.account_lock import LOCKED
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import KEY_CANNOT_TRADE, LOCKED
+from tradetui.desk.reversal.pretrade_checks import KEY_CANNOT_TRADE
 from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON

@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.reversal.preview import Preview
-from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, is_dollar, number
-from tradetui.trading.contract_math import exact_digits
+from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, decimals, number
+from tradetui.trading.contract_math import exact_digits, is_dollar
 
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4

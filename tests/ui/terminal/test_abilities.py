@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.bench.terminal import Terminal
-from tradetui.ui.tty.abilities import blocking_reason, terminal_abilities
-from tradetui.ui.tty.ascii_filter import ascii_cells
+from tradetui.ui.terminal.abilities import blocking_reason, terminal_abilities
+from tradetui.ui.terminal.ascii_filter import ascii_cells
 
 
 @pytest.mark.parametrize(

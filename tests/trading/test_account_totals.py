@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tradetui.desk.tables.account_totals import Totals, free_margin, free_part, totals_of
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import ACCOUNTS
+from tradetui.trading.account_totals import Totals, free_margin, free_part, totals_of
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesAccount

@@ -8,7 +8,7 @@ import sys
 from typing import Final
 
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.tty.terminal import TerminalGuard
+from tradetui.ui.terminal.terminal_guard import TerminalGuard
 from tradetui.wire.text.sanitize import scrub
 
 THREAD_TURN_S: Final = 0.001

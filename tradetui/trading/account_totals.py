@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.number_format import is_dollar
-from tradetui.desk.tables.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
+from tradetui.trading.contract_math import is_dollar
+from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
 from tradetui.wire.enums import MarginMode, same
 
 if TYPE_CHECKING:
