@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from textual import events, on
 from textual.app import App
@@ -32,6 +32,7 @@ from tradetui.ui.app_protocols.messages import (
 from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.crash import crash_report
+from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
@@ -53,11 +54,11 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.ui.alerts.alert_notices import AlertNotices
     from tradetui.ui.app_protocols.screens import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
+_Read = TypeVar("_Read")
 CRASHED = 1
 STARTED_S = 3.0
 _ASCII: Final = AsciiFilter()
@@ -93,13 +94,10 @@ class TradeApp(App[None], inherit_bindings=False):
         super().__init__(ansi_color=True if without_colours else None)
         self._key_troubles: tuple[KeyTrouble, ...] = ()
         self.settings = settings = self._with_own_keys(settings)
-        self.desk: Desk | None = None
-        self._alerts: AlertNotices | None = None
+        self._open_desk = OpenDesk()
         self.failure: str | None = None
         self.chosen = settings.chosen
         self.animation_level = "none"
-        self._subscriptions: tuple[Callable[[], None], ...] = ()
-        self._stopping: asyncio.Future[None] | None = None
         for theme in THEMES:
             self.register_theme(theme)
         self.preferences = settings.preferences
@@ -208,6 +206,11 @@ class TradeApp(App[None], inherit_bindings=False):
 
     # The desk
 
+    @property
+    def desk(self) -> Desk | None:
+        """The open desk, None while one is being opened."""
+        return self._open_desk.desk
+
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
         if self.desk is not None and self.desk.holds_unsaved_keys:
@@ -221,37 +224,32 @@ class TradeApp(App[None], inherit_bindings=False):
         if again:
             await self.leave_lookup()
             self.main.opening(profile.name)
-            await self._close_desk()
+            await self._open_desk.close()
         try:
             if again and profile.look is not None:
                 await self._preference_writer.written()
-                self.use_look(profile.look() if self.settings.inline_start else await asyncio.to_thread(profile.look))
+                self.use_look(await self._read(profile.look))
             # Everything heavy is imported by what builds the desk, in a thread, after the shell is on the screen.
-            if self.settings.inline_start:
-                opened = profile.open_desk()
-            else:
-                opened = await asyncio.to_thread(profile.open_desk)
+            desk = await self._read(profile.open_desk)
         except Exception as problem:
             self.failure = f"{profile.name} cannot be opened: {problem}"
             await self._main_stands.wait()
             self.main.cannot_open(self.failure)
             return
         self.failure = None
-        self.desk = opened
-        self._alerts = notices = lazy_imports.alert_notices(self, opened, rings=self.settings.bell)
-        opened.alerts.delivery.desktop = notices.show_on_desktop
-        self._subscriptions = (
-            opened.subscribe(self._published),
-            opened.alerts.subscribe(self.alerted),
-            opened.alerts.delivery.subscribe_failures(notices.say_failure),
-        )
+        notices = lazy_imports.alert_notices(self, desk, rings=self.settings.bell)
+        self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
         if not self.settings.inline_start:
-            await opened.client.prepare()
+            await desk.client.prepare()
         await self._main_stands.wait()
-        self.main.opened(opened)
-        opened.start()
+        self.main.opened(desk)
+        desk.start()
 
-    def _published(self, feed: Feed[FeedRow] | None) -> None:
+    async def _read(self, blocking: Callable[[], _Read]) -> _Read:
+        """What a function that blocks gives, called in a thread but where the start is to be in one."""
+        return blocking() if self.settings.inline_start else await asyncio.to_thread(blocking)
+
+    def _published(self, feed: Feed[FeedRow]) -> None:
         if self.is_running:
             self.main.published(feed)
             if isinstance(self.screen, FollowsDesk):
@@ -261,25 +259,15 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def alerted(self, alert: Alert) -> None:
         """Ring, and show the alert wherever the person is."""
-        if self.is_running and self.desk is not None and self._alerts is not None:
+        notices = self._open_desk.alert_notices
+        if self.is_running and self.desk is not None and notices is not None:
             self.main.show_alert()
-            self._alerts.show(alert, self.desk.clock.monotonic())
-
-    async def _close_desk(self) -> None:
-        for end in self._subscriptions:
-            end()
-        self._subscriptions = ()
-        if self.desk is not None:
-            desk, self.desk = self.desk, None
-            self._stopping = asyncio.ensure_future(desk.stop())
-        if self._stopping is not None and not self._stopping.done():
-            # Whoever chooses yet another profile meanwhile waits too: a desk that is stopped by half keeps its files.
-            await asyncio.shield(self._stopping)
+            notices.show(alert, self.desk.clock.monotonic())
 
     async def on_unmount(self) -> None:
         """The desk ends with the screen."""
         self.key_order.stop()
-        await self._close_desk()
+        await self._open_desk.close()
 
     # Screens
 

@@ -1,0 +1,89 @@
+"""One desk is open at a time: nothing of it is heard after it was closed, and its stopping is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tradetui.ui.application.open_desk import OpenDesk
+
+pytestmark = pytest.mark.looptime
+
+
+class Publisher:
+    """Calls its listeners, as desk, alerts and delivery do."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[Any], None]] = []
+
+    def subscribe(self, listener: Callable[[Any], None]) -> Callable[[], None]:
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    subscribe_failures = subscribe
+
+    def publish(self, event: str) -> None:
+        for listener in self.listeners:
+            listener(event)
+
+
+class StoppableDesk(Publisher):
+    """A desk that stops once it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alerts = Publisher()
+        self.delivery = Publisher()
+        self.alerts.delivery = self.delivery  # type: ignore[attr-defined]
+        self.may_stop = asyncio.Event()
+        self.stopped = False
+
+    async def stop(self) -> None:
+        await self.may_stop.wait()
+        self.stopped = True
+
+
+def opened(heard: list[str]) -> tuple[OpenDesk, StoppableDesk]:
+    holder, desk = OpenDesk(), StoppableDesk()
+    notices = SimpleNamespace(show_on_desktop=heard.append, say_failure=heard.append)
+    follow = cast(Any, holder.follow)
+    follow(desk, notices, published=heard.append, alerted=heard.append)
+    return holder, desk
+
+
+async def test_what_the_desk_publishes_alerts_and_fails_to_deliver_is_heard_until_it_is_closed() -> None:
+    heard: list[str] = []
+    holder, desk = opened(heard)
+    publishers = {"rows": desk, "alert": desk.alerts, "failure": desk.delivery}
+    for event, publisher in publishers.items():
+        publisher.publish(event)
+    assert heard == ["rows", "alert", "failure"]
+    assert cast(Any, desk.delivery).desktop == heard.append
+    desk.may_stop.set()
+    await holder.close()
+    for event, publisher in publishers.items():
+        publisher.publish(event)
+    assert heard == ["rows", "alert", "failure"]
+    assert holder.desk is None and holder.alert_notices is None
+
+
+async def test_whoever_closes_again_waits_for_a_stopping_that_an_earlier_caller_left() -> None:
+    holder, desk = opened([])
+    earlier = asyncio.create_task(holder.close())
+    await asyncio.sleep(1)
+    assert holder.desk is None, "a desk that stops is open no more"
+    earlier.cancel()
+    later = asyncio.create_task(holder.close())
+    await asyncio.sleep(1)
+    assert earlier.cancelled() and not later.done() and not desk.stopped
+    desk.may_stop.set()
+    await later
+    assert desk.stopped
+
+
+async def test_closing_what_was_never_open_waits_for_nothing() -> None:
+    await OpenDesk().close()

@@ -1,0 +1,56 @@
+"""The desk that is open: one at a time, the next one only once the one before has stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tradetui.desk.alerts.alert_event import Alert
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.feeds.polling.feed import Feed
+    from tradetui.desk.tables.rows.row_source import FeedRow
+    from tradetui.ui.alerts.alert_notices import AlertNotices
+
+
+class OpenDesk:
+    """Holds a desk and what shows its alerts; both are None while no desk is open."""
+
+    def __init__(self) -> None:
+        self.desk: Desk | None = None
+        self.alert_notices: AlertNotices | None = None
+        self._unsubscribers: tuple[Callable[[], None], ...] = ()
+        self._stopping: asyncio.Future[None] | None = None
+
+    def follow(
+        self,
+        desk: Desk,
+        alert_notices: AlertNotices,
+        *,
+        published: Callable[[Feed[FeedRow]], None],
+        alerted: Callable[[Alert], None],
+    ) -> None:
+        """Hold a desk that was opened, and call back for whatever it publishes and alerts until it is closed."""
+        self.desk, self.alert_notices = desk, alert_notices
+        delivery = desk.alerts.delivery
+        delivery.desktop = alert_notices.show_on_desktop
+        self._unsubscribers = (
+            desk.subscribe(published),
+            desk.alerts.subscribe(alerted),
+            delivery.subscribe_failures(alert_notices.say_failure),
+        )
+
+    async def close(self) -> None:
+        """Hold nothing any more, and wait until the desk has stopped, or one that an earlier call began to stop."""
+        for unsubscribe in self._unsubscribers:
+            unsubscribe()
+        self._unsubscribers = ()
+        self.alert_notices = None
+        if self.desk is not None:
+            desk, self.desk = self.desk, None
+            self._stopping = asyncio.ensure_future(desk.stop())
+        if self._stopping is not None and not self._stopping.done():
+            # A caller that is cancelled leaves the stopping to the next: a desk stopped by half keeps its files open.
+            await asyncio.shield(self._stopping)
