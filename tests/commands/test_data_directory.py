@@ -14,7 +14,7 @@ from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
-from tradetui.desk.desk import KEY_STORE_DIR
+from tradetui.desk.trading_session import KEY_STORE_DIR
 from tradetui.profiles.load import Flags, load
 
 Capture = pytest.CaptureFixture[str]

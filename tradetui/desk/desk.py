@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
-from tradetui.desk.account.account_storage import ACCOUNTS_DIR, AccountStorage, account_dir
+from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.settings import AlertSettings
@@ -29,8 +29,6 @@ from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.rows.date_filter import DateFilter
@@ -43,9 +41,7 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
-from tradetui.storage.process_life import ALIVE_DIR
 from tradetui.trading.account_totals import Totals, totals_of
-from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.archive_rows import ArchiveRows
@@ -54,13 +50,6 @@ if TYPE_CHECKING:
     from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
-
-JOURNAL_FILE = "journal.sqlite"
-UID_NOT_KNOWN = (
-    "The exchange does not report this account's uid and the profile sets none: what is sent with another key of the "
-    "account does not lock the symbol here. Set uid in each profile."
-)
-KEY_STORE_DIR = "vault"
 
 
 class Desk:
@@ -152,7 +141,8 @@ class Desk:
             return Access.MONITOR
         if self.intents.locked:
             return Access.LOCKED
-        return Access.KEY_READS_ONLY if self.account is not None and _reads_only(self.account) else Access.TRADE
+        key_reads_only = self.account is not None and self.account.key_reads_only
+        return Access.KEY_READS_ONLY if key_reads_only else Access.TRADE
 
     @property
     def intents(self) -> Intents | None:
@@ -288,10 +278,10 @@ class Desk:
 
     async def _account_expected(self, account: AccountIdentity) -> None:
         """Name what its journal holds open at once: the exchange may take seconds to tell whose account it is."""
-        if self.intents is None:
+        if self._trading is None:
             return
-        await self.intents.look_ahead(journal_location(self.settings, account))
-        if self.intents.unsettled():
+        await self._trading.look_ahead(self.settings, account)
+        if self._trading.intents.unsettled():
             self.positions.publish(self.positions.snapshot)  # whoever shows the session looks at it again
 
     def _account_known(self, account: AccountIdentity) -> None:
@@ -309,20 +299,8 @@ class Desk:
 
     async def _open_journal(self, account: AccountIdentity) -> None:
         """Open the journal of the account, and the keys issued to it, where anything may be sent."""
-        trading = self._trading
-        if trading is None:
-            return
-        execution = await self._disk.run(lambda: trading.execution)
-        execution.key_reads_only = _reads_only(account)
-        data_dir = self.settings.data_dir
-        folder = data_dir and account_dir(data_dir, account, self.settings.key_stand_in)
-        uid = account.uid if account.known else None
-        await execution.open_journal(account.name, journal_location(self.settings, account), uid)
-        if not account.known and data_dir is not None:
-            trading.intents.notice = f"{trading.intents.notice} {UID_NOT_KNOWN}".strip()
-        creation = await self._disk.run(lambda: trading.creation)
-        if creation is not None:
-            await creation.open(account, folder and folder / KEY_STORE_DIR)
+        if self._trading is not None:
+            await self._trading.open(self.settings, account, self._disk)
 
     def history(
         self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None
@@ -382,24 +360,3 @@ class Desk:
             positions.rows if are_read else None,
             undecodable_rows=accounts.undecodable_rows,
         )
-
-
-def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
-    """Where the journal of an account is, and every name under which it may have been kept before."""
-    if settings.data_dir is None:
-        return JournalLocation(None)
-    folder = account_dir(settings.data_dir, account, settings.key_stand_in)
-    names = (account.name, *account.former_names(settings.key_stand_in))
-    others = (settings.data_dir / ACCOUNTS_DIR / name for name in names if name != folder.name)
-    return JournalLocation(
-        folder / JOURNAL_FILE,
-        settings.state_dir and settings.state_dir / REGISTRY_FILE,
-        account.aliases(settings.key_stand_in),
-        tuple(other / JOURNAL_FILE for other in others if other.is_dir()),
-        settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
-    )
-
-
-def _reads_only(account: AccountIdentity) -> bool:
-    """Whether the exchange says that the API key may not trade futures."""
-    return account.info is not None and account.info.lacks_all(*FUTURES_WRITE_AUTHORITIES)

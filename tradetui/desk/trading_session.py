@@ -4,14 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.account.account_storage import ACCOUNTS_DIR, account_dir
+from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.settings import DeskSettings
+from tradetui.storage.disk_thread import Disk
+from tradetui.storage.process_life import ALIVE_DIR
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.tracking.followed_reversals import Listener
+
+JOURNAL_FILE: Final = "journal.sqlite"
+KEY_STORE_DIR: Final = "vault"
+UID_NOT_KNOWN: Final = (
+    "The exchange does not report this account's uid and the profile sets none: what is sent with another key of the "
+    "account does not lock the symbol here. Set uid in each profile."
+)
+
+
+def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
+    """Where the journal of an account is, and every name under which it may have been kept before."""
+    if settings.data_dir is None:
+        return JournalLocation(None)
+    folder = account_dir(settings.data_dir, account, settings.key_stand_in)
+    names = (account.name, *account.former_names(settings.key_stand_in))
+    others = (settings.data_dir / ACCOUNTS_DIR / name for name in names if name != folder.name)
+    return JournalLocation(
+        folder / JOURNAL_FILE,
+        settings.state_dir and settings.state_dir / REGISTRY_FILE,
+        account.aliases(settings.key_stand_in),
+        tuple(other / JOURNAL_FILE for other in others if other.is_dir()),
+        settings.runtime_dir and settings.runtime_dir / ALIVE_DIR,
+    )
 
 
 class TradingSession:
@@ -64,6 +94,25 @@ class TradingSession:
     def holds_unsaved_keys(self) -> bool:
         """Whether a key that was issued is in memory only; the end of the session may lose it."""
         return self._creation is not None and self._creation.holds_unsaved
+
+    async def look_ahead(self, settings: DeskSettings, account: AccountIdentity) -> None:
+        """Learn what an account's journal holds open before the exchange has said that the account is this one."""
+        await self.intents.look_ahead(journal_location(settings, account))
+
+    async def open(self, settings: DeskSettings, account: AccountIdentity, disk: Disk) -> None:
+        """Open the account's journal, and the keys issued to it; `disk` runs what blocks."""
+        execution = await disk.run(lambda: self.execution)
+        execution.key_reads_only = account.key_reads_only
+        await execution.open_journal(
+            account.name, journal_location(settings, account), account.uid if account.known else None
+        )
+        if not account.known and settings.data_dir is not None:
+            self.intents.notice = f"{self.intents.notice} {UID_NOT_KNOWN}".strip()
+        creation = await disk.run(lambda: self.creation)
+        if creation is not None:
+            data_dir = settings.data_dir
+            folder = data_dir and account_dir(data_dir, account, settings.key_stand_in) / KEY_STORE_DIR
+            await creation.open(account, folder)
 
     async def stop(self) -> None:
         """End what was made, and close the journal."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.whole.lives.plan import ActKind, ClockOf, Damage, Plan, ReplyKind
-from tradetui.desk import desk
+from tradetui.desk import trading_session
 from tradetui.desk.account import identity
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
@@ -16,7 +16,7 @@ from tradetui.desk.intents import step_writers
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
-from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.desk.intents.states import Event
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch
@@ -24,6 +24,7 @@ from tradetui.desk.reversal.sending import Sending
 from tradetui.desk.reversal.tracking import classification, order_reads
 from tradetui.desk.reversal.tracking.classification import Standing
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
+from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position
@@ -162,8 +163,12 @@ def unknown_side_is_short(patch: Patch) -> None:
 
 
 def no_registry(patch: Patch) -> None:
-    right = desk.journal_location
-    patch(desk, "journal_location", lambda settings, account: replace(right(settings, account), registry_file=None))
+    right = trading_session.journal_location
+
+    def without_registry(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
+        return replace(right(settings, account), registry_file=None)
+
+    patch(trading_session, "journal_location", without_registry)
 
 
 def locked_under_one_name(patch: Patch) -> None:

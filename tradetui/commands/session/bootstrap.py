@@ -15,10 +15,11 @@ from tradetui.commands.session.alert_settings import alert_settings
 from tradetui.desk.account.address import normalised_address
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
-from tradetui.desk.desk import Desk, journal_location
+from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
+from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from tradetui.desk.account.address import former_spellings, normalised_address
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
+from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
 
 IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
@@ -31,6 +32,11 @@ class AccountIdentity:
     def known(self) -> bool:
         """Whether the UID is one."""
         return self.origin != "key"
+
+    @property
+    def key_reads_only(self) -> bool:
+        """Whether the exchange says that the API key may not trade futures."""
+        return self.info is not None and self.info.lacks_all(*FUTURES_WRITE_AUTHORITIES)
 
     @property
     def name(self) -> str:

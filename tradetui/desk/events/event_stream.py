@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Final
 
-from tradetui.desk.desk import Desk, journal_location
+from tradetui.desk.desk import Desk
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalSteps
@@ -18,6 +18,7 @@ from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.tables.table import TableName
+from tradetui.desk.trading_session import journal_location
 from tradetui.wire.models.futures import PendingOrder
 
 ENTERED_EVERY_S: Final = 1.0

@@ -14,7 +14,7 @@ from textual.widgets import Button
 from tests.full_disk import disk_full_at, wal_of
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
-from tradetui.desk.desk import JOURNAL_FILE
+from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
