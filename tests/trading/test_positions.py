@@ -112,7 +112,29 @@ def test_a_late_older_fill_is_noticed() -> None:
     book = PositionBook(USDT)
     book.add(fill("buy", "open", "1", at=START_MS + 10_000_000))
     book.add(fill("buy", "open", "1", at=START_MS))
-    assert book.disordered
+    assert book.outdated
+
+
+@pytest.mark.parametrize(
+    ("changed", "outdated"),
+    [
+        ({"baseVolume": "18"}, True),
+        ({"side": "sell"}, True),
+        ({"tradeSide": "close"}, True),
+        ({"price": "101"}, True),
+        ({"profit": "1"}, True),
+        ({"posMode": "one_way_mode"}, True),
+        ({"cTime": str(START_MS + 1)}, True),
+        ({"baseVolume": "19.0"}, False),
+        ({"tradeScope": "maker"}, False),
+    ],
+)
+def test_a_fill_that_comes_again_with_other_figures_is_noticed(changed: dict[str, str], outdated: bool) -> None:
+    book = PositionBook(USDT)
+    first = fill("buy", "open", "19", at=START_MS)
+    book.add(first)
+    assert not book.add(FuturesFill.from_row({**first.received, **changed}))
+    assert book.outdated is outdated
 
 
 def test_average_entry_and_realised_profit() -> None:

@@ -188,23 +188,25 @@ class PositionBook:
         self._since: datetime | None = None
         self._proven = proven_flat
         self._symbols: dict[str, _Symbol] = {}
-        self._seen: dict[str, None] = {}
+        self._seen: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
         self._newest: tuple[datetime, str] | None = None
-        self._disordered = False
+        self._outdated = False
 
     def add(self, fill: FuturesFill) -> bool:
         """Take one fill in; False for one that is known already.
 
-        A fill older than one already taken breaks averages and proofs, so the book marks itself out of order and
-        is to be built again.
+        A fill older than one already taken breaks averages and proofs, and one that comes again with other figures was
+        summed as it was before, so the book marks itself outdated and is to be built again.
         """
-        if fill.trade_id in self._seen:
+        effect = hash(fill_effect(fill))
+        if (known_effect := self._seen.get(fill.trade_id)) is not None:
+            self._outdated = self._outdated or known_effect != effect
             return False
         moment = (fill.c_time, fill.trade_id)
         if self._newest is not None and fill.c_time < self._newest[0]:
-            self._disordered = True
+            self._outdated = True
         self._newest = moment
-        self._seen[fill.trade_id] = None
+        self._seen[fill.trade_id] = effect
         if len(self._seen) > IDS_KEPT:
             # Memory does not grow with history; a fill this old that came again would show as out of order.
             for old in list(islice(self._seen, IDS_KEPT // 2)):
@@ -224,9 +226,9 @@ class PositionBook:
             self.add(fill)
 
     @property
-    def disordered(self) -> bool:
-        """Whether a fill came after one that is newer than it."""
-        return self._disordered
+    def outdated(self) -> bool:
+        """Whether a fill came after one that is newer than it, or came again with other figures."""
+        return self._outdated
 
     @property
     def unknown_words(self) -> dict[str, str]:
@@ -290,6 +292,12 @@ class PositionBook:
         leg.size -= size
         if not leg.size:
             leg.entry = None
+
+
+def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
+    """What decides what a fill does to a position, and when."""
+    words = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
+    return (*words, fill.base_volume, fill.price, fill.profit, fill.c_time)
 
 
 def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:

@@ -62,6 +62,8 @@ def test_what_was_there_and_older_pages_are_no_news() -> None:
         "BTCUSDT LONG opened: bought 1 at 100, fee -0.0600 USDT"
     ] * 2
     assert watch.take_due(20) == []
+    corrected = fill(8, NOW_MS + 400, baseVolume="2")
+    assert watch.fills_changed(feed.of(new, corrected, *old), 21, NOW_MS) == []
 
 
 def test_the_fills_of_a_trigger_are_told_with_it() -> None:

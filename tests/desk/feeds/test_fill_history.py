@@ -85,6 +85,47 @@ async def test_a_fill_that_comes_late_is_found_within_the_overlap() -> None:
     assert f"{USDT}|{fill(31).trade_id}" in {row.key for row in past.rows}
 
 
+async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_counts_everywhere() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="19", profit="9"), fill(2)]
+    archive = Archive(None)
+    past = history(client)
+    fills = reader(client, past)
+    await past.attach(archive)
+    await fills.read()
+    assert not archive.settle(), "the ledger has booked it as it came first"
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="18", profit="8"), fill(2)]
+    reading = await fills.read()
+    assert [row.record.base_volume for row in reading.rows] == [1, 18]
+    assert reading.note == f"1 fill came again with other figures, which count now; the last was {fill(1).trade_id}"
+    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [1, 18]
+    while archive.settle():
+        pass
+    assert archive.connection.execute("SELECT sum(gross) FROM ledger_quarter").fetchone()[0] == 8
+
+
+async def test_what_was_read_counts_over_what_an_archive_held_before() -> None:
+    client = ScriptedClient()
+    archive = Archive(None)
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, baseVolume="19"))])
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="18")]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.attach(archive)
+    assert [row.record.base_volume for row in past.rows] == [18]
+    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [18]
+
+
+async def test_a_time_beyond_now_hides_no_fill_that_comes_after_it() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1, NOW_MS + 10**9)]
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] = [fill(1), fill(2)]
+    await past.read_newest(1.0)
+    assert [row.record for row in newest_first(past.rows)] == [fill(2), fill(1)]
+
+
 async def test_a_long_absence_is_closed_without_a_gap() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(50)]

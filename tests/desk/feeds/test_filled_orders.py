@@ -62,6 +62,16 @@ def test_what_closed_and_what_opened_under_one_order_are_two_rows() -> None:
     assert len(grouped(closed, opened)) == 2
 
 
+def test_a_fill_that_comes_again_under_another_order_leaves_the_one_it_was_counted_in() -> None:
+    orders = FilledOrders()
+    orders.update(snapshot(row(1, orderId="a"), row(2, orderId="a")))
+    orders.update(snapshot(row(1, orderId="a"), row(2, orderId="b")))
+    assert [(order.record.order_id, order.record.base_volume) for order in orders.snapshot.rows] == [
+        ("b", Decimal(1)),
+        ("a", Decimal(1)),
+    ]
+
+
 def test_an_amount_that_one_fill_does_not_give_is_not_summed() -> None:
     (order,) = grouped(row(1, orderId="7", profit="3"), row(2, orderId="7", profit=""))
     assert order.record.profit is None

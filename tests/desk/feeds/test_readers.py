@@ -27,7 +27,7 @@ from tradetui.exchange.errors import (
 )
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
-from tradetui.wire.models.futures import FuturesAccount, TriggerOrder
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
@@ -368,6 +368,49 @@ async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_
         client.clock.seconds += 1
         reading = await reader.read()
     assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
+
+
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_path: object, with_file: bool) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1, side="sell", baseVolume="19")]
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)  # type: ignore[operator]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await history.attach(archive)
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(19)]
+    client.rows[FILLS, USDT] = [fill(1, side="sell", baseVolume="18")]
+    client.clock.seconds += 1
+    try:
+        reading = await reader.read()
+    except StillReading:
+        client.clock.seconds += 1
+        reading = await reader.read()
+    assert [row.size for row in reading.rows] == [Decimal(18)]
+    assert "1 fill came again with other figures, which count now" in reading.note
+    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
+
+
+async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="19"), fill(9)]
+    archive = Archive(tmp_path / "archive.sqlite")  # type: ignore[operator]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await history.attach(archive)
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    await reader.read()
+
+    def full(*row: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(archive, "add", full)
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="18"), fill(5), fill(9)]
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [Decimal(20)]
 
 
 async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_a_feed() -> None:

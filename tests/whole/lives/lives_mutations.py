@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.whole.lives.plan import ActKind, ClockOf, Damage, Plan, ReplyKind
+from tests.whole.lives.plan import ActKind, ClockOf, Damage, Plan, ReadFaultKind, ReplyKind
 from tradetui.desk import trading_session
 from tradetui.desk.account import identity
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds import positions as positions_feed
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.intents import step_writers
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
@@ -25,11 +26,14 @@ from tradetui.desk.reversal.tracking import classification, order_reads
 from tradetui.desk.reversal.tracking.classification import Standing
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position
 from tradetui.trading.positions import reported as reported_position
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import OrderStatus
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import ReversalRequest
 
 Patch = Callable[[Any, str, Any], object]
@@ -103,6 +107,14 @@ def never_corrected(patch: Patch) -> None:
         return None
 
     patch(OutcomeTracker, "_correct", correct)
+
+
+def a_fill_counts_as_it_came_first(patch: Patch) -> None:
+    def tagged(self: FillHistory, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
+        rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
+        return [self._rows.get(row.key) or row for row in rows]
+
+    patch(FillHistory, "_tagged", tagged)
 
 
 # 3. Whatever goes wrong after the first byte is unknown, said, locked and followed
@@ -259,6 +271,10 @@ def _faults_while_following(plan: Plan) -> bool:
     return not plan.core_only and any(fault.share == 1.0 and 4 < fault.at_s < 25 for fault in plan.read_faults)
 
 
+def _false_fills(plan: Plan) -> bool:
+    return plan.core_only and any(fault.kind is ReadFaultKind.ABSURD for fault in plan.read_faults)
+
+
 def _two_names(plan: Plan) -> bool:
     return len({(process.base_url, process.data_dir) for process in plan.processes}) > 1
 
@@ -289,6 +305,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "2 partly filled is over": Mutation(partly_filled_is_over, _unfinished),
     "2 settled after twelve seconds": Mutation(settled_after_twelve_seconds, _unfinished_unseen),
     "2 never corrected": Mutation(never_corrected, _unfinished_unseen),
+    "2 a fill counts as it came first": Mutation(a_fill_counts_as_it_came_first, _false_fills),
     "3 unknown is a failure": Mutation(unknown_is_a_failure, _unanswered),
     "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following),
     "4 any reply acknowledges": Mutation(any_reply_acknowledges, lambda plan: plan.posts[0].reply is ReplyKind.FOREIGN),

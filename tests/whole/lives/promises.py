@@ -10,7 +10,7 @@ from typing import Any
 from tests.whole.lives.books import OrderState, Reversal
 from tests.whole.lives.exchange import Request, SecondExchange, holding_text
 from tests.whole.lives.network import Network, Post
-from tests.whole.lives.plan import IdOn, Plan, ReadFaultKind, ReplyKind
+from tests.whole.lives.plan import IdOn, Plan, ReplyKind
 
 RELEASE_AFTER_S = ABSENCE_S = 35.0
 STEADY_S = 60.0
@@ -301,6 +301,8 @@ class Promises:
                 names |= names_of_state(reversal, state)
                 if inferred and self.plan.core_only and looks_whole(post, reversal, state):
                     names.add("reversed")
+                if inferred and self._leaves_nothing(state):
+                    names.add("other")
             if reversal.matching.lies and at_s is not None:
                 names |= {"closed only", "reversed", "other"}
         if strangers:
@@ -337,12 +339,14 @@ class Promises:
                 continue  # nothing may rest on fills whose words nobody knows
             if reversal is None or reversal.past.now == OrderState("canceled"):
                 continue  # an order that did nothing leaves nothing to be seen
-            if self.plan.core_only and any(fault.kind is ReadFaultKind.ABSURD for fault in self.plan.read_faults):
-                continue  # a false size that can be read stays in positions that are sums of fills
-            if self.plan.core_only and self.plan.id_on is IdOn.OPENING_ORDER and not reversal.past.now.opened:
-                continue  # nor does the one with our id where only the other, whose source cannot be read, traded
+            if self._leaves_nothing(reversal.past.now):
+                continue
             if trail.last("acknowledged") is not None or seen_at_s > process_ready_since_s:
                 self.breaks("e", f"{trail.intent} does not settle though the exchange has shown its order")
+
+    def _leaves_nothing(self, state: OrderState) -> bool:
+        """Whether the order with our id did nothing, and the one that traded has a source that cannot be read."""
+        return self.plan.core_only and self.plan.id_on is IdOn.OPENING_ORDER and not state.opened
 
     def _lost_since(self, trail: IntentTrail) -> bool:
         """Whether the journal was lost after its last word on an intent, so that no later fill can correct it."""

@@ -164,7 +164,7 @@ class Archive:
                     record.key,
                     unix_ms(time_of(record)),
                     id_order(record.key),
-                    str(getattr(record, "symbol", "")).upper(),
+                    _symbol_of(record),
                     body,
                 )
                 if self._connection.execute(_INSERT, values).rowcount > 0:
@@ -281,8 +281,8 @@ class Archive:
         if before == body:
             return False
         self._connection.execute(
-            "UPDATE record SET time = ?, body = ? WHERE kind = ? AND product_type = ? AND id = ?",
-            (unix_ms(time_of(row.record)), body, *identity),
+            "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?",
+            (unix_ms(time_of(row.record)), _symbol_of(row.record), body, rowid),
         )
         self._unreadable[kind].discard(rowid)
         if isinstance(row.record, FuturesFill):
@@ -434,3 +434,7 @@ class Archive:
                 del self._trimmed_keys[key]
         # A row that went may have been the last one, whose number the next one gets.
         self._ledger.set_mark(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
+
+
+def _symbol_of(record: Record) -> str:
+    return str(getattr(record, "symbol", "")).upper()

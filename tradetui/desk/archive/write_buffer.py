@@ -29,6 +29,11 @@ class WriteBuffer(Generic[RecordT]):
         self._waiting: dict[str, ProductRow[RecordT]] = {}
         self._gaps: dict[ProductType, Sequence[Gap]] | None = None
 
+    @property
+    def waiting(self) -> list[ProductRow[RecordT]]:
+        """The rows that the archive does not have yet, or not as they are now."""
+        return list(self._waiting.values())
+
     async def open(self, archive: Archive, gaps: dict[ProductType, Sequence[Gap]] | None = None) -> None:
         """From now on rows go to the archive, first of all those that waited for it."""
         self.archive = archive

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from heapq import merge
 from typing import TYPE_CHECKING, Final, Literal
 
 from tradetui.desk.feeds.fills.fill_history import FillHistory
@@ -92,7 +93,8 @@ class PositionsReader:
         rows = self._rows()
         marks_are_live = rows and all(row.market.mark_is_live for row in rows)
         unknown = [f"what is held of {symbol} is not known: {word}" for symbol, word in self.unknown_words.items()]
-        notes = (*unknown, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
+        corrections = [correction for history in self._histories.values() if (correction := history.correction)]
+        notes = (*unknown, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self._parts.reading(rows, error, "; ".join(notes))
 
     @property
@@ -141,19 +143,19 @@ class PositionsReader:
         archive = history.archive if history.archive is not None and not history.archive.trimmed else None
         if archive is not None and sums.archive is not archive:
             # What earlier sessions saw comes first; the archive holds what this one has read as well.
-            sums = await self._disk.run(_Sums.of, product_type, archive)
+            sums = await self._disk.run(_Sums.of, product_type, archive, history.unsaved)
         fresh = sorted(added, key=_order)
         added.clear()
         sums.add(fresh)
         self._sums[product_type] = sums
-        if not sums.book.disordered:
+        if not sums.book.outdated:
             return sums
         del self._sums[product_type]
         if archive is not None:
-            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive)
+            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive, history.unsaved)
             return sums
         history.forget()
-        raise StillReading("A fill came out of order; all fills are read again, and positions summed from them")
+        raise StillReading("A fill came late or corrected; all fills are read again, and positions summed from them")
 
 
 class _Sums:
@@ -166,11 +168,13 @@ class _Sums:
         self._last: dict[str, Decimal] = {}
 
     @classmethod
-    def of(cls, product_type: ProductType, archive: Archive) -> _Sums:
-        """The sum of a whole history; blocks."""
+    def of(cls, product_type: ProductType, archive: Archive, unsaved: Sequence[FuturesFill]) -> _Sums:
+        """The sum of a whole history, of which some fills are not in the archive yet; blocks."""
         sums = cls(product_type)
         sums.archive = archive
-        sums.add(archive.fills(product_type))
+        unsaved_ids = {fill.trade_id for fill in unsaved}
+        saved = (fill for fill in archive.fills(product_type) if fill.trade_id not in unsaved_ids)
+        sums.add(merge(saved, sorted(unsaved, key=_order), key=_order))
         return sums
 
     def add(self, fills: Iterable[FuturesFill]) -> None:

@@ -8,6 +8,7 @@ from typing import Final, Generic
 
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.unix_time import utc_moment
 
 LATE: Final = timedelta(minutes=5)
@@ -44,4 +45,5 @@ class NewRows(Generic[RecordT]):
     @staticmethod
     def _is_new(row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
         index = before.index_of(row.key)
-        return index is None or before.row(index) != row
+        # A fill that came again with other figures is the same event.
+        return index is None or (before.row(index) != row and not isinstance(row.record, FuturesFill))

@@ -120,7 +120,7 @@ class Ledger:
         if before.fill.meaning.mode is not after.fill.meaning.mode:
             self._find_modes(after.fill.key.product_type)
         for key in {before.fill.key, after.fill.key}:
-            self._go_back(key, min(before.instant, after.instant))
+            self._send_back(key, min(before.instant, after.instant))
 
     def settle(self, waiting: Collection[str] = (), rows_at_most: int = ROWS_A_STEP) -> bool:
         """Take legs that are behind forward by so many fills in all; whether some still are.
@@ -202,16 +202,20 @@ class Ledger:
     def _take_in(self, key: LegKey, fills: list[PlacedFill]) -> None:
         kept = self._kept(key)
         if fills[0].instant <= kept.applied:
-            self._go_back(key, fills[0].instant)
-            if kept.applied == BEFORE_ALL and kept.leg.proven:
-                # The proof was made of the fills that were known.
-                delete = "DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
-                self._connection.execute(delete, key)
-                kept.leg = self._first_state(key)
+            self._send_back(key, fills[0].instant)
         elif not kept.behind:
             for placed in fills:
                 self._apply(kept, placed)
             self._changed_legs.add(key)
+
+    def _send_back(self, key: LegKey, instant: Instant) -> None:
+        """Send a leg back before a fill that came late or with other figures than were known."""
+        kept = self._kept(key)
+        self._go_back(key, instant)
+        if kept.applied == BEFORE_ALL and kept.leg.proven:
+            # The proof was made of the fills as they were known.
+            self._connection.execute("DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?", key)
+            kept.leg = self._first_state(key)
 
     def _apply(self, kept: _KeptLeg, placed: PlacedFill) -> None:
         leg, (instant, fill) = kept.leg, placed

@@ -3,7 +3,7 @@
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
 read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
-decoded is read again until all of it can be.
+decoded is read again until all of it can be. Of a fill that comes again with other figures the later read counts.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.storage.disk_thread import Disk
+from tradetui.trading.positions import fill_effect
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.counted import counted
 from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ class FillHistory:
         self.pages_read = 0
         self.changes = 0
         """Grows whenever `rows` become others."""
-        #: Where it is set, every fill met for the first time is put here too; one may come twice.
+        #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
         self._client = client
         self._page_size = page
@@ -69,6 +71,7 @@ class FillHistory:
         self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
+        self._corrected: dict[str, None] = {}
         self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
@@ -87,6 +90,19 @@ class FillHistory:
     def undecodable_rows(self) -> UndecodableRows:
         """The rows that could not be decoded whenever they were read."""
         return self._undecodable_pages.undecodable_rows
+
+    @property
+    def correction(self) -> str:
+        """Which of the fills in memory came again with other figures; empty where none did."""
+        ids = [self._rows[key].record.trade_id for key in self._corrected if key in self._rows]
+        if not ids:
+            return ""
+        return f"{counted(len(ids), 'fill')} came again with other figures, which count now; the last was {ids[-1]}"
+
+    @property
+    def unsaved(self) -> list[FuturesFill]:
+        """The fills that the archive does not have yet, or not as they are now."""
+        return [row.record for row in self._write_buffer.waiting]
 
     @property
     def complete(self) -> bool:
@@ -117,7 +133,7 @@ class FillHistory:
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._gaps_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
-            self._remember(kept)
+            self._remember(row for row in kept if row.key not in self._rows)
 
     async def read_newest(self, now: float) -> None:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
@@ -268,19 +284,25 @@ class FillHistory:
 
     def _request(self, until: int | None) -> FuturesFillsRequest:
         now_ms = self._client.server_clock.now_ms
-        if until is None or not self._bounded or now_ms - until > LONGEST_START.total_seconds() * 1000:
+        # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
+        if until is None or not self._bounded or not 0 <= now_ms - until <= LONGEST_START.total_seconds() * 1000:
             return FuturesFillsRequest(product_type=self.product_type)
         # Only what is new has to be sent and read; where nothing is new that is next to nothing.
         return FuturesFillsRequest(product_type=self.product_type, start_time=until)
 
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
-        return [self._rows.get(row.key) or row for row in (ProductRow(self.product_type, fill) for fill in reply.rows)]
+        rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
+        return [known if (known := self._rows.get(row.key)) == row else row for row in rows]
 
     async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
         if gap is not None:
             self.gaps.insert(0, gap)
-        fresh = [row for row in rows if row.key not in self._rows]
+        fresh = [row for row in rows if self._rows.get(row.key) is not row]
+        for row in fresh:
+            known = self._rows.get(row.key)
+            if known is not None and fill_effect(known.record) != fill_effect(row.record):
+                self._corrected[row.key] = None
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -291,7 +313,7 @@ class FillHistory:
         self._remember(rows)
 
     def _remember(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
-        fresh = {row.key: row for row in rows if row.key not in self._rows}
+        fresh = {row.key: row for row in rows if self._rows.get(row.key) is not row}
         if not fresh:
             return
         self._rows.update(fresh)

@@ -38,10 +38,13 @@ class FilledOrders:
             index = before.index.get(row.key)
             if index is not None and (before.rows[index] is row or before.rows[index] == row):
                 continue
-            key = self._order_keys[row.key] = order_key(row)
-            if key not in changed:
-                known = self._orders.get(key)
-                changed[key] = {} if known is None else {fill.key: fill for fill in known.fills}
+            key = order_key(row)
+            for changed_key in {key, self._order_keys.get(row.key, key)}:
+                if changed_key not in changed:
+                    known = self._orders.get(changed_key)
+                    changed[changed_key] = {} if known is None else {fill.key: fill for fill in known.fills}
+                changed[changed_key].pop(row.key, None)  # a fill that came again may be another order's now
+            self._order_keys[row.key] = key
             changed[key][row.key] = row
         cut = self._order_keys[fills.rows[-1].key] if fills.count >= self._kept else None
         orders: dict[str, FilledOrder] = {}

@@ -45,8 +45,9 @@ class FillsReader:
             self._parts.last[product_type] = ProductRead(
                 undecodable_rows=len(history.undecodable_rows), server_ms=history.server_ms
             )
-        troubles = [history.trouble for history in self._histories.values() if history.trouble]
-        return self._parts.reading(self._rows, error, troubles[0] if troubles else note)
+        histories = self._histories.values()
+        notes = [*(history.trouble for history in histories), note, *(history.correction for history in histories)]
+        return self._parts.reading(self._rows, error, next(filter(None, notes), ""))
 
     @property
     def _changes(self) -> tuple[int, ...]:
