@@ -155,6 +155,27 @@ def test_fills_that_name_no_order_may_be_ours() -> None:
     assert classification.inferred
 
 
+@pytest.mark.parametrize(
+    ("opened_by", "outcome"), [(None, Outcome.REVERSED), ("theirs", Outcome.OTHER)], ids=["no order", "another order"]
+)
+def test_fills_that_name_no_order_are_both_legs_of_one_order(opened_by: str | None, outcome: Outcome) -> None:
+    close, opening = leg_fill("buy", "close", "20", ""), leg_fill("sell", "open", "20", "")
+    seen = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("filled", "40", "40"),
+        held=legs("0", "20"),
+        other_fills=(
+            opening.model_copy(update={"order_id": opened_by}),
+            close.model_copy(update={"order_id": None}),
+        ),
+        order_id="ours",
+        order_size=Decimal(40),
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert (classification.outcome, classification.inferred) == (outcome, True)
+    assert classification.effect == (legs("0", "20") if outcome is Outcome.REVERSED else legs("0"))
+
+
 def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:
     seen = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
     classification = classified(seen, plan(LONG_TEN), acknowledged=True)

@@ -32,14 +32,15 @@ class OtherLeg:
 
 
 def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
-    """The leg of ours that has another order: the exchange may carry a reversal out as two, of which one has our id.
+    """The leg of ours that no id names: the exchange may carry a reversal out as two orders, of which one has our id,
+    or give no order with its fills.
 
     Args:
         plan: what was sent.
         seen: one look.
         closing: fills taken for our closing leg by their size.
     """
-    if (not seen.own_fills and not closing) or _is_one_order(plan, seen):
+    if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
         return OtherLeg()
     return _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
 
@@ -62,6 +63,8 @@ def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFil
         already = max(ZERO, already - max(result.closed for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
     fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
+    if _is_one_order(plan, seen):
+        fills = [fill for fill in fills if fill.order_id == closing[0].order_id]
     return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
 
 
