@@ -205,6 +205,29 @@ async def test_a_lease_ends_what_a_killed_process_held(tmp_path: Path) -> None:
     assert 8 <= now() <= 8.3
 
 
+@pytest.mark.looptime
+@pytest.mark.parametrize("hold_s", [600, 86_400])
+async def test_a_call_that_may_take_long_holds_its_permit_for_so_long(tmp_path: Path, hold_s: float) -> None:
+    patient, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    held = await patient.acquire(limited(1), Priority.INTERACTIVE, hold_s=hold_s)
+    waiting = asyncio.create_task(other.acquire(limited(1), Priority.INTERACTIVE))
+    await asyncio.sleep(60)
+    assert not waiting.done()
+    held.replied()
+    await waiting
+
+
+@pytest.mark.looptime
+async def test_what_begins_far_ahead_is_of_a_clock_that_has_begun_anew(tmp_path: Path) -> None:
+    budget = shared(tmp_path)
+    await asyncio.sleep(1_000)
+    await budget.acquire(limited(1), Priority.INTERACTIVE, hold_s=8)
+    with sqlite3.connect(tmp_path / FILE_NAME) as base:
+        base.execute("update uses set begins = begins + 1000000000000, ends = ends + 1000000000000")
+    await shared(tmp_path, 2).acquire(limited(1), Priority.INTERACTIVE)
+    assert now() == 1_000
+
+
 _TAKES_ALL_AND_STAYS = """
 import asyncio, sys
 from pathlib import Path

@@ -39,6 +39,7 @@ _LONGEST_TURN_S = 1.0
 _FORGOTTEN_S = 30.0
 _BUSY_S = 2.0
 _ANOTHER_BOOT_NS = 600 * NS
+"""No use begins so long after it was granted: where the boot cannot be told, it is of a clock that has begun anew."""
 
 _SCHEMA = """
 create table boot (id text not null);
@@ -156,7 +157,7 @@ class PermitStore:
         """Take a permit that is free, or reserve for a person one whose return is known; the address has a say too."""
         with transaction(self._base):
             moment = round(now * NS)
-            self._base.execute("delete from uses where ends <= ? or ends > ?", (moment, moment + _ANOTHER_BOOT_NS))
+            self._base.execute("delete from uses where ends <= ? or begins > ?", (moment, moment + _ANOTHER_BOOT_NS))
             allowance, grants = self._pool(key, limit)
             allowed = allowance.allowed(now)
             rows = self._rows(key)
