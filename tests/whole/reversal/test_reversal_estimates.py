@@ -97,6 +97,19 @@ async def test_the_exchange_reports_afterwards_what_the_preview_estimated(
         assert risks.liquidation_after is liquidation or close(risks.liquidation_after, liquidation, "0.001")
 
 
+async def test_of_two_rows_of_the_margin_coin_that_differ_none_says_what_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene("hedge") as on:
+        on.hold(long="0.5")
+        rows = on.sandbox.exchange_state.futures_accounts(on.uid, str(USDT))
+        differing = [{**row, "crossedMaxAvailable": "1"} for row in rows]
+        monkeypatch.setattr(on.sandbox.exchange_state, "futures_accounts", lambda *_: [*rows, *differing])
+        preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
+        assert preview.estimates is not None
+        assert (preview.estimates.costs.free, preview.estimates.costs.free_after) == (None, None)
+
+
 async def test_without_a_ticker_the_mark_is_the_price_and_nothing_waits_for_it() -> None:
     async with scene() as on:
         on.hold(long="0.5")

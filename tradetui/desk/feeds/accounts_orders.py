@@ -39,13 +39,13 @@ class AccountsReader:
         return self._parts.reading(self._parts.rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
-        reply = _each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))
+        reply = each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))
         part = ProductRead([ProductRow(product_type, account) for account in reply.rows])
         part.count(reply)
         return part
 
 
-def _each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
+def each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
     """A coin's account that came twice is one, nothing of it counts twice; of rows that differ none can be believed."""
     accounts: dict[str, FuturesAccount] = {}
     differing: dict[str, UndecodableRow] = {}

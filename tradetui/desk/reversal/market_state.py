@@ -9,6 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
+from tradetui.desk.feeds.accounts_orders import each_coin_once
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
@@ -110,10 +111,10 @@ class MarketState:
             held, orders, accounts, ticker = await asyncio.gather(
                 group.begin(self.held(product_type, symbol)),
                 group.begin(self.orders(product_type, symbol)),
-                group.begin(self._client.futures.accounts(product_type=product_type)),
+                group.begin(self._accounts(product_type)),
                 group.begin(self._ticker(product_type, symbol)),
             )
-        return _Known(held, orders, accounts.rows, ticker, asked_at)
+        return _Known(held, orders, accounts, ticker, asked_at)
 
     async def _preview(
         self,
@@ -205,9 +206,9 @@ class MarketState:
             orders, stops, accounts = await asyncio.gather(
                 group.begin(self.orders(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
-                group.begin(self._client.futures.accounts(product_type=product_type)),
+                group.begin(self._accounts(product_type)),
             )
-        account = next((row for row in accounts.rows if same(row.margin_coin, plan.wish.margin_coin)), None)
+        account = next((row for row in accounts if same(row.margin_coin, plan.wish.margin_coin)), None)
         market = next((leg.mark for leg in positions if leg.symbol == symbol and leg.mark), None)
         return Aftermath(
             resting=resting_after(plan, orders, stops or (), held, market=market),
@@ -244,6 +245,10 @@ class MarketState:
                 raise part
             orders |= {order.order_id: order for order in part if same(order.symbol, symbol)}
         return tuple(orders.values())
+
+    async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
+        """Each coin's account; of rows of one coin that differ none is believed."""
+        return each_coin_once(await self._client.futures.accounts(product_type=product_type)).rows
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
         """Live trigger orders, None where the exchange does not report them."""
