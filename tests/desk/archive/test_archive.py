@@ -313,6 +313,18 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     assert kept == 3 * PAGE, "a later version reads them"
 
 
+def test_a_page_behind_many_rows_that_cannot_be_read_is_read_once_through() -> None:
+    archive, rows = Archive(None), fills(range(2_000))
+    archive.add(FuturesFill, rows)
+    archive.connection.execute("UPDATE record SET body = '{}' WHERE id <> ?", (rows[0].record.trade_id,))
+    queries: list[str] = []
+    archive.connection.set_trace_callback(queries.append)
+    ((_, row),) = archive.page(FILLS, None, 1)
+    assert row.record.trade_id == rows[0].record.trade_id
+    assert (archive.unreadable_count(FuturesFill), len(queries)) == (1_999, 2_000)
+    assert archive.page(FILLS, None, PAGE) == archive.page(FILLS, None, 1)
+
+
 def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it_anew() -> None:
     archive, rows = Archive(None), fills(range(3))
     archive.add(FuturesFill, rows)

@@ -385,23 +385,24 @@ class Archive:
         """
         where, values = self._where(selection)
         way, order = ("<", "DESC") if newest else (">", "ASC")
-        if after is not None:
-            where += f" AND (time, ordinal, product_type) {way} (?, ?, ?)"
-            values = [*values, *after]
-        cursor = self._connection.execute(
-            "SELECT time, ordinal, rowid, product_type, body FROM record"
-            f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}"
-            f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
-            f" ORDER BY time {order}, ordinal {order}, product_type {order}",
-            [*values, limit, skip],
-        )
-        page, unreadable_before = [], self.unreadable_count(selection.kind)
-        for time, ordinal, rowid, product_type, body in cursor:
-            if (row := self._read_row(selection.kind, rowid, product_type, body)) is not None:
-                page.append(((time, ordinal, product_type), row))
-        if self.unreadable_count(selection.kind) == unreadable_before:
-            return page
-        return self.page(selection, after, limit, newest=newest, skip=skip)  # with others in their place
+        page: list[tuple[Place, ProductRow[RecordT]]] = []
+        rows_left = True
+        while rows_left and len(page) < limit:  # once, unless rows cannot be read and others come in their place
+            beyond = f" AND (time, ordinal, product_type) {way} (?, ?, ?)" if after is not None else ""
+            wanted = limit - len(page)
+            rows = self._connection.execute(
+                "SELECT time, ordinal, rowid, product_type, body FROM record"
+                f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}{beyond}"
+                f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
+                f" ORDER BY time {order}, ordinal {order}, product_type {order}",
+                [*values, *(after or ()), wanted, skip],
+            ).fetchall()
+            for time, ordinal, rowid, product_type, body in rows:
+                after = (time, ordinal, product_type)
+                if (row := self._read_row(selection.kind, rowid, product_type, body)) is not None:
+                    page.append((after, row))
+            rows_left, skip = len(rows) == wanted, 0
+        return page
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
