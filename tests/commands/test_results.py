@@ -181,7 +181,7 @@ def test_one_symbol_and_one_product_type_alone(point_at_archive: Point, capsys: 
         (["pnl", "--since", "yesterday"], "--since"),
         (["trips", "--until", "soon"], "--until"),
         (["pnl", "--since", "1d", "--until", "2d"], "--since: must be before --until"),
-        (["trips", "--since", "2026-01-01", "--until", "2026-01-01"], "--since: must be before --until"),
+        (["trips", "--since", "2026-01-02", "--until", "2026-01-01"], "--since: must be before --until"),
         (["pnl", "--since", "-5d"], "--since: must not have a minus"),
         (["equity", "--since", "2090-01-01"], "--since: must not be in the future"),
         (["trips", "--symbol", " , "], "--symbol: must name a symbol"),
@@ -197,10 +197,12 @@ def test_a_wrong_time_names_option_rule_and_remedy(
 
 def test_periods_that_follow_each_other_count_nothing_twice(point_at_archive: Point, capsys: Capture) -> None:
     point_at_archive()
-    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
-    for moment in (yesterday, f"{yesterday}T08:00"):
+    today = datetime.now(UTC).date()
+    yesterday, day_before = today - timedelta(days=1), today - timedelta(days=2)
+    at_eight = f"{yesterday}T08:00"
+    for until, since in ((str(day_before), str(yesterday)), (at_eight, at_eight)):
         whole = shown(capsys, "pnl", *UNTIL)
-        before, after = shown(capsys, "pnl", "--until", moment), shown(capsys, "pnl", "--since", moment, *UNTIL)
+        before, after = shown(capsys, "pnl", "--until", until), shown(capsys, "pnl", "--since", since, *UNTIL)
         for name in ("gross", "fees", "funding"):
             parts = [Fraction(row[name]) for row in (*before, *after) if row["coin"] == "USDT"]
             assert sum(parts) == sum(Fraction(row[name]) for row in whole if row["coin"] == "USDT")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from tradetui.wire.errors import InvalidRequest
@@ -26,6 +28,26 @@ NOW = 1_793_491_200_000
 )
 def test_read(text: str, expected: int) -> None:
     assert milliseconds(text, NOW, "--since") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("2026-11-01", 1_793_491_200_000 + 86_400_000 - 1),
+        (" 2026-W44-7 ", 1_793_491_200_000 + 86_400_000 - 1),
+        ("2026-11-01T00:00", 1_793_491_200_000),
+        ("7d", NOW - 7 * 86_400_000),
+        ("1793400000123", 1_793_400_000_123),
+    ],
+)
+def test_as_an_end_a_day_alone_is_included(text: str, last: int) -> None:
+    assert milliseconds(text, NOW, "--until", at_end=True) == last
+
+
+def test_as_an_end_a_day_of_twenty_five_hours_is_included_to_its_last_moment() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    first, last = (milliseconds("2026-10-25", NOW, "--until", zone, at_end=at_end) for at_end in (False, True))
+    assert last - first == 25 * 3_600_000 - 1
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "1793400000", "7x", "-7d", "2026-13-01", "7 d", "7dago", "ago"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from tradetui.wire.errors import InvalidRequest
 
@@ -15,10 +15,10 @@ _LARGEST_MS = 4_102_444_800_000
 """The end of this century; what is beyond may be beyond the calendar."""
 
 
-def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
+def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
     """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
 
-    "7d ago" reads as `7d` does, in capitals too.
+    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`.
 
     Raises:
         InvalidRequest: it is none of the three.
@@ -44,19 +44,31 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC) -> int:
             text,
             "For example 2026-11-01, 2026-11-01T09:30, 36h, 1793491200000.",
         ) from None
+    last_of_day = at_end and is_day(text)
+    if last_of_day and moment.date() < date.max:
+        moment += timedelta(days=1)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
     try:
         seconds = int(moment.timestamp())
     except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
         seconds = -1
-    return _known(seconds * 1000 + moment.microsecond // 1000, text, flag)
+    return _known(seconds * 1000 + moment.microsecond // 1000 - last_of_day, text, flag)
 
 
 def _known(moment_ms: int, text: str, flag: str) -> int:
     if 0 <= moment_ms <= _LARGEST_MS:
         return moment_ms
     raise InvalidRequest(flag, "must be a date of this century", text, "Give one of this century.")
+
+
+def is_day(text: str) -> bool:
+    """Whether a text names a day without a time."""
+    try:
+        date.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return not text.strip().isdecimal()
 
 
 def is_ago(text: str) -> bool:

@@ -58,7 +58,7 @@ def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -
     if endpoint.time is not None:
         times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", "--start-time", dest="startTime", metavar="TIME", help=times)
-        until = f"{times}; {_rule_of_times(endpoint.time)}"
+        until = f"{times}; a day alone is included; {_rule_of_times(endpoint.time)}"
         parser.add_argument("--until", "--end-time", dest="endTime", metavar="TIME", help=until)
     if endpoint.page is not None:
         older = endpoint.request.parameter("idLessThan").explanation

@@ -34,7 +34,8 @@ def requests_of(
     }
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(options, name, None)) is not None:
-            values[name] = milliseconds(text, now_ms, flag, zone_named(loaded.profile.timezone))
+            zone = zone_named(loaded.profile.timezone)
+            values[name] = milliseconds(text, now_ms, flag, zone, at_end=name == "endTime")
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     if options.what == TableName.TRANSFERS and "startTime" in values:
         values.setdefault("endTime", now_ms)  # the interface wants both or neither

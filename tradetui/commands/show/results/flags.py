@@ -48,7 +48,7 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
         form.add_argument("--csv", action="store_true", help="CSV; formulas made safe")
         times = "ISO 8601 in the profile's time zone, a span such as 7d, or milliseconds"
         parser.add_argument("--since", metavar="TIME", help=f"{times}: the first moment; all that is known if left out")
-        until = f"{times}: the period ends before it, a date's midnight is left out; now if left out"
+        until = f"{times}: a day alone is included, a period ends before any other time; now if left out"
         parser.add_argument("--until", metavar="TIME", help=until)
         fresh = "first read the newest fills, even where there is an archive"
         parser.add_argument("--fresh", action="store_true", help=fresh)

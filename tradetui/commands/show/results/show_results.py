@@ -39,7 +39,7 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_points import milliseconds
+from tradetui.wire.time_points import is_day, milliseconds
 
 _FIGURES: Final = ("coin", "gross", "fees", "funding", "net", "volume", "trades", "wins", "losses", "complete")
 _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
@@ -74,17 +74,16 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
     try:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
-        until = milliseconds(options.until, now_ms, "--until", zone) if options.until is not None else None
-        if since is not None and until is None and since > now_ms:
+        last = _last_moment(options.until, now_ms, zone) if options.until is not None else None
+        if since is not None and last is None and since > now_ms:
             raise InvalidRequest("--since", "must not be in the future", options.since, "Give an earlier time.")
-        if since is not None and until is not None and since >= until:
+        if since is not None and last is not None and since > last:
             raise InvalidRequest("--since", "must be before --until", options.since, "Give an earlier time.")
         symbols = _symbols(options.symbol) if options.what != EQUITY else None
     except InvalidRequest as problem:
         return report(problem)
     product_types = tuple(map(ProductType, loaded.profile.product_types))
     grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
-    last = None if until is None else until - 1  # periods that follow each other count nothing twice
     query = ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
     try:
@@ -135,6 +134,14 @@ def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
     if never_kept := spans_never_kept(archive.connection, query):
         known_from = max(span.until for span in never_kept) + 1
         say(_NEVER_KEPT.format(readable_time(known_from, query.zone)))
+
+
+def _last_moment(until: str, now_ms: int, zone: tzinfo) -> int:
+    """The last millisecond of a period that ends with a day, or else before a time.
+
+    So two periods, of which one ends where the other begins, count nothing twice.
+    """
+    return milliseconds(until, now_ms, "--until", zone, at_end=True) - (not is_day(until))
 
 
 def _symbols(text: str | None) -> tuple[str, ...] | None:
