@@ -296,8 +296,8 @@ class PositionBook:
 
 def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
     """What decides what a fill does to a position, and when."""
-    words = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
-    return (*words, fill.base_volume, fill.price, fill.profit, fill.c_time)
+    direction = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
+    return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
 
 
 def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
