@@ -66,6 +66,12 @@ def test_a_sub_account_s_refusal_is_told_what_helps_against_it(codes: tuple[str,
         assert remedy in meaning(code).remedy
 
 
+def test_a_code_sent_for_too_little_margin_and_for_too_large_an_order_names_both() -> None:
+    remedy = meaning("40762").remedy
+    assert "margin" in remedy
+    assert "market order" in remedy
+
+
 @pytest.mark.parametrize("code", ["40010", "40015", "40725", "45001", "40200", "40910", "43059", "500"])
 def test_system_codes_leave_the_outcome_of_a_write_unknown(code: str) -> None:
     for status in (200, 400, 500, None):

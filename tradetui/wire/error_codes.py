@@ -239,8 +239,14 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.MONEY,
+            "The size is above what the margin covers, or what one market order may have: choose a smaller one.",
+            "40762",
+        ),
+        **_entries(
+            _NO,
+            CodeGroup.MONEY,
             "There is not enough margin: choose a smaller size, or transfer margin to the futures account.",
-            "40762 40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020",
+            "40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020",
         ),
         **_entries(
             _NO, CodeGroup.COPY, "Copy traders have a minimum of their own: choose a larger size.", "13008 40734 40892"
