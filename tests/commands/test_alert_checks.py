@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tradetui.commands.session.alert_checks import desktop_finding, rules_finding
+from tradetui.commands.session.alert_checks import desktop_finding, no_equity_because, rules_finding
 from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import Flags, LoadedProfile, load
+from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.models.futures import FuturesAccount
 
 BASE = '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\nproduct_types = ["USDT-FUTURES"]\n'
 DESKTOP = 'alerts = [{ when = "fill", to = ["desktop"] }]\n'
@@ -50,6 +54,19 @@ def test_a_rule_that_can_never_fire_is_named(
     finding = rules_finding(profile, None if symbols is None else frozenset(symbols), tickers=tickers)
     assert bool(finding.remedy) == (fault is not None)
     assert (fault or "each can fire") in finding.finding
+
+
+def test_an_alert_of_todays_result_cannot_fire_while_the_equity_is_not_known(tmp_path: Path) -> None:
+    profile = loaded(tmp_path, 'alerts = [{ when = "today_result_below", percent = -2 }]\n')
+    account = FuturesAccount.from_row({"marginCoin": "BTC", "accountEquity": "0.5", "usdtEquity": ""})
+
+    async def accounts(**_: object) -> Reply[FuturesAccount]:
+        return Reply(rows=(account,))
+
+    client: Any = SimpleNamespace(futures=SimpleNamespace(accounts=accounts))
+    reason = asyncio.run(no_equity_because(client, profile))
+    finding = rules_finding(profile, None, tickers=True, no_equity_because=reason)
+    assert "cannot fire while the equity is not known: no USDT value of BTC" in finding.finding
 
 
 def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:

@@ -106,7 +106,10 @@ def test_an_account_that_is_not_read_or_tells_no_value_leaves_the_equity_unknown
     assert totals_of([usdt, btc]).equity == 41000
     assert totals_of([usdt], undecodable_rows=1).equity is None
     assert totals_of([usdt], undecodable_rows=1).unrealised is None
-    assert totals_of([usdt, account("BTC", "0.5", usdtEquity="")]).equity is None
+    unvalued = totals_of([usdt, account("BTC", "0.5", usdtEquity="")])
+    assert (unvalued.equity, unvalued.no_equity_because) == (None, "no USDT value of BTC")
+    assert totals_of([usdt], undecodable_rows=1).no_equity_because == "1 account unreadable"
+    assert totals_of([usdt, btc]).no_equity_because == totals_of([]).no_equity_because == ""
     assert totals_of([usdt, account("BTC", "0", usdtEquity="")]).equity == 1000
 
 

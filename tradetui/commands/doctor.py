@@ -20,6 +20,7 @@ from tradetui.commands.session.alert_checks import (
     desktop_finding,
     has_tickers,
     listed_symbols,
+    no_equity_because,
     rules_finding,
 )
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
@@ -291,9 +292,10 @@ async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Chec
 async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
     try:
         symbols, tickers = await listed_symbols(client, loaded), await has_tickers(client, loaded)
+        no_equity = await no_equity_because(client, loaded)
     except Unreachable:
-        symbols, tickers = None, True
-    return _alert_check("alerts", rules_finding(loaded, symbols, tickers=tickers))
+        symbols, tickers, no_equity = None, True, ""
+    return _alert_check("alerts", rules_finding(loaded, symbols, tickers=tickers, no_equity_because=no_equity))
 
 
 async def _permissions(client: ExchangeReader) -> Check:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
 from tradetui.wire.enums import MarginMode, same
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
@@ -30,6 +31,8 @@ class Totals:
 
     `open_profit` is the unrealised profit of all positions, `open_profit_is_converted` that some of it is of another
     coin at the mark; `unrealised` is the one that the accounts report.
+
+    `no_equity_because` is why the equity is not known although accounts were read, such as `no USDT value of BTC`.
     """
 
     equity: Decimal | None = None
@@ -42,6 +45,7 @@ class Totals:
     open_profit_is_converted: bool = False
     least_free: Decimal | None = None
     exposure: Exposure | None = NO_EXPOSURE
+    no_equity_because: str = ""
 
     @property
     def exposure_multiple(self) -> Decimal | None:
@@ -65,11 +69,9 @@ def totals_of(
     open_profits = [in_dollars(position, position.unrealised) for position in positions]
     known_profits = [profit for profit in open_profits if profit is not None]
     pools = _union_pools(accounts)
-    single = [
-        row.usdt_equity for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)
-    ]
-    known_equities = [equity for equity in single if equity is not None]
-    are_all_known = len(known_equities) == len(single) and not undecodable_rows
+    single = [row for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)]
+    known_equities = [row.usdt_equity for row in single if row.usdt_equity is not None]
+    no_equity_because = _no_equity_because(single, undecodable_rows)
     union = [row.union_total_margin for row in pools if row.union_total_margin is not None]
     available = [row.union_available for row in pools if row.union_available is not None]
     profits = [profit for row in accounts if (profit := _profit_in_usdt(row)) is not None]
@@ -80,7 +82,7 @@ def totals_of(
         if position.margin_ratio is not None and same(position.margin_mode, MarginMode.ISOLATED)
     ]
     return Totals(
-        equity=sum(known_equities + union, _ZERO) if are_all_known and (single or union) else None,
+        equity=sum(known_equities + union, _ZERO) if not no_equity_because and (single or union) else None,
         unrealised=sum(profits, _ZERO) if profits and not undecodable_rows else None,
         worst_margin_ratio=max(ratios, default=None),
         union_available=sum(available, _ZERO) if available else None,
@@ -90,7 +92,15 @@ def totals_of(
         open_profit_is_converted=any(position.product_type.is_coin_margined for position in positions),
         least_free=min((part for row in accounts if (part := free_part(row)) is not None), default=None),
         exposure=exposure_of(positions) if are_read else None,
+        no_equity_because=no_equity_because,
     )
+
+
+def _no_equity_because(single: Sequence[FuturesAccount], undecodable_rows: int) -> str:
+    if undecodable_rows:
+        return f"{counted(undecodable_rows, 'account')} unreadable"
+    coins = dict.fromkeys(row.margin_coin.upper() for row in single if row.usdt_equity is None)
+    return f"no USDT value of {', '.join(coins)}" if coins else ""
 
 
 def free_margin(row: FuturesAccount) -> Decimal | None:

@@ -159,4 +159,4 @@ async def test_in_monitor_mode_what_can_never_fire_is_named() -> None:
     async with stage.running((160, 40), after=6) as pilot:
         await pilot.press("A")
         await settled(pilot)
-        assert "never fires: monitor mode sends no reversal" in screen_text(stage.app)
+        assert "cannot fire: monitor mode sends no reversal" in screen_text(stage.app)

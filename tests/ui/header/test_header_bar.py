@@ -49,6 +49,14 @@ def test_what_is_unknown_is_a_dash() -> None:
     assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
 
 
+def test_why_the_equity_is_not_known_stands_beside_it_where_there_is_room() -> None:
+    totals = Totals(no_equity_because="no USDT value of BTC")
+    desk = SimpleNamespace(totals=lambda: totals, today=lambda: None, zone=UTC)
+    equity = worth_of(desk)[0]  # type: ignore[arg-type]
+    whole, short = ("".join(text for text, _ in parts) for parts in (equity.parts, equity.short))
+    assert (whole, short) == ("equity — no USDT value of BTC", "equity — USDT")
+
+
 def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
     fraction = None if part is None else Decimal(part)
     return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete, since)

@@ -128,6 +128,7 @@ def test_why_the_header_has_no_result_of_today() -> None:
     assert today_reason(None) == ""
     assert today_reason(RESULTS) == "today —: no equity sample yet"
     assert today_reason(sampled) == "today —: transfers are not known"
+    assert today_reason(sampled, "no USDT value of BTC") == "today —: no USDT value of BTC"
 
 
 def test_why_the_header_begins_later_than_the_day() -> None:

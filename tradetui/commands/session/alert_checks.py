@@ -11,10 +11,13 @@ from typing import Final
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.alert_settings import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
+from tradetui.desk.feeds.accounts_orders import each_coin_once
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
+from tradetui.trading.account_totals import totals_of
 from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_sequence
+from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
 _TMUX_S: Final = 3.0
@@ -65,7 +68,27 @@ async def has_tickers(client: ExchangeReader, loaded: LoadedProfile) -> bool:
     return True
 
 
-def rules_finding(loaded: LoadedProfile, symbols: frozenset[str] | None, *, tickers: bool) -> AlertFinding:
+async def no_equity_because(client: ExchangeReader, loaded: LoadedProfile) -> str:
+    """Why the accounts' equity is not known, where an alert is about today's result; empty where it is."""
+    if not any(rule.condition.kind is RuleKind.TODAY_RESULT_BELOW for rule in profile_rules(loaded.profile)):
+        return ""
+    accounts: list[FuturesAccount] = []
+    undecodable_rows = 0
+    try:
+        for product_type in loaded.profile.product_types:
+            reply = each_coin_once(await client.futures.accounts(product_type=product_type))
+            accounts += reply.rows
+            undecodable_rows += len(reply.undecodable_rows)
+    except Unreachable:
+        raise
+    except ExchangeError:
+        return ""
+    return totals_of(accounts, undecodable_rows=undecodable_rows).no_equity_because
+
+
+def rules_finding(
+    loaded: LoadedProfile, symbols: frozenset[str] | None, *, tickers: bool, no_equity_because: str = ""
+) -> AlertFinding:
     """The alerts that cannot fire, each with the reason; or that all can."""
     rules = profile_rules(loaded.profile)
     product_types = [ProductType(name) for name in loaded.profile.product_types]
@@ -76,6 +99,8 @@ def rules_finding(loaded: LoadedProfile, symbols: frozenset[str] | None, *, tick
             faults.append(f"{rule.name!r} can never fire: {why}")
         elif rule.condition.kind is RuleKind.PRICE_CROSSES and not tickers:
             faults.append(f"{rule.name!r} can fire only while a position of it is held: the exchange serves no ticker")
+        elif rule.condition.kind is RuleKind.TODAY_RESULT_BELOW and no_equity_because:
+            faults.append(f"{rule.name!r} cannot fire while the equity is not known: {no_equity_because}")
     if faults:
         return AlertFinding("; ".join(faults), "Correct them in alerts of the profile, or remove them.")
     source = "of the profile" if loaded.profile.alerts is not None else "that count without configuration"

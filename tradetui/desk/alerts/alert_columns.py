@@ -15,7 +15,7 @@ from tradetui.wire.unix_time import utc_moment
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """A rule as it stands: silenced or not, and why it can never fire, if it cannot."""
+    """A rule as it stands: silenced or not, and why it cannot fire, if it cannot."""
 
     rule: Rule
     silenced: bool
@@ -28,9 +28,9 @@ class RuleRow:
 
     @property
     def state(self) -> str:
-        """Whether it is on, silenced, or can never fire and why."""
+        """Whether it is on, silenced, or cannot fire and why."""
         if self.impossible:
-            return f"never fires: {self.impossible}"
+            return f"cannot fire: {self.impossible}"
         return "silenced" if self.silenced else "on"
 
 

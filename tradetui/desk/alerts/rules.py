@@ -146,15 +146,21 @@ DEFAULT_RULES: Final = tuple(
 
 
 def impossible(
-    rule: Rule, product_types: Sequence[ProductType], *, sends: bool, symbols: Collection[str] | None = None
+    rule: Rule,
+    product_types: Sequence[ProductType],
+    *,
+    sends: bool,
+    symbols: Collection[str] | None = None,
+    no_equity_because: str = "",
 ) -> str:
-    """Why a rule can never fire, empty where it can.
+    """Why a rule cannot fire, empty where it can.
 
     Args:
         rule: the rule.
         product_types: the product types of the session.
         sends: whether the session can send reversals; in monitor mode none has an outcome.
         symbols: every symbol of those product types, where the exchange lists them; else the name decides.
+        no_equity_because: why the accounts' equity is not known; empty where it is.
     """
     condition = rule.condition
     symbol = condition.symbol
@@ -163,6 +169,8 @@ def impossible(
         return f"symbol {symbol} is in none of {', '.join(product_types)}"
     if condition.kind is RuleKind.OUTCOME_UNKNOWN and not sends:
         return "monitor mode sends no reversal"
+    if condition.kind is RuleKind.TODAY_RESULT_BELOW and no_equity_because:
+        return f"the equity is not known, {no_equity_because}"
     if condition.level is None:
         return ""
     if condition.kind is RuleKind.MARGIN_RATIO_ABOVE and condition.level >= 100:

@@ -72,12 +72,17 @@ class AlertsScreen(ClosableScreen):
         desk = self.desk
         if desk is None:
             return
-        alerts, settings = desk.alerts, desk.settings
+        alerts, settings, no_equity_because = desk.alerts, desk.settings, desk.totals().no_equity_because
         rules = [
             RuleRow(
                 rule,
                 rule.name in alerts.silenced,
-                impossible(rule, settings.product_types, sends=desk.intents is not None),
+                impossible(
+                    rule,
+                    settings.product_types,
+                    sends=desk.intents is not None,
+                    no_equity_because=no_equity_because,
+                ),
             )
             for rule in alerts.rules
         ]

@@ -156,8 +156,9 @@ class MoneyScreen(TableScreen):
         if reading.results is not None:
             wallet = money_sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
             today = None if self.desk is None else self.desk.today()
+            no_equity_because = "" if self.desk is None else self.desk.totals().no_equity_because
             reasons = (
-                money_sentences.today_reason(reading.today_unknown),
+                money_sentences.today_reason(reading.today_unknown, no_equity_because),
                 money_sentences.since_reason(today, reading.zone),
             )
             return " · ".join(filter(None, (wallet, *reasons)))

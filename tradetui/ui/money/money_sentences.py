@@ -73,10 +73,15 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     return "— an account reports no open profit"
 
 
-def today_reason(results_of_today: PeriodResults | None) -> str:
-    """Why the header has no result of today, given today's results; empty where it has one or nothing was read."""
+def today_reason(results_of_today: PeriodResults | None, no_equity_because: str = "") -> str:
+    """Why the header has no result of today, given today's results; empty where it has one or nothing was read.
+
+    `no_equity_because` is why the accounts' equity is not known now; empty where it is.
+    """
     if results_of_today is None:
         return ""
+    if no_equity_because:
+        return f"today —: {no_equity_because}"
     is_sampled = results_of_today.equity.sampled_from is not None
     return "today —: transfers are not known" if is_sampled else "today —: no equity sample yet"
 
