@@ -39,7 +39,9 @@ def test_the_key_table_loads_no_textual() -> None:
 def test_the_main_screen_loads_no_model_and_no_file() -> None:
     """They are loaded in a thread by what opens the desk, while the main screen is on the screen already."""
     heavy = {"httpcore", "httpx", "pydantic", "sqlite3", "tradetui.exchange.client", "tradetui.desk.desk"}
-    assert loaded("import tradetui.ui.main.main_screen") & heavy == set()
+    modules = loaded("import tradetui.ui.main.main_screen")
+    assert modules & heavy == set()
+    assert {name for name in modules if name.startswith("tradetui.ui.dialogs.")} == set(), "loaded when they are opened"
 
 
 def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:

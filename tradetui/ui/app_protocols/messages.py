@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from textual.message import Message
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.date_filter import DateFilter
-    from tradetui.desk.tables.rows.row_source import RowSource
+    from tradetui.desk.tables.rows.row_source import RowSource, Sort
+    from tradetui.desk.tables.table import Table
+    from tradetui.ui.settings.preferences import TableChoice
 
 
 class OpenScreenList(Message):
@@ -87,6 +89,34 @@ class OpenDates(Message):
 
 
 @dataclass(eq=False)
+class OpenSort(Message):
+    """The choice of a column to order the rows by; `chosen` is called with its id, None for the order they come in.
+
+    `subject` names the rows, `under_cursor` a column's id, `keys` the keys, with commas, that open the list.
+    """
+
+    subject: str
+    columns: Sequence[Column[Never]]
+    under_cursor: str
+    sort: Sort | None
+    keys: str
+    chosen: Callable[[str | None], None]
+
+
+@dataclass(eq=False)
+class OpenColumns(Message):
+    """The choice of a table's columns; `chosen` is called with it. `subject` names the rows."""
+
+    table: Table[object]
+    subject: str
+    chosen: Callable[[TableChoice], None]
+
+
+class OpenProfiles(Message):
+    """The list of profiles, to open another one."""
+
+
+@dataclass(eq=False)
 class OpenLookup(Message):
     """The lookup of one kind of record; with texts its form opens, filled in with them."""
 
@@ -96,9 +126,9 @@ class OpenLookup(Message):
 
 @dataclass(eq=False)
 class OpenReversal(Message):
-    """The reversal of a target."""
+    """The reversal of a target; None asks for it first."""
 
-    target: Target
+    target: Target | None
 
 
 @dataclass(eq=False)

@@ -17,6 +17,7 @@ from textual.screen import Screen
 
 from tradetui.ui.app_protocols.messages import (
     OpenAlerts,
+    OpenColumns,
     OpenCreation,
     OpenDates,
     OpenDetail,
@@ -25,8 +26,10 @@ from tradetui.ui.app_protocols.messages import (
     OpenJournal,
     OpenLookup,
     OpenMoney,
+    OpenProfiles,
     OpenReversal,
     OpenScreenList,
+    OpenSort,
     OpenTrips,
 )
 from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
@@ -326,10 +329,22 @@ class TradeApp(App[None], inherit_bindings=False):
     def _open_dates(self, message: OpenDates) -> None:
         lazy_imports.ask_for_dates(self, message)
 
+    @on(OpenSort)
+    def _open_sort(self, message: OpenSort) -> None:
+        lazy_imports.ask_for_sort(self, message)
+
+    @on(OpenColumns)
+    def _open_columns(self, message: OpenColumns) -> None:
+        lazy_imports.ask_for_columns(self, message, self.preferences.table(message.table.name))
+
+    @on(OpenProfiles)
+    async def _open_profiles(self) -> None:
+        await lazy_imports.open_profile_choice(self)
+
     @on(OpenReversal)
     def _open_reversal(self, message: OpenReversal) -> None:
         if self.desk is not None and self.desk.execution is not None:
-            self.push_screen(lazy_imports.reversal_dialog(self.desk.execution, self.desk, message.target))
+            lazy_imports.open_reversal(self, self.desk, self.desk.execution, message.target)
 
     @on(OpenCreation)
     def _open_creation(self, message: OpenCreation) -> None:

@@ -22,11 +22,20 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.alerts.alert_notices import AlertNotices
-    from tradetui.ui.app_protocols.messages import OpenDates, OpenDetail, OpenExport, OpenHistory, OpenTrips
+    from tradetui.ui.app_protocols.messages import (
+        OpenColumns,
+        OpenDates,
+        OpenDetail,
+        OpenExport,
+        OpenHistory,
+        OpenSort,
+        OpenTrips,
+    )
     from tradetui.ui.app_protocols.screens import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText
     from tradetui.ui.records.lookup_screen import LookupScreen
+    from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.table_screen import TableScreen
 
@@ -120,6 +129,39 @@ def ask_for_dates(app: App[Any], message: OpenDates) -> None:
     app.push_screen(dialog, take)
 
 
+def ask_for_sort(app: App[Any], message: OpenSort) -> None:
+    """Ask which column orders the rows of a table."""
+    from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
+
+    def take(choice: SortChoice | None) -> None:
+        if choice is not None:
+            message.chosen(choice.column)
+
+    app.push_screen(
+        SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys), take
+    )
+
+
+def ask_for_columns(app: App[Any], message: OpenColumns, before: TableChoice) -> None:
+    """Ask which columns a table shows, from those that were chosen before on."""
+    from tradetui.desk.tables.choosable_columns import choosable_columns
+    from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
+
+    def take(choice: TableChoice | None) -> None:
+        if choice is not None:
+            message.chosen(choice)
+
+    every = choosable_columns(message.table)
+    app.push_screen(ColumnsDialog(message.subject, every, message.table.columns, before), take)
+
+
+async def open_profile_choice(app: App[Any]) -> None:
+    """Ask which profile is opened."""
+    from tradetui.ui.application.profile_choice import ask_for_profile
+
+    await ask_for_profile(app)
+
+
 def journal_screen(settings: UiSettings) -> Screen[None]:
     """What was sent and what became of it."""
     from tradetui.ui.intents.journal.journal_screen import JournalScreen
@@ -141,11 +183,18 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
     ask_to_try_again(app, intents, changed)
 
 
-def reversal_dialog(execution: Execution, desk: Desk, target: Target) -> Screen[None]:
-    """The reversal of a target."""
+def open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:
+    """Open the reversal of a target, asking for it where it is None."""
     from tradetui.ui.intents.reversal.dialog import ReversalDialog
+    from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
 
-    return ReversalDialog(execution, target, desk.poll_now)
+    def show(target: Target) -> None:
+        app.push_screen(ReversalDialog(execution, target, desk.poll_now))
+
+    if target is None:
+        ask_for_target(app, desk, execution, show)
+    else:
+        show(target)
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:

@@ -17,7 +17,7 @@ from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.app_protocols.messages import OpenHistory, OpenReversal
+from tradetui.ui.app_protocols.messages import OpenHistory, OpenProfiles, OpenReversal
 from tradetui.ui.app_protocols.screens import FollowsRow
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
@@ -30,13 +30,12 @@ from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.panel_headlines import PanelHeadlines
 from tradetui.ui.main.panel_painter import PanelPainter
-from tradetui.ui.main.profile_choice import ask_for_profile
 from tradetui.ui.main.refusal_notice import RefusalNotice
-from tradetui.ui.main.reversal_target import VanishedPosition, ask_for_leg
+from tradetui.ui.main.vanished_position import VanishedPosition
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_choice import show_choice
 from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
@@ -454,10 +453,10 @@ class MainScreen(TableScreen):
             self.published(None)
             self._show_hints()
 
-    async def action_profile(self) -> None:
+    def action_profile(self) -> None:
         """Pick another account."""
         if self.able("profile"):
-            await ask_for_profile(self, self._settings)
+            self.post_message(OpenProfiles())
 
     # Trading
 
@@ -472,15 +471,12 @@ class MainScreen(TableScreen):
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:
             return
-        on_positions, desk, execution = self.focused_panel == POSITIONS.name, self.desk, self.desk.execution
+        on_positions = self.focused_panel == POSITIONS.name
         if on_positions and (sentence := self._vanished.sentence):
             notify(self.app, sentence, severity="warning", seconds=10)
             return
         record = self.positions_panel.table.cursor.record if on_positions else None
-        if record is not None:
-            self.post_message(OpenReversal(execution.target_of(record)))
-            return
-        ask_for_leg(self, desk, execution)
+        self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
 
     def action_lock(self) -> None:
         """Lock trading at once; unlocking asks first."""

@@ -31,7 +31,7 @@ from tradetui.ui.records.lookup_sentences import asked_words, bar_of, progress_w
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_actions import show_choice
+from tradetui.ui.table.table_choice import show_choice
 from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_screen import TableScreen
 

@@ -18,6 +18,7 @@ from tradetui.desk.tables.table import LOOKUPS, TABLES, Table
 from tradetui.ui.app_protocols.application import TradingApp, trading_app
 from tradetui.ui.app_protocols.messages import (
     OpenAlerts,
+    OpenColumns,
     OpenCreation,
     OpenDates,
     OpenDetail,
@@ -26,8 +27,8 @@ from tradetui.ui.app_protocols.messages import (
     OpenLookup,
     OpenMoney,
     OpenScreenList,
+    OpenSort,
 )
-from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
@@ -35,13 +36,14 @@ from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import MachineZone, zone_label, zone_named
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_actions import choose_columns
+from tradetui.ui.table.table_choice import show_choice
 from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource
+    from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
 
 FILTER_HINTS = (
@@ -209,16 +211,14 @@ class TableScreen(Screen[None]):
         """Ask which column to sort by; the one that is sorted already is turned round."""
         table = self.table
 
-        def chosen(choice: SortChoice | None) -> None:
-            if choice is None:
-                return
+        def sort_by(column: str | None) -> None:
             sort = table.sort
-            again = sort is not None and sort.column == choice.column
-            self._sort_table(table, choice.column, reverse=again and sort is not None and not sort.reverse)
+            again = sort is not None and sort.column == column
+            self._sort_table(table, column, reverse=again and sort is not None and not sort.reverse)
 
-        sort_keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
-        dialog = SortDialog(self.subject, table.columns, table.cursor_column.id, table.sort, sort_keys)
-        self.app.push_screen(dialog, chosen)
+        keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
+        columns, under_cursor = table.columns, table.cursor_column.id
+        self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort, keys, sort_by))
 
     def action_sort_reverse(self) -> None:
         """Turn the order round."""
@@ -263,8 +263,16 @@ class TableScreen(Screen[None]):
 
     def action_columns(self) -> None:
         """Choose the columns of the table."""
-        if self.able("columns"):
-            choose_columns(self, self.table, TABLES[self.screen_name], self.subject, self.refresh_states)
+        if not self.able("columns"):
+            return
+        table, kind = self.table, TABLES[self.screen_name]
+
+        def show(choice: TableChoice) -> None:
+            self.trade_app.remember_table(kind.name, choice)
+            show_choice(table, kind, choice)
+            self.refresh_states()
+
+        self.post_message(OpenColumns(kind, self.subject, show))
 
     @property
     def export_name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,6 +13,35 @@ from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.safe_text import sanitized
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.reversal.preview import Target
+    from tradetui.trading.positions import Position
+
+
+def ask_for_target(app: App[Any], desk: Desk, execution: Execution, chosen: Callable[[Target], None]) -> None:
+    """Ask which symbol is to be reversed, and of two legs which."""
+
+    def objection(name: str) -> str:
+        return _leg_to_name(execution.target_named(name), desk.positions.snapshot.rows)
+
+    def take(name: str | None) -> None:
+        if name:
+            chosen(execution.target_named(name))
+
+    app.push_screen(SymbolDialog(objection), take)
+
+
+def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
+    """What is to be typed where both legs of a symbol are held and only the symbol was; else empty."""
+    legs = {position.is_long for position in positions if position.symbol == target.symbol}
+    if target.side is not None or not legs >= {True, False}:
+        return ""
+    return f"Both sides are held: type {target.symbol} LONG or {target.symbol} SHORT."
 
 
 class SymbolDialog(DimmingScreen[str | None]):

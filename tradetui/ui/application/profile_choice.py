@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.cells import cell_len
 
 from tradetui.desk.settings import Access
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols.application import TradingApp
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
+    from textual.app import App
 
     from tradetui.desk.desk import Desk
-    from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
+    from tradetui.ui.settings.ui_settings import ProfileChoice
 
 SUMMARY_S: Final = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
@@ -28,19 +28,19 @@ _OPEN: Final = "open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 
 
-async def ask_for_profile(screen: Screen[None], settings: UiSettings) -> None:
-    """Show the list over a screen, and open what is picked."""
-    app, profiles = trading_app(screen), settings.profiles
-    summaries = await asyncio.gather(
-        *(_summary(profile, app.desk, inline=settings.inline_start) for profile in profiles)
-    )
+async def ask_for_profile(app: App[Any]) -> None:
+    """Show the list, and open what is picked."""
+    trading_app = cast(TradingApp, app)
+    profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
+    summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
 
     def pick(index: int | None) -> None:
-        if index is not None and (index != app.chosen or app.desk is None):
-            app.open_profile(index)
+        if index is not None and (index != trading_app.chosen or trading_app.desk is None):
+            trading_app.open_profile(index)
 
     names = [profile.name for profile in profiles]
-    screen.app.push_screen(ProfileDialog(names, summaries, app.chosen, is_open=app.desk is not None), pick)
+    dialog = ProfileDialog(names, summaries, trading_app.chosen, is_open=trading_app.desk is not None)
+    app.push_screen(dialog, pick)
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
