@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
+from tests.ui.fixtures.virtual_time import drawn_at_pauses
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.sent_bytes import outgoing_requests
@@ -81,7 +82,11 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
         await asyncio.sleep(0.01)
 
     patient = partialmethod(Pilot._wait_for_screen, PATIENCE_S)
-    with patch("textual.pilot.wait_for_idle", a_moment), patch.object(Pilot, "_wait_for_screen", patient):
+    with (
+        drawn_at_pauses(),
+        patch("textual.pilot.wait_for_idle", a_moment),
+        patch.object(Pilot, "_wait_for_screen", patient),
+    ):
         async with running(app) as pilot:
             yield app, pilot
 

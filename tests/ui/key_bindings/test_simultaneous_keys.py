@@ -51,21 +51,24 @@ async def test_a_word_in_pieces_of_any_length_reaches_the_field_whole(seed: int)
         assert typed(dialog) == subject
 
 
-@pytest.mark.parametrize("end", ["\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"])
 @pytest.mark.parametrize("gap_s", [0.0, 0.005, 0.02])
-async def test_tab_and_enter_of_the_same_burst_press_nothing(end: str, gap_s: float) -> None:
+async def test_tab_and_enter_of_the_same_burst_press_nothing(gap_s: float) -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
-        dialog = await opened(stage, pilot)
-        subject = dialog._subject
-        await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
-        await asyncio.sleep(1)
-        assert posts(stage) == 0
-        assert stage.app.screen is dialog, "nor do they press Cancel"
-        assert typed(dialog).strip() == subject
-        if end not in ("\r", "\t\t\r", "\r\t\r"):
-            assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
+        for end in ("\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"):
+            if stage.app.screen is not stage.app.main:
+                await pilot.press("escape")
+            dialog = await opened(stage, pilot)
+            subject = dialog._subject
+            await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
+            await asyncio.sleep(1)
+            assert posts(stage) == 0
+            assert stage.app.screen is dialog, "nor do they press Cancel"
+            assert typed(dialog).strip() == subject
+            if end not in ("\r", "\t\t\r", "\r\t\r"):
+                assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
+            assert not dialog.query_one("#confirm", Button).disabled
         dialog.query_one("#confirm", Button).focus()
         await pilot.pause()
         await pilot.press("enter")
