@@ -19,9 +19,11 @@ NOW_MS = 1_790_000_000_000
         ("-3", None),
         ("soon", None),
         ("1.5", None),
-        ("9" * 40, 999_999_999.0),
+        ("86400", 300.0),
+        ("9" * 40, 300.0),
         ("Mon, 21 Sep 2026 14:13:30 GMT", 10.0),
         ("Mon, 21 Sep 2026 13:00:00 GMT", 0.0),
+        ("Tue, 22 Sep 2026 13:00:00 GMT", 300.0),
     ],
 )
 def test_retry_after(text: str | None, seconds: float | None) -> None:

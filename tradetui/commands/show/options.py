@@ -97,7 +97,7 @@ def _add_format(parser: argparse.ArgumentParser, *, taxed: bool = False) -> None
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+        raise argparse.ArgumentTypeError(f"must be a whole number of rows, at least 1; given: {text}. For example 50")
     return int(text)
 
 

@@ -16,7 +16,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import milliseconds
-from tradetui.wire.time_windows import DAY_MS, split_span
+from tradetui.wire.time_windows import DAY_MS, Ends, split_span
 
 ReadSpan: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""
@@ -37,8 +37,9 @@ def requests_of(
             zone = zone_named(loaded.profile.timezone)
             values[name] = milliseconds(text, now_ms, flag, zone, at_end=name == "endTime")
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
-    if options.what == TableName.TRANSFERS and "startTime" in values:
-        values.setdefault("endTime", now_ms)  # the interface wants both or neither
+    rule, start = endpoint.time, values.get("startTime")
+    if rule is not None and start is not None and (rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms):
+        values.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
     if options.what == TableName.CONVERT:
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)

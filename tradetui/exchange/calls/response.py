@@ -21,6 +21,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
+from tradetui.wire.endpoints.rate_limits import ADDRESS_LOCKOUT_S
 from tradetui.wire.endpoints.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import (
     TOO_MANY_CALLS_REMEDY,
@@ -88,19 +89,22 @@ def parse_response(stamp_ms: int, http_response: HttpResponse) -> CallResult:
 
 
 def retry_after(headers_value: str | None, now_ms: int) -> float | None:
-    """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable."""
+    """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable.
+
+    A pause longer than the exchange's longest lock-out is a gateway's mistake, and must not end a trader's day.
+    """
     if not headers_value:
         return None
     text = headers_value.strip()
     if text.isascii() and text.isdigit():
-        return float(text[:9])
+        return min(float(text[:9]), ADDRESS_LOCKOUT_S)
     from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
 
     try:
         seconds = parsedate_to_datetime(text).timestamp()
     except (ValueError, OverflowError, OSError):
         return None
-    return max(0.0, seconds - now_ms / 1000)
+    return min(max(0.0, seconds - now_ms / 1000), ADDRESS_LOCKOUT_S)
 
 
 def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.requests.parameter import Count, Parameter
-from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule
+from tradetui.wire.time_windows import DAY_MS, Ends, Missing, TimeRule
 from tradetui.wire.unix_time import utc_moment
 
 Row = TypeVar("Row")
@@ -203,7 +203,12 @@ def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_
     """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
     if start is not None and start > now_ms:
         raise InvalidRequest("startTime", "must not be in the future", _utc(start), "Give an earlier time.")
-    if rule is None or rule.window_ms is None:
+    if rule is None:
+        return
+    if rule.missing is Missing.THREE_MONTHS and start is None and end is not None and end < now_ms - rule.span_ms:
+        sentence = "required where endTime is more than three months ago: without it the exchange begins after that"
+        raise InvalidRequest("startTime", sentence, None, "Give both.")
+    if rule.window_ms is None:
         return
     days = rule.window_ms // DAY_MS
     for name, moment, verb in (("startTime", start, "Begin"), ("endTime", end, "End")):
