@@ -452,9 +452,9 @@ def test_preview_refuses_a_leg_that_is_not_held_by_name(point: Point, capsys: Ca
         return ["preview", *named, "--product-type", "USDT-FUTURES"]
 
     assert main(preview(held)) == DONE
-    assert f"reverses         {symbol} {held.upper()}" in capsys.readouterr().out
+    assert f"reverses          {symbol} {held.upper()}" in capsys.readouterr().out
     assert main(preview(other)) == ATTENTION
-    assert f"blocked          no {other} position of {symbol} is held. Held is {held.upper()} " in (
+    assert f"blocked           No {other.upper()} of {symbol} is held. Held is {held.upper()} " in (
         capsys.readouterr().out
     )
 
@@ -462,8 +462,10 @@ def test_preview_refuses_a_leg_that_is_not_held_by_name(point: Point, capsys: Ca
 def test_preview_of_both_legs_says_how_to_name_one(point: Point, capsys: Capture) -> None:
     point()
     assert main(["preview", "BTCUSDT", "--product-type", "USDT-FUTURES"]) == ATTENTION
-    assert "both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT." in capsys.readouterr().out
+    assert "Both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT." in capsys.readouterr().out
     assert main(["preview", "BTCUSDT LONG", "--side", "sell"]) == USAGE
+    assert main(["preview", ""]) == USAGE
+    assert "SYMBOL: must be a contract" in capsys.readouterr().err
 
 
 def test_doctor_and_journal(point: Point, capsys: Capture) -> None:

@@ -127,12 +127,12 @@ def test_what_cannot_be_reversed_is_refused_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("held", "side", "sentence"),
     [
-        (Net(Decimal("0.061")), "sell", "no short position of BTCUSDT is held. Held is LONG 0.061"),
-        (Net(Decimal("-2")), "buy", "no long position of BTCUSDT is held. Held is SHORT 2"),
-        (legs("0", "5"), "buy", "no long position of BTCUSDT is held. Held is SHORT 5"),
-        (legs("0"), "buy", "no long position of BTCUSDT is held. There is nothing to reverse"),
-        (legs("0"), None, "no position of BTCUSDT is held. There is nothing to reverse"),
-        (legs("1", "2"), None, "both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT"),
+        (Net(Decimal("0.061")), "sell", "No SHORT of BTCUSDT is held. Held is LONG 0.061"),
+        (Net(Decimal("-2")), "buy", "No LONG of BTCUSDT is held. Held is SHORT 2"),
+        (legs("0", "5"), "buy", "No LONG of BTCUSDT is held. Held is SHORT 5"),
+        (legs("0"), "buy", "No LONG of BTCUSDT is held. There is nothing to reverse"),
+        (legs("0"), None, "No position of BTCUSDT is held. There is nothing to reverse"),
+        (legs("1", "2"), None, "Both sides of BTCUSDT are held. Name one: BTCUSDT LONG or BTCUSDT SHORT"),
     ],
 )
 def test_a_leg_that_is_not_held_or_not_named_is_refused_by_name(

@@ -30,7 +30,7 @@ budget_share = 1.0
 account_kind = "ordinary"
 max_reversal_value = 100000000
 """
-ENDS = ("Settled:", "NOT SENT", "Not done", "An earlier reversal", "no long position", "no short position")
+ENDS = ("Settled:", "NOT SENT", "Not done", "An earlier reversal", "No LONG", "No SHORT")
 TOO_SLOW = re.compile(r"the account was read [\d.]+ s before sending")
 PATIENCE_S = 90.0
 """A preview is read anew when it is 10 s old: on a busy machine it takes several until one is confirmed in time."""

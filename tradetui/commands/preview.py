@@ -27,6 +27,8 @@ def run(args: argparse.Namespace) -> int:
     """Read, plan, and print what would be sent and held afterwards."""
     loaded = load_privately(os.environ, Flags.of(args))
     named = Target.named(args.symbol)
+    if not named.symbol:
+        raise InvalidRequest("SYMBOL", "must be a contract", args.symbol, "For example BTCUSDT.")
     side = named.side if args.side is None else Side(args.side)
     if named.side not in (None, side):
         rule, remedy = f"must name the side to reverse of {args.symbol!r}", "buy reverses the LONG, sell the SHORT."
@@ -66,28 +68,32 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
 
 
 def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
-    lines = [f"mode             {preview.mode or '—'} ({preview.mode_from})"]
+    lines = [_line("mode", f"{preview.mode or '—'} ({preview.mode_from})")]
     if preview.plan is not None:
         plan = preview.plan
-        lines.append(f"reverses         {plan.subject}")
-        lines.append(f"held now         {plan.before}")
-        lines += (f"held afterwards  {result.after}" for result in plan.results)
+        lines.append(_line("reverses", plan.subject))
+        lines.append(_line("held now", str(plan.before)))
+        lines += (_line("held afterwards", str(result.after)) for result in plan.results)
         if preview.unproven:
-            lines.append(f"not proven       {preview.unproven}")
-        lines.append(f"request          {dump_json(dict(plan.request_fields()))}")
+            lines.append(_line("not proven", preview.unproven))
+        lines.append(_line("request", dump_json(dict(plan.request_fields()))))
         if plan.side_meaning:
-            lines.append(f"                 {plan.side_meaning}")
+            lines.append(_line("", plan.side_meaning))
         lines += (
-            f"{figure.name:<18}{number(figure.value, at_most=6)} {figure.coin}".rstrip()
+            _line(figure.name, f"{number(figure.value, at_most=6)} {figure.coin}".rstrip())
             + ("" if figure.now is None else f", now {number(figure.now, at_most=6)}")
             + f" ({figure.basis})"
             for figure in preview.figures
         )
-        lines += (f"order            {order.summary}  {order.effect}" for order in preview.resting)
+        lines += (_line("order", f"{order.summary}: {order.effect}") for order in preview.resting)
         if not preview.stops_known:
-            lines.append("live stops       cannot be read on this exchange")
-        lines += (f"assumed          {assumption}" for assumption in plan.assumptions)
-    return lines + [f"blocked          {reason}" for reason in blocked]
+            lines.append(_line("live stops", "cannot be read on this exchange"))
+        lines += (_line("assumed", assumption) for assumption in plan.assumptions)
+    return lines + [_line("blocked", reason) for reason in blocked]
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:<18}{text}"
 
 
 def _size(text: str) -> Decimal:

@@ -152,7 +152,7 @@ def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> Revers
     The rules are those of endpoint 5 (`click-backhand`) of the interface.
     """
     if wish.size is not None and wish.size <= ZERO:
-        raise CannotReverse("the size must be above zero", "Give a size, or none for the whole position")
+        raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
     if wish.mode is PositionMode.HEDGE:
         return _hedge(wish, client_oid)
     return _one_way(wish, client_oid)
@@ -160,17 +160,17 @@ def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> Revers
 
 def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if not isinstance(wish.held, Legs):
-        raise CannotReverse("the holdings are of one-way mode", "Read the positions again")
+        raise CannotReverse("The holdings are of one-way mode", "Read the positions again")
     if wish.side is None:
         if wish.held == Legs():
             raise _nothing_held(wish)
         if wish.held.long and wish.held.short:
             legs = f"{wish.symbol} LONG or {wish.symbol} SHORT"
-            raise CannotReverse(f"both sides of {wish.symbol} are held", f"Name one: {legs}")
-        raise CannotReverse("in hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
+            raise CannotReverse(f"Both sides of {wish.symbol} are held", f"Name one: {legs}")
+        raise CannotReverse("In hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
     reverses_long = wish.side is Side.BUY
     leg = wish.held.long if reverses_long else wish.held.short
-    name, other = ("long", "short") if reverses_long else ("short", "long")
+    name, other = ("LONG", "SHORT") if reverses_long else ("SHORT", "LONG")
     if leg <= ZERO:
         raise _not_held(wish, name)
     size = leg if wish.size is None else wish.size
@@ -201,12 +201,12 @@ def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
 
 def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
     if not isinstance(wish.held, Net):
-        raise CannotReverse("the holdings are of hedge mode", "Read the positions again")
+        raise CannotReverse("The holdings are of hedge mode", "Read the positions again")
     net = wish.held.net
     if not net:
         raise _nothing_held(wish)
     if wish.side is not None and (wish.side is Side.BUY) != (net > ZERO):
-        raise _not_held(wish, "long" if wish.side is Side.BUY else "short")
+        raise _not_held(wish, "LONG" if wish.side is Side.BUY else "SHORT")
     amount = abs(net)
     whole = ProjectedPosition(
         Net(-net), amount, amount, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
@@ -264,14 +264,14 @@ def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None)
 
 
 def _nothing_held(wish: ReversalParams) -> CannotReverse:
-    return CannotReverse(f"no position of {wish.symbol} is held", "There is nothing to reverse")
+    return CannotReverse(f"No position of {wish.symbol} is held", "There is nothing to reverse")
 
 
 def _not_held(wish: ReversalParams, leg: str) -> CannotReverse:
     """The leg that was named is not held: say what is."""
     if wish.held in (Legs(), Net()):
-        return CannotReverse(f"no {leg} position of {wish.symbol} is held", "There is nothing to reverse")
-    return CannotReverse(f"no {leg} position of {wish.symbol} is held", f"Held is {wish.held}")
+        return CannotReverse(f"No {leg} of {wish.symbol} is held", "There is nothing to reverse")
+    return CannotReverse(f"No {leg} of {wish.symbol} is held", f"Held is {wish.held}")
 
 
 def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:

@@ -47,6 +47,7 @@ def problems(table: str, **texts: str) -> dict[str, str]:
         ("spot-bills", {"startTime": "91d"}, "endTime", "at most 90 days after startTime"),
         ("spot-fills", {"startTime": "1d", "endTime": "2d"}, "startTime", "not after endTime"),
         ("spot-fills", {"startTime": "soon"}, "startTime", "must be a day, a time, or a span"),
+        ("spot-fills", {"endTime": "2100-01-01"}, "endTime", "not be after today"),
         ("convert", {"startTime": "120d", "endTime": "1d"}, "endTime", "at most 90 days"),
         ("transfers", {"startTime": "2d"}, "endTime", "both given or both empty"),
         ("transfers", {"endTime": "2d"}, "startTime", "both given or both empty"),

@@ -144,3 +144,19 @@ def test_case_and_space_do_not_matter_in_what_is_typed(typed: str) -> None:
 @pytest.mark.parametrize("typed", ["", "BTCUSDT", "BTCUSDT LONG", "BTCUSDTSHORT", "BTCUSDT SHORT 1"])
 def test_anything_else_is_not_what_was_asked_for(typed: str) -> None:
     assert not is_typed("BTCUSDT SHORT", typed)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (Change(ChangedFact.ORDER, "none", "buy 1 at 2", "7"), "new: buy 1 at 2"),
+        (Change(ChangedFact.ORDER, "buy 1 at 2", "gone", "7"), "gone: buy 1 at 2"),
+        (
+            Change(ChangedFact.REVERSAL, "Reverse BTCUSDT", "No position of BTCUSDT is held"),
+            "Reverse BTCUSDT is not possible any more: No position of BTCUSDT is held",
+        ),
+        (Change(ChangedFact.REVERSAL, "none", "Reverse BTCUSDT"), "Reverse BTCUSDT is possible again"),
+    ],
+)
+def test_a_change_is_told_in_a_sentence(change: Change, sentence: str) -> None:
+    assert str(change) == sentence

@@ -138,6 +138,10 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
+        dialog = await typed_dates(stage, pilot, **{"from": "yester"})
+        assert "Fill in or correct: From." in screen_text(stage.app), "the button is off for a reason"
+        dialog.query_one("#field-from", Input).value = ""
+        await pilot.press("escape")
         await typed_dates(stage, pilot, **{"from": "07-20", "to": "2026-07-29", "symbol": "btc"})
         assert "Shows 20 Jul to 29 Jul BTC, in UTC." in screen_text(stage.app)
         await pilot.press("enter")

@@ -69,6 +69,8 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
         if isinstance(parameter, Milliseconds):
             at_end = parameter.name == END
             moment_ms = read_moment(parameter.name, text, now_ms, zone, at_end=at_end)
+            if at_end and moment_ms > read_moment(END, "today", now_ms, zone, at_end=True):
+                raise InvalidRequest(END, "must not be after today", text, "Leave it empty for now.")
             return parameter.read(min(moment_ms, now_ms) if at_end else moment_ms)
         return parameter.read(text)
 

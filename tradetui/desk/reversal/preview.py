@@ -162,6 +162,7 @@ class ChangedFact(StrEnum):
     NOTIONAL = "notional"
 
 
+_NONE: Final = "none"
 _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 
 
@@ -179,8 +180,12 @@ class Change:
     row: str = ""
 
     def __str__(self) -> str:
-        name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
         before, now = self.before, self.now
+        if self.fact is ChangedFact.REVERSAL:
+            return f"{now} is possible again" if before == _NONE else f"{before} is not possible any more: {now}"
+        if self.fact is ChangedFact.ORDER:
+            return f"new: {now}" if before == _NONE else f"gone: {before}"
+        name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
         if self.fact in _SIZES:
             before, now = (grouped_digits(Decimal(size)) for size in (before, now))
         return f"{name} {before} → {now}"
@@ -193,7 +198,7 @@ def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
     if old.plan is None or new.plan is None:
         doubts = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
         now = new.plan.title if new.plan is not None else doubts or "nothing is left to reverse"
-        return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else "none", now),)
+        return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else _NONE, now),)
     return tuple(_changes(old, old.plan, new, new.plan))
 
 
@@ -214,7 +219,7 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
     for order_id in sorted(old.order_ids - new.order_ids):
         yield Change(ChangedFact.ORDER, orders.get(order_id, order_id), "gone", order_id)
     for order_id in sorted(new.order_ids - old.order_ids):
-        yield Change(ChangedFact.ORDER, "none", orders.get(order_id, order_id), order_id)
+        yield Change(ChangedFact.ORDER, _NONE, orders.get(order_id, order_id), order_id)
     if not old.margin_short and new.margin_short:
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:
@@ -244,4 +249,4 @@ def _fields(plan: ReversalPlan) -> dict[str, Any]:
 
 
 def _text(value: object) -> str:
-    return "none" if value is None else str(value)
+    return _NONE if value is None else str(value)

@@ -79,7 +79,9 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
             problem = "" if self.is_typed_in(f"field-{name}") else problems.get(name, "")
             self.show_problem(f"problem-{name}", sanitized(f"{problem[:1].upper()}{problem[1:]}"))
         shown = "everything" if chosen is None else chosen.title(self._zone, None)
-        about = f"Shows {shown}, in {zone_label(self._zone)}." if not problems else ""
+        about = f"Shows {shown}, in {zone_label(self._zone)}."
+        if problems:
+            about = self.to_correct(name.capitalize() for name in DATE_FIELDS if name in problems)
         self.show_result(acceptable=not problems, about=[about])
 
     def accept(self) -> None:

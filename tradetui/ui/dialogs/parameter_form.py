@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Generic
 
 from textual import events, on
@@ -58,6 +59,11 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         """Say what the focused box takes, and whether the form may be accepted."""
         self.confirm_button.disabled = not acceptable
         self.give_reason("\n".join(filter(None, about)))
+
+    @staticmethod
+    def to_correct(titles: Iterable[str]) -> str:
+        """Why it cannot be accepted: the fields that are missing or wrong, by their titles."""
+        return f"Fill in or correct: {', '.join(titles)}."
 
     def focused_id(self, prefix: str) -> str:
         """The rest of the focused box's id after a prefix; empty where another widget has the focus."""

@@ -106,7 +106,7 @@ class FilterForm(ParameterForm[Query | None]):
         field = self._fields.get(self.focused_id("field-"))
         choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}" if field and field.choices else ""
         if result.query is None:
-            return [choices_line, f"Fill in or correct: {', '.join(map(field_title, result.problems))}."]
+            return [choices_line, self.to_correct(map(field_title, result.problems))]
         stretch = stretch_words(result.query, self._zone)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 

@@ -112,7 +112,7 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
         assert posts(stage) == 1
         text = screen_text(stage.app)
         assert "Settled: reversed" in text
-        assert "Acknowledge" in text
+        assert "Enter Acknowledge   Esc Close" in text and "PgDn More" not in text, "all of it is on the screen"
         assert not stage.desk.execution.unsettled()  # type: ignore[union-attr]
 
 

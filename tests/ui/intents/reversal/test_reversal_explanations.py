@@ -132,7 +132,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         sentence = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
         assert posts(stage) == 0
         assert sentence in text_in_one_line(stage)
-        assert f"◂ was {was}" in text_in_one_line(stage), "the row is marked"
+        assert f"◂ size was {was}" in text_in_one_line(stage), "the row is marked"
         assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
         assert dialog._area.scroll_y == scroll
         await asyncio.sleep(25)

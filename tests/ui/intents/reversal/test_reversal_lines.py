@@ -33,7 +33,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
         assert isinstance(dialog, ReversalDialog)
         shown = text_in_one_line(stage)
         assert sentence in shown
-        assert "It cannot be read: " in shown
+        assert "It could not be read. " in shown
         assert "reading positions" not in shown
         assert not dialog.query_one("#size", Input).display
         assert not dialog.query_one("#confirm", Button).display
@@ -95,8 +95,8 @@ async def test_what_was_held_stands_under_what_is_held_now_and_under_the_net() -
         await pilot.pause()
         assert posts(stage) == 0
         shown = rows(stage)
-        assert any(f"{plan.leg} 0" in row and f"◂ was {plan.held_size}" in row for row in shown)
-        assert any("net " in row and "◂ was " in row for row in shown)
+        assert any(f"{plan.leg} 0" in row and f"◂ size was {plan.held_size}" in row for row in shown)
+        assert any("net " in row and "◂ net was " in row for row in shown)
 
 
 async def test_a_part_of_a_one_way_position_is_on_the_button_and_its_outcome_on_one_row() -> None:

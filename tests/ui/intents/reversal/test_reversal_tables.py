@@ -120,28 +120,37 @@ def test_a_low_window_has_the_worst_before_the_costs_and_no_line_to_spare() -> N
 @pytest.mark.parametrize(
     ("before", "now", "marked"),
     [
-        (Net(Decimal("-0.2934")), Net(Decimal("0.2934")), "was SHORT 0.2934"),
-        (legs("0.1214", "0.2934"), Net(Decimal("-0.2934")), "was LONG 0.1214 and SHORT 0.2934"),
-        (Net(Decimal("-0.2934")), legs("0.1214", "0.2934"), "was SHORT 0.2934"),
+        (Net(Decimal("-0.2934")), Net(Decimal("0.2934")), "held was SHORT 0.2934"),
+        (legs("0.1214", "0.2934"), Net(Decimal("-0.2934")), "held was LONG 0.1214 and SHORT 0.2934"),
+        (Net(Decimal("-0.2934")), legs("0.1214", "0.2934"), "held was SHORT 0.2934"),
     ],
 )
 def test_a_position_that_turned_or_another_mode_is_marked_and_said(
     before: Holdings, now: Holdings, marked: str
 ) -> None:
     looked_at, shown = (preview(plan(held, "sell" if isinstance(held, Legs) else None)) for held in (before, now))
-    assert any(str(change).startswith(f"held {marked.removeprefix('was ')} → ") for change in changes(looked_at, shown))
+    assert any(
+        str(change).startswith(f"held {marked.removeprefix('held was ')} → ") for change in changes(looked_at, shown)
+    )
     assert [row for row in drawn(shown, looked_at=looked_at) if row.endswith(f" ◂ {marked}")]
 
 
 def test_what_has_changed_is_marked_in_its_row() -> None:
     before = preview(plan(legs("0.1214", "0.25"), "sell"), orders=ORDERS[:1])
     rows = drawn(preview(), looked_at=before)
-    assert rows[5].endswith(" ◂ was 0.2500")
-    assert rows[6].endswith(" ◂ was -0.1286")
-    assert rows[10].endswith(" ◂ was 42,098.55"), "the notional"
-    assert rows[18].endswith(" ◂ was none")
+    assert rows[5].endswith(" ◂ size was 0.2500")
+    assert rows[6] == "   entry was 86,470.6"
+    assert rows[7].endswith(" ◂ net was -0.1286")
+    assert rows[11].endswith(" ◂ notional was 42,098.55")
+    assert rows[19].endswith(" ◂ new")
     gone = drawn(preview(orders=[]), looked_at=preview())
-    assert "order             buy 0.1186 at 81,768.4 ◂ gone" in gone
+    assert "gone          buy 0.1186 at 81,768.4" in gone
+
+
+def test_a_mark_that_does_not_fit_behind_its_row_stands_whole_below_it() -> None:
+    before = preview(plan(legs("0.1214", "0.25"), "sell"))
+    rows = drawn(preview(), NARROW, looked_at=before)
+    assert rows[rows.index(next(row for row in rows if row.startswith("SHORT"))) + 1] == " ◂ size was 0.2500"
 
 
 def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None:

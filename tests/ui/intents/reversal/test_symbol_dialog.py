@@ -35,7 +35,7 @@ async def test_one_way_refuses_the_side_that_is_not_held_by_name() -> None:
         await typed(stage, pilot, f"{held.symbol} {other}")
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
-        assert f"no {other.lower()} position of {held.symbol} is held. Held is " in text_in_one_line(stage)
+        assert f"No {other} of {held.symbol} is held. Held is " in text_in_one_line(stage)
         assert dialog.query_one("#confirm", Button).disabled
 
 

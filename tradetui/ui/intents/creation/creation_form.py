@@ -81,7 +81,7 @@ class CreationForm(ParameterForm[None]):
         result = check_form(self._kind, self._texts())
         for row in range(self._rows):
             self.show_problem(f"problem-{row}", self._problems(result, row))
-        self.show_result(acceptable=result.request is not None, about=self._about())
+        self.show_result(acceptable=result.request is not None, about=self._about(result))
 
     def desk_changed(self) -> None:
         """The lock may be another one."""
@@ -92,13 +92,14 @@ class CreationForm(ParameterForm[None]):
         lines = [
             Content.styled(scrub(f"{FIELD_TITLES[name]}: {problem}"), "$warn")
             for name, problem in result.problems[row].items()
+            if not self.is_typed_in(f"box-{row}-{name}")
         ]
         if result.missing[row]:
             missing = ", ".join(FIELD_TITLES[name].lower() for name in result.missing[row])
             lines.append(Content.styled(f"still needed: {missing}", "$quiet"))
         return Content("\n").join(lines)
 
-    def _about(self) -> list[str]:
+    def _about(self, result: CheckedForm) -> list[str]:
         name = self.focused_id("box-").rpartition("-")[2]
         lines = [
             f"{FIELD_TITLES[field.name]}: {field.rule}{'' if field.required else ', or nothing'}"
@@ -106,6 +107,9 @@ class CreationForm(ParameterForm[None]):
             for field in self._fields
             if field.name == name
         ]
+        wrong = dict.fromkeys(FIELD_TITLES[name] for problems in result.problems for name in problems)
+        if wrong:
+            lines.append(self.to_correct(wrong))
         self._showed_locked = self._creation.locked
         if self._showed_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")

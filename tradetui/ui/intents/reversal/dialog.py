@@ -23,7 +23,7 @@ from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
-from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, Frame, name_button
+from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, MORE_BELOW, Frame, name_button
 from tradetui.ui.intents.reversal.preview_area import PreviewArea
 from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
@@ -36,6 +36,7 @@ from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
 _AGE_SHOWN_S = 5.0
+_NOT_YET: Final = "Ready in a moment …"
 
 
 class Phase(Enum):
@@ -183,6 +184,8 @@ class ReversalDialog(ScrollingDialog):
         if self._preview is not None and self.shows_request:
             self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
+        if self._phase is Phase.OVER:
+            self.call_after_refresh(self._show_keys_at_the_end)
         self._show_age()
         self._tell()
 
@@ -210,10 +213,10 @@ class ReversalDialog(ScrollingDialog):
     def _say_unread(self, problem: Exception) -> None:
         """Say the whole reason, which may be longer than the line above the buttons, where the preview would stand."""
         if self._preview is not None:
-            self._disarm(f"It cannot be read: {problem}")
+            self._disarm(f"It could not be read again. {problem}")
             return
         self._unreadable = True
-        self._area.show(Content.styled(scrub(f"It cannot be read: {problem}"), "$warn"))
+        self._area.show(Content.styled(scrub(f"It could not be read. {problem}"), "$warn"))
         self._disarm("There is nothing to confirm.")
 
     def _show(self, preview: Preview) -> None:
@@ -280,11 +283,11 @@ class ReversalDialog(ScrollingDialog):
         confirm = self.confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
-            reasons = (*reasons, "arming …")
+            reasons = (*reasons, _NOT_YET)
         reasons = with_unlock_binding(reasons, trading_app(self).settings.keys)
         self._focus.go_on()
         if reasons or not armed:
-            self.give_reason("\n".join(reasons) or "arming …")
+            self.give_reason("\n".join(reasons) or _NOT_YET)
         elif self._note:
             self.give_reason(self._note)
         else:
@@ -422,11 +425,15 @@ class ReversalDialog(ScrollingDialog):
         self.give_reason("")
         self._fields.show(False)
         self.confirm_button.display = False
-        self.query_one("#keys", Static).update(KEYS_AT_THE_END)
+        self.call_after_refresh(self._show_keys_at_the_end)
         self._frame.border_subtitle = ""
         self._show_age()
         self.cancel_button.label, self.cancel_button.disabled = "Acknowledge", True
         self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
+
+    def _show_keys_at_the_end(self) -> None:
+        keys = f"{KEYS_AT_THE_END}{MORE_BELOW if self._area.max_scroll_y else ''}"
+        self.query_one("#keys", Static).update(keys)
 
     async def _arm_acknowledgement(self) -> None:
         """Let the end be read: Enter pressed once too often must not close it unseen."""

@@ -16,7 +16,8 @@ from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
 KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
-KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close   PgDn More"
+KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
+MORE_BELOW: Final = "   PgDn More"
 _BESIDE_BUTTON: Final = 30
 """Cells of the line of buttons that are not the confirm button's words."""
 _LEAST_BUTTON: Final = 16

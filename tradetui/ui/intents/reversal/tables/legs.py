@@ -116,8 +116,8 @@ def _leg_rows(
             then,
             entry,
             f"entry was {figures.price(entry_now)}" if now and entry_now is not None else "",
-            None if was is None else f"was {figures.size(was_size)}",
-            "bold $accent" if is_reversed else "bold",
+            None if was is None else f"{ChangedFact.SIZE} was {figures.size(was_size)}",
+            f"bold ${name.lower()}" if is_reversed else f"${name.lower()}",
         )
     net, then_net = before.long - before.short, after.long - after.short
     yield _HeldRow(
@@ -125,14 +125,14 @@ def _leg_rows(
         net,
         then_net,
         note=_net_note(preview, net),
-        changed=marks.was(ChangedFact.HELD) if was_net == net else f"was {figures.size(was_net, signed=True)}",
+        changed=marks.was(ChangedFact.HELD) if was_net == net else f"net was {figures.size(was_net, signed=True)}",
         is_signed=True,
     )
 
 
 def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figures, marks: Marks) -> Iterator[_HeldRow]:
     entry_now, was = _entry_now(preview, plan.leg), marks.before(ChangedFact.SIZE)
-    changed = marks.was(ChangedFact.HELD) if was is None else f"was {figures.size(Decimal(was))}"
+    changed = marks.was(ChangedFact.HELD) if was is None else f"{ChangedFact.SIZE} was {figures.size(Decimal(was))}"
     for index, result in enumerate(plan.results):
         after = result.after
         assert isinstance(after, Net)
@@ -150,7 +150,7 @@ def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figure
             entry,
             f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
             None if index else changed,
-            "bold $accent",
+            f"bold ${plan.leg.lower()}",
             is_signed=True,
         )
 

@@ -18,7 +18,7 @@ from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import figures_of
 from tradetui.ui.intents.reversal.tables.legs import legs_table
-from tradetui.ui.intents.reversal.tables.orders import orders_table
+from tradetui.ui.intents.reversal.tables.orders import KIND_WIDTH, orders_table
 from tradetui.ui.intents.reversal.tables.risks import MARGIN_SHORT, risk_table
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room, line
 from tradetui.ui.safe_text import sanitized
@@ -33,10 +33,9 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
-        yield from _position_lines(preview, marks, room.width)
         return
     blank = [Content("")] if room.is_airy else []
-    yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), "bold $accent")
+    yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), f"bold ${plan.leg.lower()}")
     yield sanitized(_action(plan))
     yield from blank
     yield from legs_table(preview, plan, marks, room)
@@ -50,7 +49,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     yield from orders_table(preview.resting, figures_of(preview), mark, marks, room)
     for change in changed:
         if change.fact is ChangedFact.ORDER and change.now == "gone":
-            yield Content.assemble(line("order", change.before), (" ◂ gone", CHANGED))
+            yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
     yield from blank
     for index, text in enumerate(textwrap.wrap(scrub(_assumptions(plan)), max(20, room.width - len(_ASSUMED)))):
         yield Content.styled(f"{_ASSUMED if not index else ' ' * len(_ASSUMED)}{text}", "$quiet")
@@ -79,7 +78,7 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
     yield Content.styled("Where the figures come from", "$quiet")
     yield from _position_lines(preview, Marks(changed), width)
     yield hanging_line(
-        "read", "Positions, orders, account, bid and ask were read together; the frame above says how long ago."
+        "read", "Positions, orders, account, bid and ask were read together; the frame says how long ago."
     )
     for figure in preview.figures:
         value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)

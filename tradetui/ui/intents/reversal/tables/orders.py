@@ -17,9 +17,11 @@ from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room
 from tradetui.wire.text.sanitize import scrub
 
-_KIND, _ACTION, _AWAY = 14, 36, 8
+KIND_WIDTH: Final = 14
+_ACTION, _AWAY = 36, 8
 _GAP: Final = 3
 _LEAST_ACTION: Final = 22
+_NEW: Final = " ◂ new"
 
 
 def orders_table(
@@ -35,9 +37,9 @@ def orders_table(
     shown = _listed(resting, marks, room.most_orders)
     actions = {order.order_id: _action(order, figures) for order in shown}
     longest = max(map(len, actions.values()), default=0)
-    widest = _ACTION if room.is_wide else room.width - _KIND - _AWAY - 1
+    widest = _ACTION if room.is_wide else room.width - KIND_WIDTH - _AWAY - 1
     width = max(_LEAST_ACTION, min(widest, longest + 1))
-    title = f"{'Orders, stops':<{_KIND + width}}{'away':>{_AWAY}}"
+    title = f"{'Orders, stops':<{KIND_WIDTH + width}}{'away':>{_AWAY}}"
     yield Content.styled(f"{title}{' ' * _GAP}{'afterwards' if room.is_wide else ''}".rstrip(), "$quiet")
     for order in shown:
         yield from _row(order, actions[order.order_id], width, mark, marks, room)
@@ -48,7 +50,7 @@ def orders_table(
 def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence[OrderImpact]:
     if len(resting) <= most:
         return resting
-    touched = [order for order in resting if order.wrong_way or order.assumed or _was(order, marks) is not None]
+    touched = [order for order in resting if order.wrong_way or order.assumed or _is_new(order, marks)]
     others = [order for order in resting if order not in touched]
     chosen = [*touched, *others[: max(0, most - 1 - len(touched))]]
     return [order for order in resting if order in chosen]
@@ -60,16 +62,16 @@ def _row(
     away = UNKNOWN if order.price is None or not mark else per_cent((order.price - mark) / mark, signed=True)
     style = "bold $warn" if order.wrong_way else ""
     effect = f"{scrub(order.effect)}{'  !' if order.wrong_way else ''}"
-    head = (f"{order.kind:<{_KIND}}", style or "$quiet")
+    head = (f"{order.kind:<{KIND_WIDTH}}", style or "$quiet")
     middle = (f"{scrub(action):<{width}}{away:>{_AWAY}}", style)
-    was = _was(order, marks)
-    changed = [] if was is None else [(f" ◂ was {scrub(was)}", CHANGED)]
-    if room.is_wide and _KIND + max(width, len(action)) + _AWAY + _GAP + len(effect) <= room.width:
+    changed = [(_NEW, CHANGED)] if _is_new(order, marks) else []
+    beside = KIND_WIDTH + max(width, len(action)) + _AWAY + _GAP + len(effect) + (len(_NEW) if changed else 0)
+    if room.is_wide and beside <= room.width:
         yield Content.assemble(head, middle, (f"{' ' * _GAP}{effect}", style), *changed)
         return
     yield Content.assemble(head, middle, *changed)
-    for part in textwrap.wrap(effect, max(_LEAST_ACTION, room.width - _KIND)):
-        yield Content.assemble((f"{' ' * _KIND}{part}", style))
+    for part in textwrap.wrap(effect, max(_LEAST_ACTION, room.width - KIND_WIDTH)):
+        yield Content.assemble((f"{' ' * KIND_WIDTH}{part}", style))
 
 
 def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
@@ -77,8 +79,8 @@ def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
     return ZERO if order.price is None or mark is None else abs(order.price - mark)
 
 
-def _was(order: OrderImpact, marks: Marks) -> str | None:
-    return marks.before(ChangedFact.ORDER, order.order_id)
+def _is_new(order: OrderImpact, marks: Marks) -> bool:
+    return marks.before(ChangedFact.ORDER, order.order_id) is not None
 
 
 def _action(order: OrderImpact, figures: Figures) -> str:

@@ -71,14 +71,16 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         length = name_width + len(cells)
         note = scrub(row.note)
         changed = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
-        if note and (room.is_wide or row.keeps_note) and length + _GAP + len(note) + len(changed) <= room.width:
-            parts.append((f"{' ' * _GAP}{note}", row.note_style))
-            note = ""
+        behind: list[tuple[str, str]] = []
+        below: list[tuple[str, str]] = []
         if changed:
-            parts.append((changed, CHANGED))
-        yield Content.assemble(*parts)
-        if note and (row.keeps_note or room.is_wide):
-            yield Content.assemble((f"{' ' * min(name_width, _GAP)}{note}", row.note_style))
+            (behind if length + len(changed) <= room.width else below).append((changed, CHANGED))
+        if note and (room.is_wide or row.keeps_note):
+            fits = length + _GAP + len(note) + len(changed) <= room.width
+            (behind if fits else below).insert(0, (f"{' ' * _GAP}{note}", row.note_style))
+        yield Content.assemble(*parts, *behind)
+        if below:
+            yield Content.assemble(*below)
 
 
 def line(label: str, text: str, style: str = "", *, width: int | None = None) -> Content:
@@ -100,6 +102,6 @@ class Marks:
         return self._before.get((fact, row))
 
     def was(self, fact: ChangedFact, row: str = "") -> str | None:
-        """`was 0.2934`, None where it has not changed."""
+        """`size was 0.2934`, None where it has not changed."""
         before = self.before(fact, row)
-        return None if before is None else f"was {before}"
+        return None if before is None else f"{row or fact} was {before}"
