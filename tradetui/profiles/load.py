@@ -79,25 +79,12 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     name = flags.profile or environ.get("TRADETUI_PROFILE") or default
     if name is None and len(sources) == 1:
         name = next(iter(sources))
-    source = None
-    if name is not None and name not in sources and (sources or flags.profile):
-        raise ConfigurationError(
-            f"there is no profile {name!r}" + _suggestion(name, list(sources)),
-            location=str(file),
-            key="profile",
-            remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
-        )
     environment_is_complete = _complete_environment(environ, base_url=flags.base_url)
     if name is None and sources and not environment_is_complete:
-        raise ConfigurationError(
-            f"several profiles and no default_profile: {', '.join(sources)}",
-            location=str(file if file.is_file() else profiles_dir(file)),
-            key="default_profile",
-            remedy=f'Choose one with --profile, or write default_profile = "{next(iter(sources))}" into {file}'
-            + (" above its first table." if file.is_file() else ", a new file."),
-        )
-    if name is not None:
-        source = sources.get(name)
+        raise _no_default(sources, file)
+    if name is not None and name not in sources and (sources or flags.profile):
+        raise _no_such_profile(name, sources, file)
+    source = None if name is None else sources.get(name)
     overlay = _overlay(environ, flags)
     if source is None and not environment_is_complete:
         raise NoProfile("no configuration", location=str(file))
@@ -114,6 +101,25 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
         file=source.file if source else None,
         environ=environ,
         proxy_source=PROXY_FLAG if "proxy" in overlay else "the profile",
+    )
+
+
+def _no_such_profile(name: str, sources: Mapping[str, _Source], file: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"there is no profile {name!r}" + _suggestion(name, list(sources)),
+        location=str(file),
+        key="profile",
+        remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
+    )
+
+
+def _no_default(sources: Mapping[str, _Source], file: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"several profiles and no default_profile: {', '.join(sources)}",
+        location=str(file if file.is_file() else profiles_dir(file)),
+        key="default_profile",
+        remedy=f'Choose one with --profile, or write default_profile = "{next(iter(sources))}" into {file}'
+        + (" above its first table." if file.is_file() else ", a new file."),
     )
 
 

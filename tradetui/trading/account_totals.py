@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from tradetui.trading.contract_math import is_dollar
+from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
 from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.text.counted import counted
@@ -15,8 +15,6 @@ from tradetui.wire.text.counted import counted
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import FuturesAccount
-
-_ZERO: Final = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +64,30 @@ def totals_of(
     """
     are_read = positions is not None
     positions = tuple(positions or ())
-    open_profits = [in_dollars(position, position.unrealised) for position in positions]
-    known_profits = [profit for profit in open_profits if profit is not None]
     pools = _union_pools(accounts)
     single = [row for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)]
-    known_equities = [row.usdt_equity for row in single if row.usdt_equity is not None]
     no_equity_because = _no_equity_because(single, undecodable_rows)
-    union = [row.union_total_margin for row in pools if row.union_total_margin is not None]
-    available = [row.union_available for row in pools if row.union_available is not None]
-    profits = [profit for row in accounts if (profit := _profit_in_usdt(row)) is not None]
-    ratios = [row.margin_ratio for row in accounts if row.margin_ratio is not None]
-    ratios += [
-        position.margin_ratio
-        for position in positions
-        if position.margin_ratio is not None and same(position.margin_mode, MarginMode.ISOLATED)
-    ]
+    equities = _known([*(row.usdt_equity for row in single), *(row.union_total_margin for row in pools)])
+    isolated = [position for position in positions if same(position.margin_mode, MarginMode.ISOLATED)]
+    ratios = _known([*(row.margin_ratio for row in accounts), *(position.margin_ratio for position in isolated)])
+    open_profits = [in_dollars(position, position.unrealised) for position in positions]
     return Totals(
-        equity=sum(known_equities + union, _ZERO) if not no_equity_because and (single or union) else None,
-        unrealised=sum(profits, _ZERO) if profits and not undecodable_rows else None,
+        equity=None if no_equity_because else known_sum(equities),
+        unrealised=None if undecodable_rows else known_sum(_known(map(_profit_in_usdt, accounts))),
         worst_margin_ratio=max(ratios, default=None),
-        union_available=sum(available, _ZERO) if available else None,
+        union_available=known_sum(_known(row.union_available for row in pools)),
         has_single=bool(single),
         has_union=bool(pools),
-        open_profit=sum(known_profits, _ZERO) if are_read and len(known_profits) == len(open_profits) else None,
+        open_profit=known_sum([ZERO, *open_profits]) if are_read else None,
         open_profit_is_converted=any(position.product_type.is_coin_margined for position in positions),
-        least_free=min((part for row in accounts if (part := free_part(row)) is not None), default=None),
+        least_free=min(_known(map(free_part, accounts)), default=None),
         exposure=exposure_of(positions) if are_read else None,
         no_equity_because=no_equity_because,
     )
+
+
+def _known(amounts: Iterable[Decimal | None]) -> list[Decimal]:
+    return [amount for amount in amounts if amount is not None]
 
 
 def _no_equity_because(single: Sequence[FuturesAccount], undecodable_rows: int) -> str:

@@ -29,6 +29,19 @@ def requests_of(
 
     Without a span each request is read as it stands; raises InvalidRequest.
     """
+    values = _values_of(options, endpoint, loaded, now_ms)
+    span = _span_in_pieces(options, endpoint, values, now_ms)
+    groups = []
+    for product_type in _product_types(options, endpoint, loaded, values.get("symbol")):
+        base = values if product_type is None else {**values, "productType": product_type}
+        name, choices = MERGED.get(options.what, ("", ()))
+        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
+        groups.append([endpoint.request(**base, **more) for more in chosen])
+    return groups, span
+
+
+def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> dict[str, Any]:
+    """The parameters of the request by name, as the options give them or the interface wants them."""
     values = {
         name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
     }
@@ -43,7 +56,6 @@ def requests_of(
     if options.what == TableName.CONVERT:
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
-    span = _span_in_pieces(options, endpoint, values, now_ms)
     if (older_than := getattr(options, "idLessThan", None)) is not None:
         if not older_than.isdecimal():
             raise InvalidRequest("idLessThan", "an id, which has digits alone", older_than, "Copy it from a row.")
@@ -51,21 +63,21 @@ def requests_of(
     if endpoint.page is not None:
         wanted = options.limit if options.limit is not None else endpoint.page.default
         values["limit"] = endpoint.page.maximum if options.all else min(wanted, endpoint.page.maximum)
-    product_types: Iterable[str | None] = [None]
-    if "productType" in _parameters(endpoint):
-        product_types = loaded.profile.product_types
-        if getattr(options, "product_type", None) is None and (symbol := values.get("symbol")):
-            likely = [
-                product_type for product_type in product_types if may_trade(ProductType(product_type), str(symbol))
-            ]
-            product_types = likely or product_types
-    groups = []
-    for product_type in product_types:
-        base = values if product_type is None else {**values, "productType": product_type}
-        name, choices = MERGED.get(options.what, ("", ()))
-        chosen = [{}] if name in base or not choices else [{name: choice} for choice in choices]
-        groups.append([endpoint.request(**base, **more) for more in chosen])
-    return groups, span
+    return values
+
+
+def _product_types(
+    options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, symbol: str | None
+) -> Iterable[str | None]:
+    """The product types to be read, of a symbol those that may trade it; None alone where the endpoint has none."""
+    if "productType" not in _parameters(endpoint):
+        return [None]
+    product_types = loaded.profile.product_types
+    if symbol is None or getattr(options, "product_type", None) is not None:
+        return product_types
+    return [
+        product_type for product_type in product_types if may_trade(ProductType(product_type), symbol)
+    ] or product_types
 
 
 def in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:

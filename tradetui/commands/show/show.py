@@ -97,13 +97,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress.end()
     if failure is not None:
         return report(failure)
-    newest = counted(progress.rows, "row")
-    if progress.cut:
-        way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
-        way += "without --limit reads every page" if options.all else "reads every page"
-        say(f"tradetui: these are the newest {newest}; there are more: {way}.")
-    elif progress.may_be_cut:
-        say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
+    _say_what_is_left_out(options, progress)
     if progress.undecodable_rows:
         say(
             f"tradetui: not shown, since unreadable: {counted(progress.undecodable_rows, 'row')}. "
@@ -115,6 +109,16 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
             say(f"tradetui: {remark}")
         return ATTENTION if writer.unknown else DONE
     return DONE
+
+
+def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress) -> None:
+    newest = counted(progress.rows, "row")
+    if progress.cut:
+        way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
+        way += "without --limit reads every page" if options.all else "reads every page"
+        say(f"tradetui: these are the newest {newest}; there are more: {way}.")
+    elif progress.may_be_cut:
+        say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
 
 
 def _period_of_funding(

@@ -50,35 +50,32 @@ def match_issued_keys(
     else to the note it carries, else, where nothing is missing, to its place.
     """
     issued_keys = [_issued_key(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
-    named = [_name(row) for row in rows] + [_undecodable_name(row.received) for row in undecodable_rows]
-    free = set(range(len(issued_keys)))
-    of: list[int | None] = [None] * len(requested_keys)
-    for request_index, requested_key in enumerate(requested_keys):
-        of[request_index] = _only([at for at in free if named[at].startswith(requested_key.title.casefold())], free)
-    for request_index, requested_key in enumerate(requested_keys):
-        if (
-            of[request_index] is None
-            and requested_key.label
-            and [other.label for other in requested_keys].count(requested_key.label) == 1
-        ):
-            of[request_index] = _only([at for at in free if issued_keys[at].label == requested_key.label], free)
-    without = [request_index for request_index, at in enumerate(of) if at is None]
-    if len(issued_keys) == len(requested_keys) and len(without) == len(free):
-        for request_index, at in zip(without, sorted(free), strict=True):
-            of[request_index] = at
-        free.clear()
+    names = [_name(row) for row in rows] + [_undecodable_name(row.received) for row in undecodable_rows]
+    labels = [requested_key.label for requested_key in requested_keys]
+    free_rows = set(range(len(issued_keys)))
+    row_of: dict[int, int] = {}
+    """The index of a row by that of the key requested."""
+
+    def take_only(key_index: int, row_indexes: list[int]) -> None:
+        if len(row_indexes) == 1:
+            row_of[key_index] = row_indexes[0]
+            free_rows.discard(row_indexes[0])
+
+    for key_index, requested_key in enumerate(requested_keys):
+        title = requested_key.title.casefold()
+        take_only(key_index, [row_index for row_index in free_rows if names[row_index].startswith(title)])
+    for key_index, label in enumerate(labels):
+        if key_index not in row_of and label and labels.count(label) == 1:
+            take_only(key_index, [row_index for row_index in free_rows if issued_keys[row_index].label == label])
+    without_row = [key_index for key_index in range(len(requested_keys)) if key_index not in row_of]
+    if len(issued_keys) == len(requested_keys) and len(without_row) == len(free_rows):
+        row_of.update(zip(without_row, sorted(free_rows), strict=True))
+        free_rows.clear()
     ours = [
-        None if at is None else replace(issued_keys[at], passphrase=requested_keys[request_index].passphrase)
-        for request_index, at in enumerate(of)
+        replace(issued_keys[row_of[key_index]], passphrase=requested_key.passphrase) if key_index in row_of else None
+        for key_index, requested_key in enumerate(requested_keys)
     ]
-    return ours, [issued_keys[at] for at in sorted(free)]
-
-
-def _only(candidates: list[int], free: set[int]) -> int | None:
-    if len(candidates) != 1:
-        return None
-    free.discard(candidates[0])
-    return candidates[0]
+    return ours, [issued_keys[row_index] for row_index in sorted(free_rows)]
 
 
 def _issued_key(row: object) -> IssuedKey:
