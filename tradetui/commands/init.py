@@ -161,8 +161,8 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     }
     secrets: dict[str, str] = {}
     missing: list[str] = []
-    for name, (variable, question, asked_by) in wanted.items():
-        value = environ.get(variable) or (_answer(asked_by, question) if asks else "")
+    for name, (variable, question, read_answer) in wanted.items():
+        value = environ.get(variable) or (_answer(read_answer, question) if asks else "")
         if value:
             secrets[name] = value
         else:
@@ -176,8 +176,8 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     return secrets
 
 
-def _answer(asked_by: Callable[[str], str], question: str) -> str:
+def _answer(read_answer: Callable[[str], str], question: str) -> str:
     try:
-        return asked_by(question)
+        return read_answer(question)
     except EOFError:
         return ""

@@ -92,8 +92,8 @@ class PageWalk(Generic[Row]):
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
             return None
         if self._pages_of_piece == 1:
-            asked_for = min(getattr(request, "limit", None) or rule.default, rule.maximum)
-            self._full_page = asked_for if reply.count % ROUND_ROWS else reply.count
+            requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
+            self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
         return None if self._goes_round(request, cursor) else cursor

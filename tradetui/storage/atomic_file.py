@@ -34,17 +34,17 @@ def atomic_writer(
     if not overwrite and file.exists():
         raise FileExistsError(f"{file} exists")
     descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    beside = Path(name)
+    temporary_file = Path(name)
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as stream:
             os.fchmod(stream.fileno(), mode)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        if overwrite or not _linked(beside, file):
-            os.replace(beside, file)
+        if overwrite or not _linked(temporary_file, file):
+            os.replace(temporary_file, file)
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary_file.unlink(missing_ok=True)
         raise
     if durable:
         sync_directory(file.parent)
@@ -87,14 +87,14 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _linked(beside: Path, file: Path) -> bool:
+def _linked(temporary_file: Path, file: Path) -> bool:
     """Give a written file its free name; False on a file system without links. Raises FileExistsError."""
     try:
         # Unlike a rename, a link fails where another program has just made a file of that name.
-        file.hardlink_to(beside)
+        file.hardlink_to(temporary_file)
     except FileExistsError:
         raise
     except OSError:
         return False
-    beside.unlink()
+    temporary_file.unlink()
     return True

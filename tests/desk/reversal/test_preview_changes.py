@@ -41,7 +41,7 @@ def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str 
         "resting": (),
         "order_ids": frozenset(),
         "stops_known": True,
-        "asked_at": 0.0,
+        "requested_at": 0.0,
         "read_at": 0.0,
     }
     return Preview(**{**values, **more})

@@ -90,7 +90,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         history = history_of(stage)
         fills_of_period = history.table.shown
         assert fills_of_period > 300
-        funding = money_sentences.funding_beside(screen._reading.total_figures(), "USDT", screen.cell_format)
+        funding = money_sentences.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
         assert funding
         assert f"{funding} beside these fills" in screen_text(stage.app)
         await pilot.press("escape")

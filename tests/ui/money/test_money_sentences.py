@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.money_sentences import (
-    funding_beside,
+    funding_beyond_fills,
     nothing_sentence,
     open_change_reason,
     period_sentence,
@@ -56,14 +56,14 @@ def test_the_wallet_s_move_is_told_with_what_it_is_made_of() -> None:
 def test_funding_stands_beside_the_fills_that_do_not_show_it() -> None:
     def beside(funding: str | None, *, is_complete: bool = True, coin: str = "USDT") -> str:
         amount = None if funding is None else Decimal(funding)
-        return funding_beside(ResultFigures(funding=amount, is_complete=is_complete), coin, DEFAULT_FORMAT)
+        return funding_beyond_fills(ResultFigures(funding=amount, is_complete=is_complete), coin, DEFAULT_FORMAT)
 
     assert beside("-14.86") == "funding -14.86 USDT"
     assert beside("-14.86", is_complete=False) == "funding -14.86? USDT"
     assert beside("0.00012", coin="BTC").endswith(" BTC")
     assert beside(None) == "funding that is not known"
     assert beside("0") == ""
-    assert funding_beside(None, "USDT", DEFAULT_FORMAT) == ""
+    assert funding_beyond_fills(None, "USDT", DEFAULT_FORMAT) == ""
 
 
 def test_a_gap_is_named_by_its_times() -> None:

@@ -18,7 +18,7 @@ from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.position_market import PositionMarket, StopState
 from tradetui.trading.positions import reported
-from tradetui.ui.records.detail_fields import ASKED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
+from tradetui.ui.records.detail_fields import AS_REQUESTED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -41,7 +41,7 @@ ROW = {
 def test_every_field_is_there_with_what_is_unusual() -> None:
     row = ProductRow(ProductType.USDT_FUTURES, PendingOrder.from_row(ROW))
     fields = {field.name: field for field in fields_of(row, UTC)}
-    assert (fields["product type"].value, fields["product type"].mark) == ("USDT-FUTURES", ASKED)
+    assert (fields["product type"].value, fields["product type"].mark) == ("USDT-FUTURES", AS_REQUESTED)
     assert (fields["size"].value, fields["size"].received, fields["size"].mark) == ("0.10", "0.10", "")
     assert (
         fields["presetStopLossPrice"].value,

@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.database import Place
+from tradetui.desk.archive.database import RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -43,7 +43,7 @@ async def settled(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-def sums_under_columns(page: Iterable[tuple[Place, ProductRow[Record]]]) -> Sequence[str]:
+def sums_under_columns(page: Iterable[tuple[RowRank, ProductRow[Record]]]) -> Sequence[str]:
     """What the row under the fills of a page of the archive shall say."""
     rows = [ProductRow(row.product_type, fill_of(row)) for _, row in page]
     return [text for text, _ in fills_totals(rows, CellFormat()).values()]

@@ -214,7 +214,7 @@ def sync_left_out(patch: Patch) -> None:
 
 
 def written_in_place(patch: Patch) -> None:
-    patch.setattr(KeyFolder, "_beside", lambda self, name: self.path(name))
+    patch.setattr(KeyFolder, "_temporary_file", lambda self, name: self.path(name))
 
 
 def names_overwritten(patch: Patch) -> None:

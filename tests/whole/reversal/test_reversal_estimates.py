@@ -118,4 +118,4 @@ async def test_without_a_ticker_the_mark_is_the_price_and_nothing_waits_for_it()
         preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
         assert preview.estimates is not None
         assert preview.estimates.costs.price_from is PriceSource.MARK
-        assert preview.read_at - preview.asked_at < 2
+        assert preview.read_at - preview.requested_at < 2

@@ -27,7 +27,7 @@ OTHERS_WAIT_S: Final = 2.0
 """How long a session leaves desktop and command to the one that was typed into last."""
 TYPED_EVERY_S: Final = 2.0
 """Typing is noted at most so often."""
-LIMIT_SAID_EVERY_S: Final = 60.0
+LIMIT_NOTICE_EVERY_S: Final = 60.0
 """At most so often it is said that the command is not run, since it would run too often; the log says it each time."""
 _IN_MEMORY: Final = 200
 
@@ -54,7 +54,7 @@ class AlertDelivery:
         self._failure_listeners: list[Callable[[str], None]] = []
         self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._limit_said_s = -LIMIT_SAID_EVERY_S
+        self._limit_notice_s = -LIMIT_NOTICE_EVERY_S
 
     def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
         """Call the listener with a sentence when an alert could not be delivered; returns what ends it."""
@@ -160,8 +160,8 @@ class AlertDelivery:
         assert command is not None
         if not self._limit.take():
             failure = f"not run: {self._settings.commands_a_minute} a minute are allowed"
-            if (now_s := self._clock.monotonic()) - self._limit_said_s >= LIMIT_SAID_EVERY_S:
-                self._limit_said_s = now_s
+            if (now_s := self._clock.monotonic()) - self._limit_notice_s >= LIMIT_NOTICE_EVERY_S:
+                self._limit_notice_s = now_s
                 self._say_failure(failure)
         else:
             event = alert.as_json(self.account, self._settings.profile, self._settings.environment)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic
 
-from tradetui.desk.archive.database import Archive, Place, Selection
+from tradetui.desk.archive.database import Archive, RowRank, Selection
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
@@ -54,7 +54,7 @@ class ArchiveRows(Generic[RecordT]):
         self._changed = changed or (lambda: None)
         self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
         self._places: dict[str, int] = {}
-        self._ends: OrderedDict[int, Place] = OrderedDict()
+        self._ends: OrderedDict[int, RowRank] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
         self._narrowing: asyncio.Task[None] | None = None
 
@@ -104,7 +104,7 @@ class ArchiveRows(Generic[RecordT]):
 
     async def chunks(self) -> AsyncIterator[list[ProductRow[RecordT]]]:
         """All rows from the first to the last, so many at a time; other work of the disk goes between."""
-        after: Place | None = None
+        after: RowRank | None = None
         while page := await self._disk.run(self._archive.page, self.selection, after, CHUNK, newest=self.newest):
             yield [row for _, row in page]
             after = page[-1][0]
@@ -169,7 +169,7 @@ class ArchiveRows(Generic[RecordT]):
         self.generation += 1
         self._changed()
 
-    def _read(self, number: int, count: int, ends: dict[int, Place]) -> list[tuple[Place, ProductRow[RecordT]]]:
+    def _read(self, number: int, count: int, ends: dict[int, RowRank]) -> list[tuple[RowRank, ProductRow[RecordT]]]:
         """Read one page by the shortest way; runs on the disk's thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
         before = max((known_page for known_page in ends if known_page < number), default=None)
@@ -195,7 +195,7 @@ class WholeArchive(Generic[RecordT]):
         self._selection = selection
         self._newest = newest
         self._first = 0
-        self._page: list[tuple[Place, ProductRow[RecordT]]] = []
+        self._page: list[tuple[RowRank, ProductRow[RecordT]]] = []
 
     def row(self, index: int) -> ProductRow[RecordT] | None:
         """The row at a place, each asked for after the one before it; None behind the last there is."""

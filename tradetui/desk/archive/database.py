@@ -103,7 +103,7 @@ class Selection(Generic[RecordT]):
         return " AND ".join(parts), values
 
 
-Place = tuple[int, str, str]
+RowRank = tuple[int, str, str]
 """Where a row stands: time, ordinal of its id, product type."""
 
 
@@ -377,15 +377,15 @@ class Archive:
         return row_count
 
     def page(
-        self, selection: Selection[RecordT], after: Place | None, limit: int, *, newest: bool = True, skip: int = 0
-    ) -> list[tuple[Place, ProductRow[RecordT]]]:
+        self, selection: Selection[RecordT], after: RowRank | None, limit: int, *, newest: bool = True, skip: int = 0
+    ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
         """Rows that follow a place (or from the very end where none is given), by time, in either direction.
 
         `skip` leaves out so many more first; only the index is walked for them.
         """
         where, values = self._where(selection)
         way, order = ("<", "DESC") if newest else (">", "ASC")
-        page: list[tuple[Place, ProductRow[RecordT]]] = []
+        page: list[tuple[RowRank, ProductRow[RecordT]]] = []
         rows_left = True
         while rows_left and len(page) < limit:  # once, unless rows cannot be read and others come in their place
             beyond = f" AND (time, ordinal, product_type) {way} (?, ?, ?)" if after is not None else ""

@@ -228,13 +228,13 @@ def spans_never_kept(connection: sqlite3.Connection, query: ResultQuery) -> list
     """
     spans = []
     for product_type in tuple(ProductType) if query.product_types is None else query.product_types:
-        told_from = bill_coverage(connection, product_type).since
-        if query.since is None or told_from is None:
+        bills_since = bill_coverage(connection, product_type).since
+        if query.since is None or bills_since is None:
             continue
         first_quarter = connection.execute(
             "SELECT min(quarter) FROM ledger_quarter WHERE product_type = ?", (str(product_type),)
         ).fetchone()[0]
-        known_from = told_from if first_quarter is None else min(told_from, int(first_quarter) * QUARTER_MS)
+        known_from = bills_since if first_quarter is None else min(bills_since, int(first_quarter) * QUARTER_MS)
         if query.since < known_from - HOUR_MS:
             spans.append(MissingSpan(product_type, 0, known_from - 1))
     return spans

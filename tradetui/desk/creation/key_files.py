@@ -107,10 +107,10 @@ class KeyFolder:
 
     def replace(self, name: str, text: str) -> None:
         """Write beside it, sync, and put it in its place in one step."""
-        beside = self._beside(name)
+        temporary_file = self._temporary_file(name)
         with self._usable():
-            write_synced(beside, text, new=False)
-            os.replace(beside, self.path(name))
+            write_synced(temporary_file, text, new=False)
+            os.replace(temporary_file, self.path(name))
             sync_directory(self._folder)
 
     def remove(self, name: str) -> None:
@@ -122,12 +122,12 @@ class KeyFolder:
     def finish_what_was_begun(self) -> None:
         """Put in its place what a crash left beside it, the only copy of a secret perhaps; torn text is left alone."""
         with self._usable():
-            for beside in self._folder.glob(".*.toml.new"):
-                if _is_complete(beside):
-                    os.replace(beside, self._folder / beside.name[1:].removesuffix(".new"))
+            for temporary_file in self._folder.glob(".*.toml.new"):
+                if _is_complete(temporary_file):
+                    os.replace(temporary_file, self._folder / temporary_file.name[1:].removesuffix(".new"))
                     sync_directory(self._folder)
 
-    def _beside(self, name: str) -> Path:
+    def _temporary_file(self, name: str) -> Path:
         return self._folder / f".{name}.toml.new"
 
     @contextmanager

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from tradetui.desk.alerts.alert_event import one_sentence
-from tradetui.desk.alerts.detection.alert_sentences import filled_words, fills_sentence, order_words, trigger_sentence
+from tradetui.desk.alerts.detection.alert_sentences import filled_text, fills_sentence, order_text, trigger_sentence
 from tradetui.desk.alerts.detection.order_fills import OrderFills
 from tradetui.desk.events.account_event import AccountEvent, EventKind, OrderState
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
@@ -42,9 +42,9 @@ def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> 
 
 def _order_sentence(order: PendingOrder, details: Mapping[str, Any], precision: Precision) -> str:
     state, filled = OrderState(details["state"]), Decimal(details["filled"])
-    text = f"Order {state}: {order_words(order, precision)}"
+    text = f"Order {state}: {order_text(order, precision)}"
     if state is not OrderState.NEW or filled:
-        text += f", {filled_words(order, filled, precision)}"
+        text += f", {filled_text(order, filled, precision)}"
     elif (effect := effect_of_order(order)) is not None and effect.leg is not None:
         text += f", {effect.present}"
     return f"{text}{_MISSED if details['missed'] else ''}"

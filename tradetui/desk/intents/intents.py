@@ -200,7 +200,7 @@ class Intents:
     def _look_into(
         self, journal: Journal, moment: Moment
     ) -> tuple[bool | None, list[Intent], dict[str, tuple[str, State]], dict[str, str]]:
-        journal.check_place()
+        journal.check_not_replaced()
         elsewhere: dict[str, str] = {}
         if isinstance(journal, RegisteredJournal) and self.trouble is None:
             if journal.touched and journal.last_event_number() <= _VERIFIED_WITH_EACH_LOOK:

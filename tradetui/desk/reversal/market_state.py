@@ -73,7 +73,7 @@ class _Known:
     orders: Sequence[PendingOrder]
     accounts: Sequence[FuturesAccount]
     ticker: Ticker | None
-    asked_at: float
+    requested_at: float
 
 
 class MarketState:
@@ -106,7 +106,7 @@ class MarketState:
         return await self._preview(shown.target, product_type, shown.contract, shown.stops, known)
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
-        asked_at = self._clock.monotonic()
+        requested_at = self._clock.monotonic()
         async with ReadGroup() as group:
             held, orders, accounts, ticker = await asyncio.gather(
                 group.begin(self.held(product_type, symbol)),
@@ -114,7 +114,7 @@ class MarketState:
                 group.begin(self._accounts(product_type)),
                 group.begin(self._ticker(product_type, symbol)),
             )
-        return _Known(held, orders, accounts, ticker, asked_at)
+        return _Known(held, orders, accounts, ticker, requested_at)
 
     async def _preview(
         self,
@@ -165,7 +165,7 @@ class MarketState:
             order_ids=frozenset(order.order_id for order in orders),
             stops_known=stops is not None,
             stops=None if stops is None else tuple(stops),
-            asked_at=known.asked_at,
+            requested_at=known.requested_at,
             read_at=self._clock.monotonic(),
             newest_fill=held.fills[0].trade_id if held.fills else None,
             recent_fills=held.recent_fills,

@@ -76,9 +76,9 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     return tuple(reasons)
 
 
-def is_typed(asked_for: str, typed: str) -> bool:
+def is_typed(required: str, typed: str) -> bool:
     """Whether what was typed is what was requested, whatever its case and however much space is in it."""
-    return typed.upper().split() == asked_for.upper().split()
+    return typed.upper().split() == required.upper().split()
 
 
 def why_typed(preview: Preview, settings: DeskSettings) -> str:

@@ -55,7 +55,7 @@ class Target:
 class Preview:
     """The plan with its estimates and what it rests on. Times are monotonic seconds.
 
-    `asked_at` is when the first of what may change was requested: nothing it says is younger than that for certain.
+    `requested_at` is when the first of what may change was requested: nothing it says is younger than that for certain.
     """
 
     target: Target
@@ -68,7 +68,7 @@ class Preview:
     resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
     stops_known: bool
-    asked_at: float
+    requested_at: float
     read_at: float
     contract: Contract | None = None
     newest_fill: str | None = None

@@ -91,10 +91,10 @@ class Sending:
         intent: str,
         scope: str,
         asleep_ms: Callable[[], float],
-        beside: Callable[[Coroutine[Any, Any, None]], object],
+        run_in_background: Callable[[Coroutine[Any, Any, None]], object],
         departure: Departure,
     ) -> None:
-        """`asleep_ms` is how far wall time is ahead of monotonic time; `beside` runs what nobody waits for."""
+        """`asleep_ms` is how far wall time is ahead of monotonic time. Nobody waits for what runs in the background."""
         self.intent = intent
         self.scope = scope
         self.departure = departure
@@ -104,7 +104,7 @@ class Sending:
         self._clock = clock
         self._asleep_ms = asleep_ms
         self._asleep_before_ms = asleep_ms()
-        self._beside = beside
+        self._run_in_background = run_in_background
         self._stamp_ms = 0
         self._now: Preview | None = None
 
@@ -181,7 +181,7 @@ class Sending:
         why = _in_words(problem)
         left = self.departure.departed and self._now is not None and self._now.plan is not None
         state = State.UNKNOWN if left else State.WITHDRAWN
-        self._beside(self._write_behind(self.intent, state, {"why": why}))
+        self._run_in_background(self._write_behind(self.intent, state, {"why": why}))
         if not left:
             raise NotConfirmed((f"Nothing was sent: {why}.",), self._now) from problem
         assert self._now is not None and self._now.plan is not None
@@ -212,7 +212,7 @@ class Sending:
         """Raise NotSent where it was withdrawn, or where what it rests on may not be so any more."""
         self.departure.check()
         slept_s = max(0.0, self._asleep_ms() - self._asleep_before_ms) / 1000
-        age = self._clock.monotonic() - now.asked_at + slept_s
+        age = self._clock.monotonic() - now.requested_at + slept_s
         if age > SENDING_S:
             raise NotSent(
                 f"the account was read {age:.1f} s before sending, and {SENDING_S:.0f} s is the limit",
@@ -240,7 +240,7 @@ class Sending:
             raise NotConfirmed(refused.reasons) from None
         except BaseException as problem:
             self.abandon()
-            self._beside(self._write_behind(intent, State.WITHDRAWN, {"why": _in_words(problem)}))
+            self._run_in_background(self._write_behind(intent, State.WITHDRAWN, {"why": _in_words(problem)}))
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
             raise NotConfirmed((f"The journal cannot be written: {_in_words(problem)}.",), now) from None
@@ -252,7 +252,7 @@ class Sending:
                 await self._intents.note(intent, state, details)
         except BaseException as problem:
             _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
-            self._beside(self._write_behind(intent, state, details))
+            self._run_in_background(self._write_behind(intent, state, details))
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
 

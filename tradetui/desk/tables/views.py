@@ -11,7 +11,7 @@ from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_co
 from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
 from tradetui.desk.tables.columns.positions import (
     POSITION_COLUMNS,
-    SAID_ONCE,
+    SHARED_COLUMNS,
     SUMMED_SINCE,
     position_columns,
     position_note,
@@ -51,7 +51,7 @@ ACCOUNTS_VIEW: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
 POSITIONS_VIEW: Final[TableView[Position]] = TableView(
     columns=POSITION_COLUMNS,
     columns_for=position_columns,
-    more_columns=(*SAID_ONCE, SUMMED_SINCE),
+    more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
     totals=position_totals,
     note=position_note_without_stop_column,
     short_note=position_note,

@@ -65,12 +65,12 @@ class OpenDetail(Message):
 class OpenHistory(Message):
     """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them.
 
-    `beside` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
+    `beyond_rows` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
     """
 
     panel: str
     dates: DateFilter | None = None
-    beside: str = ""
+    beyond_rows: str = ""
 
 
 @dataclass(eq=False)

@@ -44,8 +44,8 @@ class HelpLine:
     def matches(self, text: str) -> bool:
         """Whether every word of a text is in the line, whatever its case; a `/` before a word only begins a search."""
         line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
-        words_typed = text.casefold().split()
-        return all((word.removeprefix("/") or word) in line for word in words_typed)
+        terms = text.casefold().split()
+        return all((word.removeprefix("/") or word) in line for word in terms)
 
 
 class HelpDialog(DimmingScreen[None]):

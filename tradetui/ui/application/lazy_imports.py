@@ -114,7 +114,7 @@ def history_screen(settings: UiSettings, message: OpenHistory) -> Screen[None]:
     """Every row of a panel that was ever seen."""
     from tradetui.ui.records.history_screen import HistoryScreen
 
-    return HistoryScreen(settings, message.panel, message.dates, message.beside)
+    return HistoryScreen(settings, message.panel, message.dates, message.beyond_rows)
 
 
 def ask_for_dates(app: App[Any], message: OpenDates) -> None:

@@ -115,8 +115,8 @@ class HeaderBar(Widget):
             below = _in_a_row(fitting_figures(shown.worth, width))
             return Content("\n").join([_line(_spread(badges, shown.link, width), width), _line(below, width)])
         room = width - sum(cell_len(text) for text, _ in badges) - _GAP
-        beside = _in_a_row(fitting_figures(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
-        left = [*badges, (" " * _GAP, ""), *beside] if beside else badges
+        worth = _in_a_row(fitting_figures(shown.worth, room - sum(figure.width + _GAP for figure in shown.link[:1])))
+        left = [*badges, (" " * _GAP, ""), *worth] if worth else badges
         return _line(_spread(left, shown.link, width), width)
 
 

@@ -68,25 +68,25 @@ def _stack(*parts: _Part) -> _Split:
     return _Split(parts, is_stack=True)
 
 
-def _beside(*parts: _Part) -> _Split:
+def _side_by_side(*parts: _Part) -> _Split:
     return _Split(parts, is_stack=False)
 
 
 _FIVE: Final = (
     _stack(
         TableName.POSITIONS,
-        _beside(_stack(TableName.ORDERS, TableName.ACCOUNTS), _stack(TableName.FILLS, TableName.TRIGGERS)),
+        _side_by_side(_stack(TableName.ORDERS, TableName.ACCOUNTS), _stack(TableName.FILLS, TableName.TRIGGERS)),
     ),
     _stack(
-        _beside(TableName.POSITIONS, TableName.ACCOUNTS),
-        _beside(_stack(TableName.ORDERS, TableName.TRIGGERS), TableName.FILLS),
+        _side_by_side(TableName.POSITIONS, TableName.ACCOUNTS),
+        _side_by_side(_stack(TableName.ORDERS, TableName.TRIGGERS), TableName.FILLS),
     ),
     _stack(
-        _beside(TableName.POSITIONS, TableName.ACCOUNTS),
-        _beside(TableName.ORDERS, TableName.TRIGGERS, TableName.FILLS),
+        _side_by_side(TableName.POSITIONS, TableName.ACCOUNTS),
+        _side_by_side(TableName.ORDERS, TableName.TRIGGERS, TableName.FILLS),
     ),
 )
-_IN_TWO_COLUMNS: Final = _beside(
+_IN_TWO_COLUMNS: Final = _side_by_side(
     _stack(TableName.POSITIONS, TableName.ORDERS, TableName.TRIGGERS),
     _stack(TableName.ACCOUNTS, TableName.FILLS),
 )
@@ -120,7 +120,7 @@ def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, Pa
         return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
     if placed.shape is Shape.THREE:
         first, *others = placed.shown
-        return _laid_out(_stack(first, _beside(*others)), (0, 0, width, height), needs)
+        return _laid_out(_stack(first, _side_by_side(*others)), (0, 0, width, height), needs)
     return _laid_out(_stack(*placed.shown), (0, 0, width, height), needs)
 
 

@@ -366,8 +366,8 @@ class MoneyScreen(TableScreen):
     ) -> None:
         """The fills that figures are of, and the funding that no fill shows."""
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
-        beside = money_sentences.funding_beside(figures, coin, self.cell_format)
-        self.post_message(OpenHistory(FILLS.name, dates, beside))
+        beyond_rows = money_sentences.funding_beyond_fills(figures, coin, self.cell_format)
+        self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
 
     async def action_back(self) -> None:
         """Clear the filter, leave zoom, leave dates of one's own, then leave."""

@@ -92,7 +92,7 @@ def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
     return f"{since}: not sampled at 00:00" if since else ""
 
 
-def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
+def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
     """The funding that the net of some figures has beside their fills; empty where there is none."""
     if figures is None or figures.funding == 0:
         return ""
@@ -101,10 +101,14 @@ def funding_beside(figures: ResultFigures | None, coin: str, cell_format: CellFo
     return f"funding {amount_text(figures.funding, coin, figures, cell_format)} {coin}"
 
 
-def missing_sentence(results: PeriodResults, beside: str = "") -> str:
-    """Which pieces of the period are not read yet, and what `beside` them."""
+def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
+    """Which pieces of the period are not read yet; `also_missing` is named with them."""
     first, more = results.missing[0], len(results.missing) - 1
-    pieces = [_span_in_words(first, results), *([f"{more} more"] if more else ()), *([beside] if beside else ())]
+    pieces = [
+        _span_in_words(first, results),
+        *([f"{more} more"] if more else ()),
+        *([also_missing] if also_missing else ()),
+    ]
     return f"? {' and '.join(filter(None, (', '.join(pieces[:-1]), pieces[-1])))} are being read"
 
 

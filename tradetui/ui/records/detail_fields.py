@@ -27,7 +27,7 @@ from tradetui.wire.text.json_text import dump_json
 UNREADABLE = "cannot be read"
 EXTRA = "not in the interface"
 DERIVED = "worked out"
-ASKED = "as requested"
+AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
 _BEHIND_A_RECORD = ("received", "unreadable")
 
@@ -63,7 +63,7 @@ def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
         for field in dataclasses.fields(row):
             yield Field(field.name.replace("_", " "), _read(getattr(row, field.name), zone), "", DERIVED)
     elif isinstance(row, ProductRow):
-        yield Field("product type", str(row.product_type), "", ASKED)
+        yield Field("product type", str(row.product_type), "", AS_REQUESTED)
     if record is not None:
         yield from _received(record, zone)
 
@@ -88,7 +88,7 @@ def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
 
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
     """What an order's fills come to, then each of them."""
-    yield Field("product type", str(order.product_type), "", ASKED)
+    yield Field("product type", str(order.product_type), "", AS_REQUESTED)
     for field in dataclasses.fields(order.record):
         if field.name != "fee_detail":
             yield Field(field.name.replace("_", " "), _read(getattr(order.record, field.name), zone), "", DERIVED)

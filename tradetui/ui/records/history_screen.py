@@ -41,17 +41,19 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     filter_limit = ": symbols and IDs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
-    def __init__(self, settings: UiSettings, table: str, dates: DateFilter | None = None, beside: str = "") -> None:
-        """`beside` is what else the figure is made of whose rows of these dates are shown; empty for nothing."""
+    def __init__(
+        self, settings: UiSettings, table: str, dates: DateFilter | None = None, beyond_rows: str = ""
+    ) -> None:
+        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding; else empty."""
         super().__init__(settings)
         self._dates = dates
-        self._beside, self._beside_dates = beside, dates
+        self._beyond_rows, self._opened_dates = beyond_rows, dates
         self._kind = PANELS[table]
         # What all rows come to is read in the background: they are far too many to be gone through on each painting.
         footer = Footer[FeedRow](
             totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
-            note=lambda _, cell_format: self._with_beside(self._sum_note(cell_format)),
-            short_note=lambda _, cell_format: self._with_beside(self._short_sum_note(cell_format)),
+            note=lambda _, cell_format: self._with_remarks(self._sum_note(cell_format)),
+            short_note=lambda _, cell_format: self._with_remarks(self._short_sum_note(cell_format)),
         )
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
         self._sum: FillTotals | None = None
@@ -110,15 +112,16 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._changed()
 
     @property
-    def _shown_beside(self) -> str:
+    def _beyond_shown_rows(self) -> str:
         """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
-        return self._beside if self._dates is self._beside_dates and not self._table.pattern else ""
+        return self._beyond_rows if self._dates is self._opened_dates and not self._table.pattern else ""
 
-    def _with_beside(self, note: str) -> str:
-        beside, unreadable = self._shown_beside, ""
+    def _with_remarks(self, note: str) -> str:
+        """The note, behind how many rows could not be read and before what these rows are without."""
+        beyond_rows, unreadable = self._beyond_shown_rows, ""
         if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
             unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
-        return " · ".join(filter(None, (unreadable, note, beside and f"{beside} beside these fills")))
+        return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} beside these fills")))
 
     def _sum_note(self, cell_format: CellFormat) -> str:
         if self._kind.name != FILLS.name:
@@ -177,7 +180,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             return f"Nothing matches the filter.\n{limit} Esc clears it."
         if self._dates is not None:
             remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
-            but = f" but {self._shown_beside}" if self._shown_beside else ""
+            but = f" but {self._beyond_shown_rows}" if self._beyond_shown_rows else ""
             return f"Nothing was seen of these dates and symbols{but}.\n{remedy}"
         return "There are no rows yet."
 

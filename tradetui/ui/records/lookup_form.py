@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.lookup.query import Checked, Query
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.records.lookup_sentences import field_title, in_titles, stretch_words
+from tradetui.ui.records.lookup_sentences import field_title, in_titles, span_of_query
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
 
@@ -107,7 +107,7 @@ class FilterForm(ParameterForm[Query | None]):
         choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}" if field and field.choices else ""
         if result.query is None:
             return [choices_line, self.to_correct(map(field_title, result.problems))]
-        stretch = stretch_words(result.query, self._zone)
+        stretch = span_of_query(result.query, self._zone)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 
     def accept(self) -> None:

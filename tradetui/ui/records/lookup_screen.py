@@ -27,7 +27,7 @@ from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.lookup_form import FilterForm
-from tradetui.ui.records.lookup_sentences import asked_words, bar_of, progress_words
+from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
@@ -293,14 +293,14 @@ class LookupScreen(TableScreen):
         """Bring titles, counts, sentences and hints up to date."""
         lookup = self.lookup
         if lookup is not None:
-            self.query_one("#asked", Static).update(sanitized(asked_words(lookup.query, self.zone)))
+            self.query_one("#asked", Static).update(sanitized(query_text(lookup.query, self.zone)))
             self._show_progress(lookup)
         self._records_frame.say(self._caption(lookup), self._nothing(lookup))
         self._show_hints()
 
     def _show_progress(self, lookup: Lookup) -> None:
         failed = lookup.state is LookupState.FAILED
-        report, bar = progress_words(lookup, self.key_named), "" if failed else bar_of(lookup.part)
+        report, bar = progress_text(lookup, self.key_named), "" if failed else bar_of(lookup.part)
         room = self.size.width - 2 - len(report) - len(bar)
         # The words say everything; the bar goes where there is no room for it.
         line = f"{report}{' ' * room}{bar}" if bar and room > 0 else report

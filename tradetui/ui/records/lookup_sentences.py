@@ -40,13 +40,13 @@ def in_titles(problem: str) -> str:
     return f"{field_title(name)}{colon}{_NAMES.sub(lambda other: field_title(other[0]), sentence)}"
 
 
-def asked_words(query: Query, zone: tzinfo) -> str:
+def query_text(query: Query, zone: tzinfo) -> str:
     """The filters and the stretch of time."""
     filters = [f"{field_title(name)} {text}" for name, text in query.texts.items() if name not in _TIMES]
-    return " · ".join(filter(None, (*filters, stretch_words(query, zone))))
+    return " · ".join(filter(None, (*filters, span_of_query(query, zone))))
 
 
-def stretch_words(query: Query, zone: tzinfo) -> str:
+def span_of_query(query: Query, zone: tzinfo) -> str:
     """The stretch of time, and whether it is anybody's choice; empty for what has none."""
     start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
     if query.endpoint.time is None:
@@ -63,7 +63,7 @@ def stretch_words(query: Query, zone: tzinfo) -> str:
     return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
 
 
-def progress_words(lookup: Lookup, key: KeyOf) -> str:
+def progress_text(lookup: Lookup, key: KeyOf) -> str:
     """How far the reading is, and which key goes on."""
     rows, state = lookup.rows.count, lookup.state
     read = counted(rows, "row")

@@ -39,11 +39,11 @@ class Footer(Generic[RowT]):
         before = (self.totals, self.note, self.short_note)
         self._count = rows.count
         has_rows = rows.count > 0
-        self.totals = self._totals_of(_each_row(rows), cell_format) if has_rows and self._totals_of else {}
-        self.note = scrub(self._note_of(_each_row(rows), cell_format)) if has_rows and self._note_of else ""
+        self.totals = self._totals_of(_rows_of(rows), cell_format) if has_rows and self._totals_of else {}
+        self.note = scrub(self._note_of(_rows_of(rows), cell_format)) if has_rows and self._note_of else ""
         self.short_note = self.note
         if has_rows and self._short_note_of is not None:
-            self.short_note = scrub(self._short_note_of(_each_row(rows), cell_format))
+            self.short_note = scrub(self._short_note_of(_rows_of(rows), cell_format))
         return before != (self.totals, self.note, self.short_note)
 
     @property
@@ -63,7 +63,7 @@ class Footer(Generic[RowT]):
         return has_rule, has_totals, has_note
 
 
-def _each_row(rows: RowSource[RowT]) -> Iterator[RowT]:
+def _rows_of(rows: RowSource[RowT]) -> Iterator[RowT]:
     for index in range(rows.count):
         row = rows.row(index)
         if row is not None:

@@ -25,12 +25,12 @@ class AsideFrame(Container):
     def __init__(self, *children: Widget, id: str, classes: str) -> None:
         super().__init__(*children, id=id, classes=classes)
         self.heading = Content()
-        self._beside = ""
+        self._remark = ""
         self._drawn: tuple[object, ...] = ()
 
-    def entitle(self, heading: Content, beside: str = "") -> None:
+    def entitle(self, heading: Content, remark: str = "") -> None:
         """Take another title. A title costs a repaint of the whole border, so it is set only where it differs."""
-        self.heading, self._beside = heading, beside
+        self.heading, self._remark = heading, remark
         aside = sanitized(self._aside())
         room = self.outer_size.width - _AROUND - heading.cell_length - aside.cell_length
         shown = (heading, aside, room, self.has_focus_within)
@@ -47,14 +47,14 @@ class AsideFrame(Container):
 
     def _aside(self) -> str:
         """What stands at the right."""
-        return self._beside
+        return self._remark
 
     @on(events.Resize)
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
     def _entitle_again(self) -> None:
         """The line between the titles fills the border and has its colour."""
-        self.entitle(self.heading, self._beside)
+        self.entitle(self.heading, self._remark)
 
 
 class TableFrame(AsideFrame):

@@ -66,7 +66,7 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
         "resting": resting_after(reversal, orders, stops or (), market=basis.mark),
         "order_ids": frozenset(order.order_id for order in orders),
         "stops_known": stops is not None,
-        "asked_at": 0.0,
+        "requested_at": 0.0,
         "read_at": 0.0,
         "contract": CONTRACT,
     }

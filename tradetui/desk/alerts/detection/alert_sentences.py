@@ -90,10 +90,10 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
 
 def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
     """An order that waits no more and was not filled whole."""
-    return f"Order gone: {order_words(order, precision)}, {filled_words(order, filled, precision)}"
+    return f"Order gone: {order_text(order, precision)}, {filled_text(order, filled, precision)}"
 
 
-def order_words(order: PendingOrder, precision: Precision) -> str:
+def order_text(order: PendingOrder, precision: Precision) -> str:
     """What an order is to do, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg, and is not it."""
     effect = effect_of_order(order)
     verb = order.side if effect is None else "buy" if effect.buys else "sell"
@@ -101,7 +101,7 @@ def order_words(order: PendingOrder, precision: Precision) -> str:
     return f"{verb} {_with_places(order.size, precision.size)} {order.symbol}{price}"
 
 
-def filled_words(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
+def filled_text(order: PendingOrder, filled: Decimal, precision: Precision) -> str:
     """How much of an order is filled, such as "0.20 of 0.50 filled"."""
     if not filled:
         return "nothing filled"

@@ -77,7 +77,7 @@ class Journal:
 
     # The file
 
-    def check_place(self) -> None:
+    def check_not_replaced(self) -> None:
         """Make sure that the open file is the one others will open; raises OSError where it was moved or deleted.
 
         What is written into a file that nobody finds again locks nothing and tells nobody.
@@ -174,7 +174,7 @@ class Journal:
             FileUnusable: the file is damaged.
             sqlite3.Error: it could not be written, so nothing may be sent.
         """
-        self.check_place()
+        self.check_not_replaced()
         self.verify()
         with self._reserved(intent, scope, at, after), self._writing():
             if (open_intent := self._open_on(scope)) is not None:
@@ -328,7 +328,7 @@ class Journal:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One transaction, so that two processes never both find nothing open."""
-        self.check_place()
+        self.check_not_replaced()
         with transaction(self._connection):
             self._forget_what_others_touched()
             yield

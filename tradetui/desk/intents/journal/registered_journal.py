@@ -113,12 +113,12 @@ class RegisteredJournal(Journal):
             raise FileLost(str(self.file), "it was replaced by another one", self.held_scopes())
         return point
 
-    def check_place(self) -> None:
+    def check_not_replaced(self) -> None:
         """Make sure that the open file is the one others will open; raises FileLost."""
         for journal in self._former:
-            journal.check_place()
+            journal.check_not_replaced()
         try:
-            super().check_place()
+            super().check_not_replaced()
         except OSError as problem:
             raise FileLost(str(self.file), str(problem), self.held_scopes()) from None
 

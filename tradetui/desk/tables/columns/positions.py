@@ -178,7 +178,7 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(_ALL, *_KEPT_LONGEST)
 POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
     column for column in _RANKED if column.id not in (_MARGIN_MODE.id, _SOURCE.id)
 )
-SAID_ONCE: Final[tuple[Column[Position], ...]] = tuple(
+SHARED_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
     column for column in _RANKED if column.id in (_MARGIN_MODE.id, _SOURCE.id)
 )
 """Columns that are shown by themselves only where rows differ in them; the note says what all have in common."""
@@ -187,9 +187,9 @@ SAID_ONCE: Final[tuple[Column[Position], ...]] = tuple(
 def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
     """The columns of these positions: with a column of what is said once, where it differs or warns."""
     positions = list(rows)
-    differing = {column.id for column in SAID_ONCE if _shared_text(column, positions) is None and positions}
-    said_once = {column.id for column in SAID_ONCE} - differing
-    return tuple(column for column in _RANKED if column.id not in said_once)
+    differing = {column.id for column in SHARED_COLUMNS if _shared_text(column, positions) is None and positions}
+    shared_ids = {column.id for column in SHARED_COLUMNS} - differing
+    return tuple(column for column in _RANKED if column.id not in shared_ids)
 
 
 def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
@@ -254,7 +254,7 @@ def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
         parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}, in USDT")
     if any(position.product_type.is_coin_margined for position in positions):
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
-    shared = {column.id: _shared_text(column, positions) for column in SAID_ONCE}
+    shared = {column.id: _shared_text(column, positions) for column in SHARED_COLUMNS}
     parts += [text for column_id, text in shared.items() if text and (column_id, text) != (_SOURCE.id, "reported")]
     return " · ".join(parts)
 

@@ -50,7 +50,7 @@ class Frame(Vertical):
     def show_age(self, preview: Preview, now: float) -> None:
         """Say how old the preview is, and for how long it is good."""
         good_s = max(0.0, EXPIRES_S - (now - preview.read_at))
-        self.show_state(f"read {seconds_ago(now - preview.asked_at)} ago · good for {good_s:.0f} s")
+        self.show_state(f"read {seconds_ago(now - preview.requested_at)} ago · good for {good_s:.0f} s")
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:

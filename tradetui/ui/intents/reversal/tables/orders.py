@@ -65,8 +65,8 @@ def _row(
     head = (f"{order.kind:<{KIND_WIDTH}}", style or "$quiet")
     middle = (f"{scrub(action):<{width}}{away:>{_AWAY}}", style)
     changed = [(_NEW, CHANGED)] if _is_new(order, marks) else []
-    beside = KIND_WIDTH + max(width, len(action)) + _AWAY + _GAP + len(effect) + (len(_NEW) if changed else 0)
-    if room.is_wide and beside <= room.width:
+    one_line = KIND_WIDTH + max(width, len(action)) + _AWAY + _GAP + len(effect) + (len(_NEW) if changed else 0)
+    if room.is_wide and one_line <= room.width:
         yield Content.assemble(head, middle, (f"{' ' * _GAP}{effect}", style), *changed)
         return
     yield Content.assemble(head, middle, *changed)
