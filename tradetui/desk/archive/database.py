@@ -23,7 +23,7 @@ from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, ORDER_ID_TEXT
 from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,
     keep_closed_positions,
@@ -97,9 +97,10 @@ class Selection(Generic[RecordT]):
             parts.append("rowid IN (SELECT value FROM json_each(?))")
             values.append(dump_json(self.rowids))
         elif self.id_piece:
-            # The text is looked through before it is parsed: most rows end there.
-            parts.append("instr(body, ?) AND (instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
-            values += [self.id_piece] * 3
+            # The first two are in an index, and most rows end there.
+            parts.append(f"(instr(ordinal, ?) OR instr({ORDER_ID_TEXT}, ?))")
+            parts.append("(instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
+            values += [self.id_piece] * 4
         return " AND ".join(parts), values
 
 
@@ -366,7 +367,9 @@ class Archive:
     def rowids(self, selection: Selection[RecordT]) -> tuple[int, ...] | None:
         """The numbers of a selection's rows, so that its pages need no second search; None where they are too many."""
         where, values = self._where(selection)
-        rowids = self._connection.execute(f"SELECT rowid FROM record WHERE {where} LIMIT {ROWIDS_AT_MOST + 1}", values)
+        rowids = self._connection.execute(
+            f"SELECT rowid FROM record INDEXED BY record_by_symbol WHERE {where} LIMIT {ROWIDS_AT_MOST + 1}", values
+        )
         numbers = tuple(rowid for (rowid,) in rowids)
         return numbers if len(numbers) <= ROWIDS_AT_MOST else None
 

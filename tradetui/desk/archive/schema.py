@@ -51,6 +51,15 @@ _EVENT_TABLES: Final = """
 `event_log` has a row once somebody watches. A fill's event has no body: `record` holds it.
 """
 
+ORDER_ID_TEXT: Final = """substr(body, instr(body, '"orderId"'), 50)"""
+"""A piece of a row's text with the id of its order in it, cheaper to cut out than the id itself."""
+_SEARCHED_IDS: Final = f"""
+    DROP INDEX record_by_symbol;
+    CREATE INDEX record_by_symbol ON record (kind, symbol, time, ordinal, product_type, {ORDER_ID_TEXT})
+    """
+"""A search for ids reads the index alone, a sixth of the rows themselves; in one index more each write would cost more
+than a tenth more."""
+
 ARCHIVE_VERSIONS: Final = (
     _RECORD_TABLES,
     LEDGER_TABLES,
@@ -62,4 +71,5 @@ ARCHIVE_VERSIONS: Final = (
     ORDERS_IN_USD,
     SPAN_TABLES,
     CLOSED_POSITION_TABLES,
+    _SEARCHED_IDS,
 )
