@@ -139,7 +139,9 @@ def _data_directory(loaded: LoadedProfile) -> Check:
 def _keys(loaded: LoadedProfile) -> list[Check]:
     own = profile_bindings(loaded.profile.keys)
     failed = [_check("keys", False, f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
-    return failed or [_check("keys", True, f"{len(own.taken) or 'none'} changed; `tradetui keys` lists them")]
+    return failed or [
+        _check("keys", True, f"of the keyboard, {len(own.taken) or 'none'} changed; `tradetui keys` lists all")
+    ]
 
 
 def _theme(loaded: LoadedProfile) -> Check:
@@ -286,7 +288,7 @@ async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Chec
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
         return Check(name, CheckStatus.FAILED, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
-    return Check(name, CheckStatus.OK, "answers")
+    return Check(name, CheckStatus.OK, "the exchange takes it" if name == "key" else "can be read with this API key")
 
 
 async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
@@ -319,7 +321,7 @@ def _limits(client: ExchangeReader) -> Check:
 
 
 def _address(usage: AddressUsage) -> Check:
-    counted = f"{usage.used:,} of {usage.allowed:,} calls a minute used by your processes together"
+    counted = f"{usage.used:,} of {usage.allowed:,} calls a minute made from this address by all your processes"
     return _check(
         "address",
         not usage.slowed,

@@ -12,6 +12,8 @@ from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir
 
+_LABELS = {"keys": "API keys", "runtime": "rate limits"}
+
 
 def run(args: argparse.Namespace) -> int:
     """Print each place and whether something is there yet; exit code 2 where the configuration cannot be loaded."""
@@ -45,5 +47,5 @@ def _print(paths: dict[str, Path], *, as_json: bool) -> None:
         output.json_line([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()])
     else:
         for name, path in paths.items():
-            output.line(f"{name:<14} {path}{'' if path.exists() else '  (none yet)'}")
+            output.line(f"{_LABELS.get(name, name):<14} {path}{'' if path.exists() else '  (none yet)'}")
     output.flush()

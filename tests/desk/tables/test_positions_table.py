@@ -173,7 +173,7 @@ def test_totals_and_the_line_under_them() -> None:
     }
     east = CellFormat(timezone(timedelta(hours=8)), PRECISIONS)
     assert POSITIONS.view.short_note(positions, east) == (
-        "worst SOLUSDT LONG -781.65 · long 35,398 · short 36,251 · net -853 USDT · next funding 00:00, in USDT"
+        "worst SOLUSDT LONG -781.65 · long 35,398 · short 36,251 · net -853 USDT · next funding 00:00"
         " · ~ coin-margined, in USDT at the mark · crossed"
     )
     assert POSITIONS.view.short_note([], FORMAT) == ""

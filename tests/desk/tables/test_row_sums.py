@@ -50,14 +50,14 @@ def stop(number: int, status: str, day: int) -> ProductRow[TriggerOrder]:
 
 def test_profit_and_fees_are_those_of_today_in_the_zone() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, TODAY) == "today profit +8.50 · fees -0.12 USDT"
+    assert fills_note(rows, TODAY) == "today profit +8.50 · fees -0.12"
     west = replace(TODAY, zone=timezone(timedelta(hours=-3)))
-    assert fills_note(rows, west) == "today profit +10.50 · fees -0.06 USDT"
+    assert fills_note(rows, west) == "today profit +10.50 · fees -0.06"
 
 
 def test_without_a_day_all_rows_are_summed() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, CellFormat()) == "profit +1,010.50 · fees -0.12 USDT"
+    assert fills_note(rows, CellFormat()) == "profit +1,010.50 · fees -0.12"
 
 
 def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
@@ -80,9 +80,9 @@ def test_an_orders_row_sums_as_its_fills_do() -> None:
                 "profit": "0.001",
                 "feeDetail": [{"feeCoin": "BTC", "totalFee": "-0.0001"}],
             },
-            "profit ~+80.00 · fees ~-8.00 USDT",
+            "profit ~+80.00 · fees ~-8.00",
         ),
-        ({"profit": ""}, "profit 0.00? · fees -0.06 USDT"),
+        ({"profit": ""}, "profit 0.00? · fees -0.06"),
         (
             {"profit": "1", "feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]},
             "profit +1.00 · fees 0.00 and -2.0000 BGB",
@@ -97,8 +97,8 @@ def test_other_coins_are_turned_over_at_the_fills_price_or_stand_beside(fields: 
 def test_usdc_counts_as_usdt_and_marks_the_sum() -> None:
     fees = [{"feeCoin": "USDC", "totalFee": "-0.5"}]
     rows = [filled(21, 9, ProductType.USDC_FUTURES, symbol="BTCPERP", profit="10", feeDetail=fees), filled(21, 8)]
-    assert fills_note(rows, CellFormat()) == "profit ~+10.00 · fees ~-0.56 USDT"
-    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 · fees -0.06 USDT"
+    assert fills_note(rows, CellFormat()) == "profit ~+10.00 · fees ~-0.56"
+    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 · fees -0.06"
 
 
 def test_orders_say_what_they_would_still_buy_and_sell() -> None:
@@ -160,9 +160,9 @@ def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> No
 def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
     assert fills_totals(rows, TODAY) == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.1200", Tone.PLAIN)}
-    assert fills_short_note(rows, TODAY) == "sums in USDT: today"
-    assert fills_short_note(rows[:2], TODAY) == "sums in USDT: since 01:00"
-    assert fills_short_note(rows, CellFormat()) == "sums in USDT: all rows shown"
+    assert fills_short_note(rows, TODAY) == "sums in USDT, today"
+    assert fills_short_note(rows[:2], TODAY) == "sums in USDT, since 01:00"
+    assert fills_short_note(rows, CellFormat()) == "sums in USDT, all rows shown"
     assert fills_totals(rows[2:], TODAY) == {}
     assert fills_short_note(rows[2:], TODAY) == "no fill today"
 
@@ -170,7 +170,7 @@ def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
 def test_a_sum_of_several_coins_stands_in_the_note() -> None:
     rows = [filled(21, 9, profit="1", feeDetail=[{"feeCoin": "BGB", "totalFee": "-2"}])]
     assert fills_totals(rows, CellFormat()) == {"profit": ("+1.00", Tone.GAIN)}
-    assert fills_short_note(rows, CellFormat()) == "sums in USDT: all rows shown · fees 0.00 and -2.0000 BGB"
+    assert fills_short_note(rows, CellFormat()) == "sums in USDT, all rows shown · fees 0.00 and -2.0000 BGB"
 
 
 def test_the_rest_of_all_orders_is_summed_under_its_column() -> None:

@@ -241,7 +241,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
 
         for amount in sums_of(""):
             assert amount in screen_text(stage.app)
-        assert "sums in USDT: all " in screen_text(stage.app)
+        assert "sums in USDT, all " in screen_text(stage.app)
         await pilot.press("slash", *"ethusdt", "enter")
         await settled(pilot)
         for amount in sums_of("ETHUSDT"):

@@ -84,9 +84,8 @@ class FillTotals:
             self.fees.add(part.total_fee, part.fee_coin, row)
 
     def text(self, cell_format: CellFormat) -> str:
-        """Such as `profit +884.60 · fees -82.29 USDT`."""
-        unit = "" if self.profit.others or self.fees.others else " USDT"
-        return f"profit {self.profit.text(cell_format)} · fees {self.fees.text(cell_format)}{unit}"
+        """Such as `profit +884.60 · fees -82.29`, in USDT where no coin is named."""
+        return f"profit {self.profit.text(cell_format)} · fees {self.fees.text(cell_format)}"
 
     def cells(self, cell_format: CellFormat) -> TotalTexts:
         """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""
@@ -147,7 +146,7 @@ def fills_short_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
     if sums.since is None:
         return NO_FILL_TODAY
     period = sums.period(cell_format) or "all rows shown"
-    return " · ".join(filter(None, (f"sums in USDT: {period}", sums.totals.outside_cells(cell_format))))
+    return " · ".join(filter(None, (f"sums in USDT, {period}", sums.totals.outside_cells(cell_format))))
 
 
 def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:

@@ -173,7 +173,7 @@ REASONS: Final[Mapping[str, str]] = {
     "rows": "there are no rows behind this",
     "trips": "the account is not known yet",
     "dates": "only fills, stops and their history have dates to choose",
-    "history": "only fills and stops have a history, once the account is identified",
+    "history": "only fills and stops have a history, once the account is identified: focus one of them",
     "view": "this panel has one view",
     "alerts": "still starting",
     "test_alert": "the cursor is on no alert of the list",

@@ -133,7 +133,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def _short_sum_note(self, cell_format: CellFormat) -> str:
         if self._known_sum is None:
             return self._sum_note(cell_format)
-        parts = (f"sums in USDT: all {self._table.shown:,} fills", self._known_sum.outside_cells(cell_format))
+        parts = (f"sums in USDT, all {self._table.shown:,} fills", self._known_sum.outside_cells(cell_format))
         return " · ".join(filter(None, parts))
 
     @property

@@ -251,7 +251,7 @@ def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
     ]
     funding_times = {row.market.next_funding for row in positions if row.market.next_funding is not None}
     if funding_times:
-        parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}, in USDT")
+        parts.append(f"next funding {min(funding_times).astimezone(cell_format.zone):%H:%M}")
     if any(position.product_type.is_coin_margined for position in positions):
         parts.append(f"{CONVERTED} coin-margined, in USDT at the mark")
     shared = {column.id: _shared_text(column, positions) for column in SHARED_COLUMNS}
