@@ -19,39 +19,43 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.preferences import TableChoice
 
 
-class OpenScreenList(Message):
+class OpenMessage(Message):
+    """What `ui/application/open_posted.py` opens."""
+
+
+class OpenScreenList(OpenMessage):
     """The list of every panel and lookup."""
 
 
-class OpenAlerts(Message):
+class OpenAlerts(OpenMessage):
     """The alerts of the profile, and the log of what was alerted."""
 
 
-class OpenMoney(Message):
+class OpenMoney(OpenMessage):
     """What the account brought in."""
 
 
 @dataclass(eq=False)
-class OpenTrips(Message):
+class OpenTrips(OpenMessage):
     """The round trips that ended in a period, of these symbols or of all."""
 
     period: Period
     symbols: tuple[str, ...] | None = None
 
 
-class OpenJournal(Message):
+class OpenJournal(OpenMessage):
     """The journal of what was sent."""
 
 
 @dataclass(eq=False)
-class OpenCreation(Message):
+class OpenCreation(OpenMessage):
     """The form of what can be created by this name; the list of all where there is none."""
 
     name: str | None = None
 
 
 @dataclass(eq=False)
-class OpenDetail(Message):
+class OpenDetail(OpenMessage):
     """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
 
     title: str
@@ -62,7 +66,7 @@ class OpenDetail(Message):
 
 
 @dataclass(eq=False)
-class OpenHistory(Message):
+class OpenHistory(OpenMessage):
     """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them.
 
     `beyond_rows` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
@@ -74,7 +78,7 @@ class OpenHistory(Message):
 
 
 @dataclass(eq=False)
-class OpenDates(Message):
+class OpenDates(OpenMessage):
     """The choice of dates and symbols for the rows of a table; `chosen` is called with it, with None for all of them.
 
     `now_ms` is the moment that spans such as `7d` end at, in Unix milliseconds. `whole_days` refuses times of day.
@@ -89,7 +93,7 @@ class OpenDates(Message):
 
 
 @dataclass(eq=False)
-class OpenSort(Message):
+class OpenSort(OpenMessage):
     """The choice of a column to order the rows by; `chosen` is called with its id, None for the order they come in.
 
     `subject` names the rows, `under_cursor` a column's id, `keys` the keys, with commas, that open the list.
@@ -104,7 +108,7 @@ class OpenSort(Message):
 
 
 @dataclass(eq=False)
-class OpenColumns(Message):
+class OpenColumns(OpenMessage):
     """The choice of a table's columns; `chosen` is called with it. `subject` names the rows."""
 
     table: Table[object]
@@ -112,27 +116,30 @@ class OpenColumns(Message):
     chosen: Callable[[TableChoice], None]
 
 
-class OpenProfiles(Message):
+class OpenProfiles(OpenMessage):
     """The list of profiles, to open another one."""
 
 
 @dataclass(eq=False)
 class OpenLookup(Message):
-    """The lookup of one kind of record; with texts its form opens, filled in with them."""
+    """The lookup of one kind of record, opened by the application itself, which holds it.
+
+    With texts its form opens, filled in with them.
+    """
 
     table: str
     texts: Mapping[str, str] | None = None
 
 
 @dataclass(eq=False)
-class OpenReversal(Message):
+class OpenReversal(OpenMessage):
     """The reversal of a target; None asks for it first."""
 
     target: Target | None
 
 
 @dataclass(eq=False)
-class OpenExport(Message):
+class OpenExport(OpenMessage):
     """Writing rows into a file, whose proposed name begins with `file_stem`; `title` says what they are."""
 
     rows: RowSource[object]

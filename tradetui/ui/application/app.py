@@ -15,27 +15,12 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.app_protocols.messages import (
-    OpenAlerts,
-    OpenColumns,
-    OpenCreation,
-    OpenDates,
-    OpenDetail,
-    OpenExport,
-    OpenHistory,
-    OpenJournal,
-    OpenLookup,
-    OpenMoney,
-    OpenProfiles,
-    OpenReversal,
-    OpenScreenList,
-    OpenSort,
-    OpenTrips,
-)
+from tradetui.ui.app_protocols.messages import OpenLookup, OpenMessage
 from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.open_desk import OpenDesk
+from tradetui.ui.application.open_posted import open_posted
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
@@ -296,64 +281,9 @@ class TradeApp(App[None], inherit_bindings=False):
             self.switch_screen(self.lookup)
         self.main.set_paces()
 
-    @on(OpenScreenList)
-    def _open_screen_list(self) -> None:
-        lazy_imports.open_screen_list(self.lookup or self.main)
-
-    @on(OpenDetail)
-    def _open_detail(self, message: OpenDetail) -> None:
-        self.push_screen(lazy_imports.detail_screen(message))
-
-    @on(OpenJournal)
-    def _open_journal(self) -> None:
-        self.push_screen(lazy_imports.journal_screen(self.settings))
-
-    @on(OpenMoney)
-    def _open_money(self) -> None:
-        if self.desk is not None:
-            self.push_screen(lazy_imports.money_screen(self.settings, self.desk))
-
-    @on(OpenTrips)
-    def _open_trips(self, message: OpenTrips) -> None:
-        self.push_screen(lazy_imports.trips_screen(self.settings, message))
-
-    @on(OpenAlerts)
-    def _open_alerts(self) -> None:
-        self.push_screen(lazy_imports.alerts_screen(self.settings))
-
-    @on(OpenHistory)
-    def _open_history(self, message: OpenHistory) -> None:
-        self.push_screen(lazy_imports.history_screen(self.settings, message))
-
-    @on(OpenDates)
-    def _open_dates(self, message: OpenDates) -> None:
-        lazy_imports.ask_for_dates(self, message)
-
-    @on(OpenSort)
-    def _open_sort(self, message: OpenSort) -> None:
-        lazy_imports.ask_for_sort(self, message)
-
-    @on(OpenColumns)
-    def _open_columns(self, message: OpenColumns) -> None:
-        lazy_imports.ask_for_columns(self, message, self.preferences.table(message.table.name))
-
-    @on(OpenProfiles)
-    async def _open_profiles(self) -> None:
-        await lazy_imports.open_profile_choice(self)
-
-    @on(OpenReversal)
-    def _open_reversal(self, message: OpenReversal) -> None:
-        if self.desk is not None and self.desk.execution is not None:
-            lazy_imports.open_reversal(self, self.desk, self.desk.execution, message.target)
-
-    @on(OpenCreation)
-    def _open_creation(self, message: OpenCreation) -> None:
-        if self.desk is not None and self.desk.creation is not None:
-            lazy_imports.open_creation(self, self.desk.creation, message.name)
-
-    @on(OpenExport)
-    def _open_export(self, message: OpenExport) -> None:
-        lazy_imports.open_export(self, self.desk, message)
+    @on(OpenMessage)
+    async def _open_posted(self, message: OpenMessage) -> None:
+        await open_posted(self, message, self.lookup or self.main)
 
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
