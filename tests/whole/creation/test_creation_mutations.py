@@ -10,6 +10,7 @@ import pytest
 
 from tests.desk.creation import test_key_store as key_store_proofs
 from tests.whole.creation import test_creation as proofs
+from tests.whole.injections.safety_mutations import post_retried
 from tradetui.desk.creation import creation, key_files, key_store
 from tradetui.desk.creation.account_keys import AccountKeys
 from tradetui.desk.creation.creation import Creation
@@ -17,8 +18,6 @@ from tradetui.desk.creation.key_files import KeyFolder
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import State
-from tradetui.exchange.calls.response import CallResult
-from tradetui.exchange.calls.signed_call import SignedCalls
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest
 
@@ -40,19 +39,6 @@ def sent_before_it_is_written(patch: Patch) -> None:
 
     patch.setattr(Intents, "about_to_send", wrong)
     patch.setattr(Creation, "_send", send)
-
-
-def post_retried(patch: Patch) -> None:
-    right: Callable[..., Awaitable[CallResult]] = SignedCalls._send
-
-    async def wrong(self: SignedCalls, *arguments: Any) -> Any:
-        *call, before_send = arguments
-        answer = await right(self, *call, before_send)
-        if answer.failure is not None and before_send is not None:
-            answer = await right(self, *call, None)
-        return answer
-
-    patch.setattr(SignedCalls, "_send", wrong)
 
 
 def lost_reply_read_as_refusal(patch: Patch) -> None:
@@ -161,7 +147,7 @@ async def _disk_full(folder: Path, patch: Patch) -> None:
 Proof = Callable[[Path, Patch], Awaitable[None]]
 MISTAKES: dict[str, tuple[Callable[[Patch], None], Proof]] = {
     "sent before it is written": (sent_before_it_is_written, _crash),
-    "the POST retried": (post_retried, _lost),
+    "the POST retried": (lambda patch: post_retried(patch.setattr), _lost),
     "a lost reply read as a refusal": (lost_reply_read_as_refusal, _lost),
     "settled before it is kept": (acknowledged_before_it_is_kept, _crash),
     "what was told not kept": (not_kept_at_all, lambda folder, _: proofs.test_what_was_kept_signs_requests(folder)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,3 +30,20 @@ def sandbox_program(*flags: str) -> Iterator[dict[str, Any]]:
 def key_of(server: dict[str, Any], name: str) -> dict[str, Any]:
     """The key of one of its accounts."""
     return next(profile for profile in server["profiles"] if profile["name"] == name)
+
+
+def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
+    """The rows that `tradetui show` prints for one of its accounts."""
+    key = key_of(server, name)
+    environment = {
+        **os.environ,
+        "TRADETUI_BASE_URL": server["base_url"],
+        "TRADETUI_API_KEY": key["api_key"],
+        "TRADETUI_API_SECRET": key["secret"],
+        "TRADETUI_PASSPHRASE": key["passphrase"],
+    }
+    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
+    completed = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    rows: list[dict[str, Any]] = json.loads(completed.stdout)
+    return rows

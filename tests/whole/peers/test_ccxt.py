@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
-from tests.whole.peers.sandbox_program import key_of, sandbox_program
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
 
 ccxt = import_optional("ccxt.async_support")
 
@@ -66,34 +62,19 @@ def markets_of(symbol: str) -> list[dict[str, Any]]:
     return [{**common, **swap}, {**common, **spot}]
 
 
-def show(server: dict[str, Any], *arguments: str) -> list[dict[str, Any]]:
-    key = key_of(server, "hedge")
-    environment = {
-        **os.environ,
-        "TRADETUI_BASE_URL": server["base_url"],
-        "TRADETUI_API_KEY": key["api_key"],
-        "TRADETUI_API_SECRET": key["secret"],
-        "TRADETUI_PASSPHRASE": key["passphrase"],
-    }
-    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    rows: list[dict[str, Any]] = json.loads(done.stdout)
-    return rows
-
-
 def same(one: object, other: object) -> bool:
     return Decimal(str(one)) == Decimal(str(other))
 
 
 def test_balances(server: dict[str, Any]) -> None:
     balance = ask(server, lambda client: client.fetch_balance({"type": "swap", "productType": "USDT-FUTURES"}))
-    (account,) = show(server, "accounts", "--product-type", "USDT-FUTURES")
+    (account,) = show(server, "hedge", "accounts", "--product-type", "USDT-FUTURES")
     assert same(balance["USDT"]["total"], account["accountEquity"])
 
 
 def test_open_orders(server: dict[str, Any]) -> None:
     theirs = ask(server, lambda client: client.fetch_open_orders("BTC/USDT:USDT"))
-    ours = show(server, "orders", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT", "--status", "live")
+    ours = show(server, "hedge", "orders", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT", "--status", "live")
     assert theirs
     assert {order["id"] for order in theirs} == {row["orderId"] for row in ours}
     prices = {row["orderId"]: row["price"] for row in ours}
@@ -103,7 +84,8 @@ def test_open_orders(server: dict[str, Any]) -> None:
 def test_futures_fills(server: dict[str, Any]) -> None:
     theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT:USDT"))
     ours = {
-        row["tradeId"]: row for row in show(server, "fills", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT")
+        row["tradeId"]: row
+        for row in show(server, "hedge", "fills", "--product-type", "USDT-FUTURES", "--symbol", "BTCUSDT")
     }
     assert len(theirs) == len(ours) == 100
     for trade in theirs:
@@ -113,14 +95,14 @@ def test_futures_fills(server: dict[str, Any]) -> None:
 
 def test_spot_fills(server: dict[str, Any]) -> None:
     theirs = ask(server, lambda client: client.fetch_my_trades("BTC/USDT"))
-    ours = {row["tradeId"]: row for row in show(server, "spot-fills", "--symbol", "BTCUSDT")}
+    ours = {row["tradeId"]: row for row in show(server, "hedge", "spot-fills", "--symbol", "BTCUSDT")}
     assert theirs and {trade["id"] for trade in theirs} == set(ours)
     assert all(same(trade["amount"], ours[trade["id"]]["size"]) for trade in theirs)
 
 
 def test_positions(server: dict[str, Any]) -> None:
     theirs = ask(server, lambda client: client.fetch_positions())
-    ours = show(server, "positions", "--product-type", "USDT-FUTURES")
+    ours = show(server, "hedge", "positions", "--product-type", "USDT-FUTURES")
     expected = {(row["symbol"], row["holdSide"]): row["total"] for row in ours}
     assert theirs
     for position in theirs:
@@ -132,14 +114,14 @@ def test_converts(server: dict[str, Any]) -> None:
         server,
         lambda client: client.fetch_convert_trade_history(None, client.milliseconds() - 80 * 86_400_000, 50),
     )
-    ours = {row["id"]: row for row in show(server, "convert", "--limit", "100")}
+    ours = {row["id"]: row for row in show(server, "hedge", "convert", "--limit", "100")}
     assert theirs
     assert all(same(trade["fromAmount"], ours[trade["id"]]["fromCoinSize"]) for trade in theirs)
 
 
 def test_the_spot_ledger(server: dict[str, Any]) -> None:
     theirs = ask(server, lambda client: client.fetch_ledger("USDT", None, 50, {"type": "spot"}))
-    ours = {row["billId"]: row for row in show(server, "spot-bills", "--coin", "USDT", "--limit", "100")}
+    ours = {row["billId"]: row for row in show(server, "hedge", "spot-bills", "--coin", "USDT", "--limit", "100")}
     assert theirs
     assert all(same(abs(Decimal(ours[entry["id"]]["size"])), entry["amount"]) for entry in theirs)
 

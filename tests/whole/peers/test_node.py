@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import absent
-from tests.whole.peers.sandbox_program import key_of, sandbox_program
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
 
 ROOT = Path(__file__).parents[3]
 NODE = Path(__file__).parent / "node"
@@ -53,22 +51,6 @@ def node(server: dict[str, Any], name: str, calls: Sequence[tuple[str, Any]], **
     assert done.returncode == 0, done.stderr
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results
-
-
-def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
-    key = key_of(server, name)
-    environment = {
-        **os.environ,
-        "TRADETUI_BASE_URL": server["base_url"],
-        "TRADETUI_API_KEY": key["api_key"],
-        "TRADETUI_API_SECRET": key["secret"],
-        "TRADETUI_PASSPHRASE": key["passphrase"],
-    }
-    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows: list[dict[str, Any]] = json.loads(done.stdout)
-    return rows
 
 
 def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.optional_packages import import_optional
-from tests.whole.peers.sandbox_program import key_of, sandbox_program
+from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
 
 typed_bitget = import_optional("typed_bitget")
 exc = import_optional("typed_bitget.core.exc")
@@ -46,21 +42,6 @@ def ask(server: dict[str, Any], name: str, call: Call, **changed: str) -> Any:
             return await call(client.classic)
 
     return asyncio.run(run())
-
-
-def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, Any]]:
-    key = key_of(server, name)
-    environment = {
-        **os.environ,
-        "TRADETUI_BASE_URL": server["base_url"],
-        "TRADETUI_API_KEY": key["api_key"],
-        "TRADETUI_API_SECRET": key["secret"],
-        "TRADETUI_PASSPHRASE": key["passphrase"],
-    }
-    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
-    completed = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
-    rows: list[dict[str, Any]] = json.loads(completed.stdout)
-    return rows
 
 
 def same_figures(theirs: Mapping[str, Any], ours: Mapping[str, Any], names: tuple[str, ...]) -> bool:
