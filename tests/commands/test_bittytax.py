@@ -22,7 +22,7 @@ from tests.optional_packages import import_optional
 from tradetui.cli import main
 from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE
-from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events, spot_pair
+from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
@@ -98,22 +98,6 @@ def test_a_spot_fill_is_a_trade_with_its_fee() -> None:
     assert (sold["Buy Quantity"], sold["Sell Quantity"], sold["Sell Asset"]) == ("8400", "0.1", "BTC")
     (rebate,) = (row for row in rows if row["Type"] == "Fee-Rebate")
     assert (rebate["Buy Quantity"], rebate["Buy Asset"], sold["Fee Quantity"]) == ("1", "USDT", "")
-
-
-@pytest.mark.parametrize(
-    ("symbol", "fee_coin", "pair"),
-    [
-        ("BTCUSDT", "BGB", ("BTC", "USDT")),
-        ("ETHBTC", "BTC", ("ETH", "BTC")),
-        ("ETHBTC", "ETH", ("ETH", "BTC")),
-        ("ABCXYZ", "ABC", ("ABC", "XYZ")),
-        ("ABCXYZ", "XYZ", ("ABC", "XYZ")),
-        ("ABCXYZ", "BGB", None),
-        ("USDT", "USDT", None),
-    ],
-)
-def test_a_spot_symbol_is_two_coins(symbol: str, fee_coin: str, pair: tuple[str, str] | None) -> None:
-    assert spot_pair(symbol, [fee_coin]) == pair
 
 
 def test_bills_are_events_left_out_or_said_to_be_unknown() -> None:

@@ -59,11 +59,13 @@ def test_an_amount_that_is_not_sent_is_size_times_price_and_a_fee_may_be_in_a_th
 
 
 @pytest.mark.parametrize(
-    ("symbol", "hint", "coins"),
+    ("symbol", "fee_coin", "coins"),
     [
         ("BTCUSDT", None, ("BTC", "USDT")),
         ("ethbtc", None, ("ETH", "BTC")),
         ("USDCUSDT", None, ("USDC", "USDT")),
+        ("BTCUSDT", "BGB", ("BTC", "USDT")),
+        ("ETHBTC", "ETH", ("ETH", "BTC")),
         ("AAAZZZ", "ZZZ", ("AAA", "ZZZ")),
         ("AAAZZZ", "AAA", ("AAA", "ZZZ")),
         ("AAAZZZ", "BGB", None),
@@ -71,8 +73,8 @@ def test_an_amount_that_is_not_sent_is_size_times_price_and_a_fee_may_be_in_a_th
         ("", "", None),
     ],
 )
-def test_the_coins_of_a_pair(symbol: str, hint: str | None, coins: tuple[str, str] | None) -> None:
-    assert coins_of(symbol, hint) == coins
+def test_the_coins_of_a_pair(symbol: str, fee_coin: str | None, coins: tuple[str, str] | None) -> None:
+    assert coins_of(symbol, [] if fee_coin is None else [fee_coin]) == coins
 
 
 def test_a_pair_nobody_can_split_is_counted_under_its_own_name() -> None:

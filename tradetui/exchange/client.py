@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tradetui.exchange import paging
-from tradetui.exchange.calls import signed_call as calling
 from tradetui.exchange.calls.reads import Reads
+from tradetui.exchange.calls.signed_call import BeforeSend, SignedCalls, existing, network
 from tradetui.exchange.calls.writes import Writes
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
@@ -110,7 +110,7 @@ class ExchangeReader:
         if app is not None:
             transport = InProcessTransport(app, timeouts=timeouts, read_only=read_only)
         if transport is None:
-            connect = calling.network(
+            connect = network(
                 parse_base_url(base_url),
                 timeouts,
                 read_only=read_only,
@@ -121,7 +121,7 @@ class ExchangeReader:
         elif read_only and not transport.read_only:
             raise ValueError("a reader needs a transport that is read-only itself")
         else:
-            connect = calling.existing(transport)
+            connect = existing(transport)
         random = random or Random()
         self.clock = clock or SystemClock()
         self.server_clock = ServerClock(self.clock)
@@ -132,7 +132,7 @@ class ExchangeReader:
         self.capabilities = Capabilities(self.clock)
         self.priority = priority
         self._credentials = credentials
-        self._calls = calling.SignedCalls(
+        self._calls = SignedCalls(
             connect,
             credentials,
             budget=self.budget,
@@ -263,7 +263,7 @@ class TradingClient(ExchangeReader):
         """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
         return FuturesTrading(self)
 
-    async def write(self, request: Request[Row], *, before_send: calling.BeforeSend | None = None) -> Reply[Row]:
+    async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
         """Send a write once, ever.
 
         `before_send` is awaited with the request's time stamp (Unix ms) when only the sending is left to do; if it

@@ -74,21 +74,22 @@ def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[st
     return totals
 
 
-def coins_of(symbol: str, hint: str | None = None) -> tuple[str, str] | None:
-    """Base and quote coin of a spot pair, by the coins pairs are quoted in, else by a coin known to be one of the two.
+def coins_of(symbol: str, fee_coins: Iterable[str] = ()) -> tuple[str, str] | None:
+    """Base and quote coin of a spot pair, by the coins pairs are quoted in, else by its fee, which may be in either.
 
     None where neither tells: a wrong coin would be a wrong number.
     """
-    name = symbol.upper()
-    for quote in _QUOTES:
-        if name.endswith(quote) and len(name) > len(quote):
-            return name[: -len(quote)], quote
-    coin = (hint or "").upper()
-    if coin and name.startswith(coin) and name != coin:
-        return coin, name[len(coin) :]
-    if coin and name.endswith(coin) and name != coin:
-        return name[: -len(coin)], coin
-    return None
+    symbol, fee_coins = symbol.upper(), [coin.upper() for coin in fee_coins]
+    for quote in (*_QUOTES, *fee_coins):
+        if quote and symbol.endswith(quote) and symbol != quote:
+            return symbol.removesuffix(quote), quote
+    base = next((coin for coin in fee_coins if coin and symbol.startswith(coin) and symbol != coin), None)
+    return None if base is None else (base, symbol.removeprefix(base))
+
+
+def fee_coins_of(fill: SpotFill) -> list[str]:
+    """The coins in which a fill was charged, as far as the exchange names them."""
+    return [fee.fee_coin for fee in fill.fee_detail if fee.fee_coin]
 
 
 def _with(total: CoinTotal, movement: _Movement, *, first: bool) -> CoinTotal:
@@ -121,8 +122,7 @@ def _movements(record: Record) -> Iterator[_Movement]:
 
 
 def _of_fill(fill: SpotFill) -> Iterator[_Movement]:
-    hint = next((fee.fee_coin for fee in fill.fee_detail if fee.fee_coin), None)
-    base, quote = coins_of(fill.symbol, hint) or (f"{fill.symbol} base", f"{fill.symbol} quote")
+    base, quote = coins_of(fill.symbol, fee_coins_of(fill)) or (f"{fill.symbol} base", f"{fill.symbol} quote")
     amount = fill.amount if fill.amount is not None else _EXACT.multiply(fill.size, fill.price_avg)
     if fill.is_buy:
         yield _Movement(base, received=fill.size)

@@ -18,6 +18,7 @@ from tradetui.commands.process.console import Output
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.trading.coin_totals import coins_of, fee_coins_of
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.results.booking import booked_fill, fee_amount
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
@@ -47,7 +48,6 @@ HEADINGS: Final = (
 )
 """BittyTax works out the values, which are left empty, in its own currency."""
 WALLET: Final = "Bitget"
-_QUOTES: Final = ("USDT", "USDC", "USDE", "BTC", "ETH", "BGB", "EUR", "USD", "BRL", "TRY")
 _LIVE_WORDS: Final = {live: documented for documented, live in LIVE_BUSINESS_TYPES.items()}
 _BILL_TYPES: Final[Mapping[BusinessType, str]] = {
     BusinessType.DEPOSIT: "Deposit",
@@ -141,7 +141,7 @@ class BittyTaxWriter:
         self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
 
     def _spot_fill(self, fill: SpotFill) -> Iterable[TaxRow]:
-        pair = spot_pair(fill.symbol, [fee.fee_coin for fee in fill.fee_detail if fee.fee_coin])
+        pair = coins_of(fill.symbol, fee_coins_of(fill))
         side = known(Side, fill.side)
         if pair is None or side is None:
             self.unknown[f"fills of {fill.symbol}, side {fill.side}"] += 1
@@ -205,16 +205,6 @@ def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> It
             yield TaxRow(fill.c_time, f"{note} fee", "Fee-Rebate", amount, coin)
         elif amount:
             yield TaxRow(fill.c_time, f"{note} fee", "Spend", sold=-amount, sold_asset=coin)
-
-
-def spot_pair(symbol: str, fee_coins: Iterable[str]) -> tuple[str, str] | None:
-    """Base and quote coin of a symbol: the coin of its fee is one of them, else it ends with a known quote."""
-    symbol, coins = symbol.upper(), [coin.upper() for coin in fee_coins]
-    for quote in (*(coin for coin in coins if coin in _QUOTES), *_QUOTES, *coins):
-        if symbol.endswith(quote) and symbol != quote:
-            return symbol.removesuffix(quote), quote
-    base = next((coin for coin in coins if symbol.startswith(coin) and symbol != coin), None)
-    return None if base is None else (base, symbol.removeprefix(base))
 
 
 def _convert(record: ConvertRecord) -> TaxRow:
