@@ -61,6 +61,20 @@ def test_funding_counts_once_by_its_id_and_is_part_of_net() -> None:
     assert list(days.values()) == [Decimal("-0.2"), Decimal("-0.1"), 0], "a day with funding alone has a row"
 
 
+def test_of_a_bill_that_comes_again_with_other_figures_the_later_read_counts() -> None:
+    first = bill(1, START_MS + 1_000, "contract_settle_fee", "-25", symbol="BTCUSDT", balance="75")
+    other = bill(2, START_MS + 2_000, "contract_settle_fee", "-1", symbol="BTCUSDT", balance="74")
+    archive = archive_with(first, other)
+    assert funding_of(archive) == {"": Decimal(-26)}
+    corrected = bill(1, START_MS + DAY_MS, "contract_settle_fee", "-2", symbol="ETHUSDT", balance="98")
+    for _ in range(2):
+        archive.add_bills(USDT, BillReading((corrected, other), ALL))
+    assert funding_of(archive, Grouping.SYMBOL) == {"BTCUSDT": Decimal(-1), "ETHUSDT": Decimal(-2)}
+    assert archive.connection.execute("SELECT count(*), min(balance) FROM bill").fetchone() == (2, "74")
+    archive.add_bills(USDT, BillReading((bill(1, START_MS + 1_000, "trans_from_exchange", "9"),), ALL))
+    assert funding_of(archive) == {"": Decimal(-1)}
+
+
 @pytest.mark.parametrize(
     ("since", "until"), [(500, 1_500), (1_000, 1_000), (-QUARTER_MS, 2 * QUARTER_MS), (1_000, QUARTER_MS)]
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
@@ -15,6 +16,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import quarter_of
+from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.unix_time import unix_ms
 
@@ -42,6 +44,9 @@ BILL_TABLES: Final = """
 between that are still to be read."""
 
 
+_INTO_BILL: Final = "INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_BillRow: TypeAlias = tuple[str, str, int, str, str, str, str, str, str, str | None]
+"""A bill as the table has it."""
 OF_KIND: Final = "kind <> 'trade' AND kind"
 """Chooses bills of another kind than those of fills, which are most by far, by the index that leaves these out.
 
@@ -79,19 +84,29 @@ def keep_bills(
 ) -> None:
     """Keep bills, each once by its id, with how far they are read; called within a transaction.
 
+    Of a bill that comes again with other figures the later read counts.
+
     `rows_at_most` lets the oldest bills of fills go beyond so many; the last of each quarter-hour stays, since its
     balance tells what the wallet did until then.
     """
-    funding: dict[tuple[int, str, str, str], Decimal] = {}
+    funding: defaultdict[tuple[int, str, str, str], Decimal] = defaultdict(lambda: ZERO)
+
+    def count_funding(row: _BillRow, times: int) -> None:
+        type_name, coin, time, _, kind, _, symbol, amount, fee, _ = row
+        if kind == BillKind.FUNDING:
+            funding[quarter_of(time), type_name, symbol, coin] += times * (Decimal(amount) + Decimal(fee))
+
     for bill in reading.bills:
-        kind, time = bill_kind(bill.business_type), unix_ms(bill.c_time)
-        symbol, coin = (bill.symbol or "").upper(), bill.coin.upper()
-        row = (str(product_type), coin, time, id_order(bill.bill_id), str(kind), bill.business_type, symbol)
-        amounts = (str(bill.amount), str(bill.fee or ZERO), None if bill.balance is None else str(bill.balance))
-        insert = "INSERT OR IGNORE INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        if connection.execute(insert, row + amounts).rowcount > 0 and kind is BillKind.FUNDING:
-            key = (quarter_of(time), str(product_type), symbol, coin)
-            funding[key] = funding.get(key, ZERO) + bill.amount + (bill.fee or ZERO)
+        row = _row_of(product_type, bill)
+        if connection.execute(f"INSERT OR IGNORE {_INTO_BILL}", row).rowcount == 0:
+            before: _BillRow = connection.execute(
+                "SELECT * FROM bill WHERE product_type = ? AND ordinal = ?", (row[0], row[3])
+            ).fetchone()
+            if before == row:
+                continue
+            count_funding(before, -1)
+            connection.execute(f"INSERT OR REPLACE {_INTO_BILL}", row)
+        count_funding(row, 1)
     for key, amount in funding.items():
         before = connection.execute(
             "SELECT amount FROM bill_funding WHERE quarter = ? AND product_type = ? AND symbol = ? AND coin = ?", key
@@ -109,6 +124,21 @@ def keep_bills(
             " AND (later.time, later.ordinal) > (bill.time, bill.ordinal))",
             (rows_at_most, QUARTER_MS, QUARTER_MS),
         )
+
+
+def _row_of(product_type: ProductType, bill: FuturesBill) -> _BillRow:
+    return (
+        str(product_type),
+        bill.coin.upper(),
+        unix_ms(bill.c_time),
+        id_order(bill.bill_id),
+        str(bill_kind(bill.business_type)),
+        bill.business_type,
+        (bill.symbol or "").upper(),
+        str(bill.amount),
+        str(bill.fee or ZERO),
+        None if bill.balance is None else str(bill.balance),
+    )
 
 
 def _bills_kept(connection: sqlite3.Connection) -> int:
