@@ -73,7 +73,8 @@ def refuse_wider_than_owner(file: Path) -> None:
     try:
         mode = file.lstat().st_mode
     except OSError as problem:
-        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
+        remedy = "Put it there, or correct the path in the profile."
+        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file), remedy=remedy) from None
     if stat.S_ISLNK(mode):
         raise ConfigurationError(
             "is a symbolic link; secrets are read from a regular file only",

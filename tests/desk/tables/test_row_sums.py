@@ -50,14 +50,14 @@ def stop(number: int, status: str, day: int) -> ProductRow[TriggerOrder]:
 
 def test_profit_and_fees_are_those_of_today_in_the_zone() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, TODAY) == "today profit +8.50 · fees -0.12"
+    assert fills_note(rows, TODAY) == "today profit +8.50 fees -0.12"
     west = replace(TODAY, zone=timezone(timedelta(hours=-3)))
-    assert fills_note(rows, west) == "today profit +10.50 · fees -0.06"
+    assert fills_note(rows, west) == "today profit +10.50 fees -0.06"
 
 
 def test_without_a_day_all_rows_are_summed() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, CellFormat()) == "profit +1,010.50 · fees -0.12"
+    assert fills_note(rows, CellFormat()) == "profit +1,010.50 fees -0.12"
 
 
 def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
@@ -80,12 +80,12 @@ def test_an_orders_row_sums_as_its_fills_do() -> None:
                 "profit": "0.001",
                 "feeDetail": [{"feeCoin": "BTC", "totalFee": "-0.0001"}],
             },
-            "profit ~+80.00 · fees ~-8.00",
+            "profit ~+80.00 fees ~-8.00",
         ),
-        ({"profit": ""}, "profit 0.00? · fees -0.06"),
+        ({"profit": ""}, "profit 0.00? fees -0.06"),
         (
             {"profit": "1", "feeDetail": [{"feeCoin": "BGB", "totalFee": "-2"}]},
-            "profit +1.00 · fees 0.00 and -2.0000 BGB",
+            "profit +1.00 fees 0.00 and -2.0000 BGB",
         ),
     ],
 )
@@ -97,8 +97,8 @@ def test_other_coins_are_turned_over_at_the_fills_price_or_stand_beside(fields: 
 def test_usdc_counts_as_usdt_and_marks_the_sum() -> None:
     fees = [{"feeCoin": "USDC", "totalFee": "-0.5"}]
     rows = [filled(21, 9, ProductType.USDC_FUTURES, symbol="BTCPERP", profit="10", feeDetail=fees), filled(21, 8)]
-    assert fills_note(rows, CellFormat()) == "profit ~+10.00 · fees ~-0.56"
-    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 · fees -0.06"
+    assert fills_note(rows, CellFormat()) == "profit ~+10.00 fees ~-0.56"
+    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 fees -0.06"
 
 
 def test_orders_say_what_they_would_still_buy_and_sell() -> None:

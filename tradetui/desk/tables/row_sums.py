@@ -84,8 +84,8 @@ class FillTotals:
             self.fees.add(part.total_fee, part.fee_coin, row)
 
     def text(self, cell_format: CellFormat) -> str:
-        """Such as `profit +884.60 · fees -82.29`, in USDT where no coin is named."""
-        return f"profit {self.profit.text(cell_format)} · fees {self.fees.text(cell_format)}"
+        """Such as `profit +884.60 fees -82.29`, in USDT where no coin is named."""
+        return f"profit {self.profit.text(cell_format)} fees {self.fees.text(cell_format)}"
 
     def cells(self, cell_format: CellFormat) -> TotalTexts:
         """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""

@@ -18,7 +18,7 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.text.sanitize import scrub
 
-_KEYS = "Space shows or hides · Shift+↑↓ moves · + - width · 0 default · Enter accepts · Esc cancels"
+_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc cancels"
 ID_WIDTH = 24
 
 

@@ -81,9 +81,9 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
         "read", "Positions, orders, account, bid and ask were read together; the frame says how long ago."
     )
     for figure in preview.figures:
-        value = UNKNOWN if figure.value is None else number(figure.value, at_most=8)
+        value = UNKNOWN if figure.value is None else f"{number(figure.value, at_most=8)} {figure.coin}".rstrip()
         now = "" if figure.now is None else f", {number(figure.now, at_most=8)} now"
-        yield hanging_line(figure.name, f"{f'{value} {figure.coin}'.rstrip()}{now}: {figure.basis}")
+        yield hanging_line(figure.name, f"{value}{now}: {figure.basis}")
     for order in preview.resting:
         yield hanging_line(
             "order" if order.kind is RestingKind.ORDER else "stop", f"{order.summary}, id {order.order_id}"
