@@ -112,8 +112,7 @@ def _as_json(intent: Intent) -> dict[str, object]:
 def _lines(intent: Intent) -> Iterator[str]:
     at = utc_moment(intent.events[0].at_ms).strftime("%Y-%m-%d %H:%M:%S")
     details = intent.details
-    outcome = details.get("outcome") or details.get("message") or details.get("why") or ""
-    yield f"{at}  {intent.state:<12} {details.get('title', intent.kind)}  {outcome}  {intent.id}"
+    yield f"{at}  {intent.state:<12} {intent.title}  {intent.end}  {intent.id}"
     if details.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):
         yield f"{'':{len(at)}}  {details['next']}"
     elif intent.state not in ENDED:

@@ -10,6 +10,7 @@ from tradetui.desk.alerts.alert_event import one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import filled_text, fills_sentence, order_text, trigger_sentence
 from tradetui.desk.alerts.detection.order_fills import OrderFills
 from tradetui.desk.events.account_event import AccountEvent, EventKind, OrderState
+from tradetui.desk.intents.states import end_in
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
@@ -35,7 +36,7 @@ def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> 
             order = PendingOrder.from_row(details["order"])
             return _order_sentence(order, details, precision_of(order.symbol.upper()))
         case EventKind.OUTCOME:
-            end = details.get("outcome") or details.get("message") or details.get("why")
+            end = end_in(details)
             return f"{details['title']}: {details['state']}{f', {end}' if end else ''}"
     return str(details.get("sentence", ""))
 

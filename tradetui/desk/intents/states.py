@@ -41,6 +41,8 @@ ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.
 """An intent in one of these states locks nothing. `settled` alone can be left again, for `corrected`."""
 RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following)
 """The trader may free the symbol of an intent in one of these states, once nothing of it can come any more."""
+_LAST_STEP_TELLS: Final = frozenset({State.CORRECTED, State.RELEASED})
+"""States in which what earlier steps said of the end is not so any more."""
 
 
 class AlreadyOpen(Exception):
@@ -97,6 +99,21 @@ class Intent:
         for event in self.events:
             merged.update(event.details)
         return merged
+
+    @property
+    def title(self) -> str:
+        """What it was to do, in words."""
+        return str(self.details.get("title") or f"{self.kind} {self.scope}")
+
+    @property
+    def end(self) -> str:
+        """How it ended, or why it has not; empty where no step says so."""
+        return end_in(self.events[-1].details if self.state in _LAST_STEP_TELLS else self.details)
+
+
+def end_in(details: Mapping[str, Any]) -> str:
+    """How an intent ended, as the details of a step say: its outcome, the exchange's message, or why it did not."""
+    return str(details.get("outcome") or details.get("message") or details.get("why") or "")
 
 
 def elapsed_s(event: Event, now: Moment, first_seen_s: float) -> float:

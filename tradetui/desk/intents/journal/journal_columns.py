@@ -16,7 +16,6 @@ _TONES: Final = {
     State.REJECTED: Tone.MUTED,
     State.RELEASED: Tone.MUTED,
 }
-_LAST_STEP_ONLY: Final = frozenset({State.CORRECTED, State.RELEASED})
 
 
 def at(intent: Intent) -> datetime:
@@ -26,9 +25,7 @@ def at(intent: Intent) -> datetime:
 
 def end_of_intent(intent: Intent) -> str:
     """How it ended, or why it has not, in words."""
-    # An end that was corrected is none any more.
-    details = intent.events[-1].details if intent.state in _LAST_STEP_ONLY else intent.details
-    return str(details.get("outcome") or details.get("message") or details.get("why") or UNKNOWN)
+    return intent.end or UNKNOWN
 
 
 def _state_tone(intent: Intent) -> Tone:
@@ -38,12 +35,8 @@ def _state_tone(intent: Intent) -> Tone:
 JOURNAL: Final[tuple[Column[Intent], ...]] = (
     Column("at", "Written", at, lambda row, cell_format: moment(at(row), cell_format.zone), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
-    Column("title", "What", lambda row: _title(row), lambda row, _: _title(row), 56),
+    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 56),
     Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 40),
     Column("kind", "Kind", lambda row: row.kind, lambda row, _: row.kind, 10),
     Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 26),
 )
-
-
-def _title(intent: Intent) -> str:
-    return str(intent.details.get("title") or f"{intent.kind} {intent.scope}")

@@ -44,8 +44,7 @@ class IntentDialog(DimmingScreen[None]):
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     """The intent line by line: what it was, then each step with its time and what was told in it."""
-    details = intent.details
-    yield line("what", str(details.get("title") or intent.kind), "bold")
+    yield line("what", intent.title, "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
     yield line("locks", intent.scope)

@@ -109,9 +109,8 @@ class JournalScreen(RecordsScreen[Intent]):
                 self.run_worker(self._release(intent, why), exit_on_error=False)
 
         name = intent.scope.rpartition("|")[2]
-        title = str(intent.details.get("title") or intent.scope)
         caution = str(intent.details.get("next") or CAUTION)
-        self.app.push_screen(ReleaseDialog(title, end_of_intent(intent), name, caution), released)
+        self.app.push_screen(ReleaseDialog(intent.title, end_of_intent(intent), name, caution), released)
 
     def _creation_of(self, intent: Intent) -> Creation | None:
         """Who releases it where it is a creation."""
