@@ -165,7 +165,6 @@ class _Leg:
     size: Decimal = ZERO
     entry: Decimal | None = None
     realised: Decimal = ZERO
-    fees: Decimal = ZERO
 
 
 @dataclass(slots=True)
@@ -189,7 +188,7 @@ class PositionBook:
         self._proven = proven_flat
         self._symbols: dict[str, _Symbol] = {}
         self._seen: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
-        self._newest: tuple[datetime, str] | None = None
+        self._newest: datetime | None = None
         self._outdated = False
 
     def add(self, fill: FuturesFill) -> bool:
@@ -202,10 +201,9 @@ class PositionBook:
         if (known_effect := self._seen.get(fill.trade_id)) is not None:
             self._outdated = self._outdated or known_effect != effect
             return False
-        moment = (fill.c_time, fill.trade_id)
-        if self._newest is not None and fill.c_time < self._newest[0]:
+        if self._newest is not None and fill.c_time < self._newest:
             self._outdated = True
-        self._newest = moment
+        self._newest = fill.c_time
         self._seen[fill.trade_id] = effect
         if len(self._seen) > IDS_KEPT:
             # Memory does not grow with history; a fill this old that came again would show as out of order.
@@ -259,7 +257,6 @@ class PositionBook:
         if fill.unknown_word:
             state.unknown_word = fill.unknown_word
             return
-        fees = sum((fee.total_fee for fee in fill.fee_detail if fee.total_fee is not None), ZERO)
         if self.mode is PositionMode.ONE_WAY:
             along, against = (LONG, SHORT) if fill.is_buy else (SHORT, LONG)
             closing = min(fill.base_volume, state.legs[against].size)
@@ -267,11 +264,9 @@ class PositionBook:
                 self._close(state, against, closing, fill)
             if fill.base_volume > closing:
                 self._open(state.legs[along], fill.base_volume - closing, fill.price)
-            state.legs[along].fees += fees
             return
         name, opens = leg_of(fill)
         leg = state.legs[name]
-        leg.fees += fees
         if opens:
             self._open(leg, fill.base_volume, fill.price)
             return
