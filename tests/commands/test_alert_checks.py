@@ -1,4 +1,4 @@
-"""What doctor says of alerts: rules that can never fire, and whether a notification reaches the desktop."""
+"""What doctor says of alerts: rules that cannot fire, and whether a notification reaches the desktop."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def loaded(tmp_path: Path, settings: str) -> LoadedProfile:
             'when = "fill", symbol = "BTCUSD"',
             None,
             True,
-            "'fill of BTCUSD' can never fire: symbol BTCUSD is in none of",
+            "'fill of BTCUSD' cannot fire: symbol BTCUSD is in none of",
         ),
-        ('when = "fill", symbol = "XYZUSDT"', {"BTCUSDT"}, True, "can never fire: symbol XYZUSDT is in none of"),
+        ('when = "fill", symbol = "XYZUSDT"', {"BTCUSDT"}, True, "cannot fire: symbol XYZUSDT is in none of"),
         ('when = "fill", symbol = "BTCUSDT"', {"BTCUSDT"}, True, None),
         ('when = "margin_ratio_above", percent = 120', None, True, "the exchange liquidates at 100 %"),
         ('when = "price_crosses", symbol = "BTCUSDT", price = 9', None, False, "the exchange serves no ticker"),
@@ -66,7 +66,7 @@ def test_an_alert_of_todays_result_cannot_fire_while_the_equity_is_not_known(tmp
     client: Any = SimpleNamespace(futures=SimpleNamespace(accounts=accounts))
     reason = asyncio.run(no_equity_because(client, profile))
     finding = rules_finding(profile, None, tickers=True, no_equity_because=reason)
-    assert "cannot fire while the equity is not known: no USDT value of BTC" in finding.finding
+    assert "cannot fire: the equity is not known, no USDT value of BTC" in finding.finding
 
 
 def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `doctor` says of a profile's alerts: those that can never fire, and whether notifications reach the desktop."""
+"""What `doctor` says of a profile's alerts: those that cannot fire, and whether notifications reach the desktop."""
 
 from __future__ import annotations
 
@@ -94,13 +94,17 @@ def rules_finding(
     product_types = [ProductType(name) for name in loaded.profile.product_types]
     faults = []
     for rule in rules:
-        why = impossible(rule, product_types, sends=not loaded.read_only, symbols=symbols)
+        why = impossible(
+            rule,
+            product_types,
+            sends=not loaded.read_only,
+            symbols=symbols,
+            no_equity_because=no_equity_because,
+        )
         if why and (loaded.profile.alerts is not None or rule.condition.kind is not RuleKind.OUTCOME_UNKNOWN):
-            faults.append(f"{rule.name!r} can never fire: {why}")
+            faults.append(f"{rule.name!r} cannot fire: {why}")
         elif rule.condition.kind is RuleKind.PRICE_CROSSES and not tickers:
             faults.append(f"{rule.name!r} can fire only while a position of it is held: the exchange serves no ticker")
-        elif rule.condition.kind is RuleKind.TODAY_RESULT_BELOW and no_equity_because:
-            faults.append(f"{rule.name!r} cannot fire while the equity is not known: {no_equity_because}")
     if faults:
         return AlertFinding("; ".join(faults), "Correct them in alerts of the profile, or remove them.")
     source = "of the profile" if loaded.profile.alerts is not None else "that count without configuration"
