@@ -73,6 +73,13 @@ def test_a_row_is_given_to_its_own_key_or_to_none(
         assert others == []
 
 
+def test_a_row_that_comes_twice_is_one() -> None:
+    repeated_row = row(NAMES[0], "al****ne", NAMES[0])
+    (issued,), others = match_issued_keys(requested_keys_of(request(NAMES[:1])), [repeated_row, repeated_row], ())
+    assert issued is not None and issued.passphrase == SecretStr(f"Pass{NAMES[0]}")
+    assert others == []
+
+
 def test_equal_notes_prove_nothing() -> None:
     wanted = request(NAMES[:3], ("same", "same", "other"))
     rows = [row(NAMES[1], None, "same"), row(NAMES[2], None, "other")]

@@ -47,8 +47,9 @@ def match_issued_keys(
     """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
 
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
-    else to the note it carries, else, where nothing is missing, to its place.
+    else to the note it carries, else, where nothing is missing, to its place. A row that comes twice is one.
     """
+    rows = [row for at, row in enumerate(rows) if row not in rows[:at]]
     issued_keys = [_issued_key(row) for row in rows] + [_saved(row.received) for row in undecodable_rows]
     names = [_name(row) for row in rows] + [_undecodable_name(row.received) for row in undecodable_rows]
     labels = [requested_key.label for requested_key in requested_keys]
