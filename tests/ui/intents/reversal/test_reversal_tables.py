@@ -250,6 +250,13 @@ def test_many_orders_that_stay_as_they_are_become_one_row() -> None:
     assert len([row for row in rows if row.startswith("order ")]) == 4
 
 
+def test_many_orders_alike_become_the_nearest_and_the_furthest() -> None:
+    rows = drawn(preview(orders=[resting_order("sell", "0.01", str(87000 + step)) for step in range(300)], stops=[]))
+    second = next(at for at, row in enumerate(rows) if "at 87,001.0" in row)
+    assert rows[second + 1].strip() == "298 more like it, the furthest at 87,299.0"
+    assert len([row for row in rows if row.startswith("order ")]) == 2, "the nearest has an effect of its own"
+
+
 def test_the_request_is_shown_exactly_as_it_is_sent() -> None:
     rows = [row.plain for row in request_lines(preview(), ())]
     assert "size              0.2934, the whole position" in rows

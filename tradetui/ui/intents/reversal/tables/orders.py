@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -22,12 +23,15 @@ _ACTION, _AWAY = 36, 8
 _GAP: Final = 3
 _LEAST_ACTION: Final = 22
 _NEW: Final = " ◂ new"
+_LEAST_RUN: Final = 2
+"""More neighbours than so many are told by the nearest and the furthest."""
 
 
 def orders_table(
     resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
-    """One row for each that the reversal touches; those that stay as they are become one row where there are many.
+    """One row for each that the reversal touches. Where there are many, those that stay as they are become one row, and
+    neighbours that trade the same to the same effect become two.
 
     Orders come before stops, those next to the mark first.
     """
@@ -41,8 +45,13 @@ def orders_table(
     width = max(_LEAST_ACTION, min(widest, longest + 1))
     title = f"{'Orders, stops':<{KIND_WIDTH + width}}{'away':>{_AWAY}}"
     yield Content.styled(f"{title}{' ' * _GAP}{'afterwards' if room.is_wide else ''}".rstrip(), "$quiet")
-    for order in shown:
-        yield from _row(order, actions[order.order_id], width, mark, marks, room)
+    for alike in _runs(shown, marks, room.most_orders):
+        for order in alike if len(alike) <= _LEAST_RUN else alike[:1]:
+            yield from _row(order, actions[order.order_id], width, mark, marks, room)
+        if len(alike) > _LEAST_RUN:
+            furthest = f", the furthest {_at(alike[-1], figures)}"
+            style = "bold $warn" if alike[0].wrong_way else "$quiet"
+            yield Content.styled(f"{' ' * KIND_WIDTH}{len(alike) - 1} more like it{furthest}", style)
     if left_out := len(resting) - len(shown):
         yield Content.styled(f"{left_out} more {'stays as it is' if left_out == 1 else 'stay as they are'}", "$quiet")
 
@@ -51,9 +60,21 @@ def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence
     if len(resting) <= most:
         return resting
     touched = [order for order in resting if order.wrong_way or order.assumed or _is_new(order, marks)]
-    others = [order for order in resting if order not in touched]
-    chosen = [*touched, *others[: max(0, most - 1 - len(touched))]]
-    return [order for order in resting if order in chosen]
+    touched_ids = {order.order_id for order in touched}
+    others = [order for order in resting if order.order_id not in touched_ids]
+    chosen = touched_ids | {order.order_id for order in others[: max(0, most - 1 - len(touched))]}
+    return [order for order in resting if order.order_id in chosen]
+
+
+def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Sequence[OrderImpact]]:
+    """Neighbours that differ in nothing but their price; each by itself where it is new, or where few are shown."""
+
+    def likeness(order: OrderImpact) -> tuple[object, ...]:
+        alone = len(shown) <= most or _is_new(order, marks)
+        return order.kind, order.action, order.effect, order.wrong_way, order.done, alone and order.order_id
+
+    for _, alike in itertools.groupby(shown, likeness):
+        yield list(alike)
 
 
 def _row(
@@ -83,7 +104,10 @@ def _is_new(order: OrderImpact, marks: Marks) -> bool:
     return marks.before(ChangedFact.ORDER, order.order_id) is not None
 
 
+def _at(order: OrderImpact, figures: Figures) -> str:
+    return f"at {figures.price(order.price)}" if order.price is not None else "at the market"
+
+
 def _action(order: OrderImpact, figures: Figures) -> str:
-    at = f"at {figures.price(order.price)}" if order.price is not None else "at the market"
     done = f", {per_cent(order.done, places=0)} done" if order.done else ""
-    return f"{order.action} {at}{done}"
+    return f"{order.action} {_at(order, figures)}{done}"
