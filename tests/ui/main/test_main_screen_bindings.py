@@ -17,6 +17,7 @@ from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.dialogs.sort_dialog import SortDialog, column_letters
 from tradetui.ui.header.session_summary import link_of, worth_of
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
 
@@ -278,6 +279,13 @@ async def test_screens_lists_the_panels() -> None:
         await pilot.press("enter")
         assert stage.app.main.focused_panel == "fills"
         assert "Fills" in screen_text(stage.app)
+        await pilot.press("o")
+        listed = stage.app.screen.query_one(OptionList)
+        prompts = [str(listed.get_option_at_index(index).prompt) for index in range(listed.option_count)]
+        listed.highlighted = prompts.index("J Journal")
+        await pilot.press("enter")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, JournalScreen)
 
 
 async def test_help_and_back() -> None:
@@ -315,6 +323,7 @@ async def test_palette_runs_an_action() -> None:
         await pilot.press("ctrl+p")
         await pilot.press(*"zoom")
         await asyncio.sleep(1)
+        assert any(row.split() == ["│", "zoom", "│"] for row in screen_text(stage.app).splitlines()), "what is typed"
         await pilot.press("enter")
         await asyncio.sleep(1)
         assert [name for name, panel in stage.app.main.panels.items() if panel.display] == ["positions"]
