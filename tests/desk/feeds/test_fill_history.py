@@ -116,6 +116,18 @@ async def test_what_was_read_counts_over_what_an_archive_held_before() -> None:
     assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [18]
 
 
+async def test_a_session_reads_again_what_the_one_before_it_read_last() -> None:
+    client = ScriptedClient()
+    archive = Archive(None)
+    archive.add(FuturesFill, [ProductRow(USDT, row) for row in (fill(1, baseVolume="19"), fill(500))])
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="18"), fill(500)]
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [1, 18]
+    assert past.complete
+
+
 async def test_a_time_beyond_now_hides_no_fill_that_comes_after_it() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1, NOW_MS + 10**9)]

@@ -285,7 +285,9 @@ class FillHistory:
     def _request(self, until: int | None) -> FuturesFillsRequest:
         now_ms = self._client.server_clock.now_ms
         # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
-        if until is None or not self._bounded or not 0 <= now_ms - until <= LONGEST_START.total_seconds() * 1000:
+        bounded = self._bounded and until is not None and 0 <= now_ms - until <= LONGEST_START.total_seconds() * 1000
+        # A session begins with a whole page: what the one before it read wrong last is read again.
+        if not bounded or self.read_at is None:
             return FuturesFillsRequest(product_type=self.product_type)
         # Only what is new has to be sent and read; where nothing is new that is next to nothing.
         return FuturesFillsRequest(product_type=self.product_type, start_time=until)
