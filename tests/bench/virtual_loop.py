@@ -50,8 +50,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _wait(self, timeout: float | None) -> list[Any]:
         """What is ready; otherwise go on to the next timer, which is `timeout` seconds away."""
+        if timeout == 0:  # callbacks are ready: what arrived meanwhile is looked for once they have run
+            return []
         ready = self._poll(0)
-        if ready or timeout == 0:
+        if ready:
             return ready
         if timeout is None or self._threads_at_work:
             return self._poll(None)

@@ -169,7 +169,10 @@ DEEDS: Mapping[str, Callable[[TradeApp, Pilot[None]], Awaitable[None]]] = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-async def test_nothing_but_get_leaves(exchange: ExchangeThread, tmp_path: Path, deed: str) -> None:
+async def test_nothing_but_get_leaves(
+    exchange: ExchangeThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
+) -> None:
+    monkeypatch.chdir(tmp_path)  # a table is exported into the working directory
     with outgoing_requests() as written:
         async with monitor(exchange, tmp_path) as (app, pilot):
             await DEEDS[deed](app, pilot)
