@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Final
 
 from tradetui.ui.settings.preferences import ScreenPreferences
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tradetui.desk.settings import DeskSettings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProfileLook:
     """How a profile wants the screen: its own settings, what was chosen in it, and what keeps a choice.
 
@@ -83,40 +83,17 @@ class ProfileChoice:
 
 
 @dataclass(frozen=True)
-class UiSettings:
-    """The badges to begin with, the profiles there are, and the person's own preferences.
-
-    `theme` is the one the profile names, None where it names none.
-    """
+class UiSettings(ProfileLook):
+    """The badges to begin with, the profiles there are, and how the one that is open wants the screen."""
 
     environment: str
     access: str
     profiles: Sequence[ProfileChoice]
     chosen: int = 0
-    theme: str | None = None
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
-    timezone: str = "utc"
-    exact_figures: bool = False
-    keys: Mapping[str, str] = field(default_factory=dict)
-    mouse: bool = True
     bell: bool = True
     inline_start: bool = False
-    preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
-    keep: Callable[[ScreenPreferences], None] | None = None
-    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
-    notice: str = ""
-    """A sentence to be shown once, at the start."""
 
     def with_look(self, look: ProfileLook) -> UiSettings:
         """The same with the screen as another profile wants it."""
-        return replace(
-            self,
-            theme=look.theme,
-            timezone=look.timezone,
-            exact_figures=look.exact_figures,
-            keys=look.keys,
-            mouse=look.mouse,
-            preferences=look.preferences,
-            keep=look.keep,
-            notice=look.notice,
-        )
+        return replace(self, **{look_field.name: getattr(look, look_field.name) for look_field in fields(ProfileLook)})
