@@ -12,11 +12,29 @@ from tradetui.desk.alerts.detection.alert_detector import UNCONFIRMED_S, AlertDe
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.intents.states import State
+from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first
+from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import LONG, Position, Reported
-from tradetui.wire.enums import PositionMode, PositionSide
+from tradetui.trading.reversal import ReversalParams, plan_reversal
+from tradetui.wire.enums import PositionMode, PositionSide, Side
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
+
+REVERSAL = plan_reversal(
+    ReversalParams(
+        product_type=USDT,
+        symbol="BTCUSDT",
+        margin_coin="USDT",
+        mode=PositionMode.HEDGE,
+        held=Legs(Decimal(20)),
+        side=Side.BUY,
+    ),
+    client_oid="tt-1",
+)
 
 
 class Feed:
@@ -45,6 +63,20 @@ def positions(*legs: PositionSide, read_at: float = 0.0) -> Snapshot[Position]:
 
 def ended(number: int, status: str, **other: str) -> TriggerOrder:
     return trigger(number, status, NOW_MS + number, **other)
+
+
+@pytest.mark.parametrize("call_ended_s", [None, 7.0])
+def test_the_end_of_a_reversal_that_another_process_sent_is_news(call_ended_s: float | None) -> None:
+    looking = Progress(State.UNKNOWN, SearchStage.LOOKING, "taken up from the journal")
+    sent = Sent("tt-1", REVERSAL, 0, None, looking, call_ended_s=call_ended_s)
+    released = Progress(State.RELEASED, SearchStage.ENDED, "released")
+    settled = Progress(State.SETTLED, SearchStage.ENDED, "closed only; held now: flat", outcome=Outcome.CLOSED_ONLY)
+    watch = AlertDetector()
+    assert watch.reversal_went_on(sent, looking) == []
+    assert watch.reversal_went_on(sent, released) == [], "who releases it knows"
+    sentences = [event.sentence for event in watch.reversal_went_on(sent, settled)]
+    here = ["Reverse BTCUSDT LONG 20 into SHORT 20 (tt-1): closed only; held now: flat"]
+    assert sentences == (here if call_ended_s is None else []), "its own dialog says it where it was sent"
 
 
 def test_what_was_there_and_older_pages_are_no_news() -> None:

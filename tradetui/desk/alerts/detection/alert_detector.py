@@ -136,7 +136,10 @@ class AlertDetector:
         return []
 
     def reversal_went_on(self, sent: Sent, progress: Progress) -> list[AlertEvent]:
-        """Look at a reversal: left open, corrected after it was settled, and settled after either."""
+        """Look at a reversal: left open, corrected after it was settled, and settled after either.
+
+        One that another process sent is settled without any dialog here: this is all that says how it ended.
+        """
         symbol = sent.plan.wish.symbol
         if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
             consequence = f"{symbol} stays locked until it is settled or released; J shows it"
@@ -144,7 +147,7 @@ class AlertDetector:
         elif progress.stage is SearchStage.CORRECTED:
             consequence = f"{symbol} is locked until it is settled again; J shows it"
             text = f"{sent.title}: {progress.sentence}; {consequence}"
-        elif progress.stage is SearchStage.ENDED and sent.intent in self._left_open:
+        elif progress.stage is SearchStage.ENDED and (sent.intent in self._left_open or _is_taken_up(sent, progress)):
             self._left_open.discard(sent.intent)
             return [_reversal_event(sent, progress, f"{sent.title}: {progress.sentence}")]
         else:
@@ -253,6 +256,11 @@ def _event(
     return AlertEvent(
         kinds=frozenset({kind}), key=key, sentence=one_sentence(sentence), symbol=symbol, recurs=recurs, alarm=alarm
     )
+
+
+def _is_taken_up(sent: Sent, progress: Progress) -> bool:
+    """Whether another process sent it, and its outcome is known."""
+    return sent.call_ended_s is None and progress.outcome is not None
 
 
 def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
