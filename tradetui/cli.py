@@ -206,7 +206,9 @@ def _journal_options(journal: argparse.ArgumentParser) -> None:
 
 def _completions_options(completions: argparse.ArgumentParser) -> None:
     completions.add_argument(
-        "shell", choices=("bash", "zsh", "fish"), help="save its script where that shell looks for completions"
+        "shell",
+        choices=("bash", "zsh", "fish"),
+        help="which shell; save what is printed where it looks for completions",
     )
     completions.set_defaults(build_parser=build_parser)
 
@@ -217,7 +219,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
     "show": ("read one kind of record once, for scripts", _no_options),
     "watch": (
-        "print a line for each fill, order, trigger, alert and outcome, from now on or from any of them",
+        "print a line for each fill, order, trigger, alert and outcome as it comes, or since an earlier one",
         _watch_options,
     ),
     "preview": ("what a reversal would do, from live data; never sends", _preview_options),

@@ -74,9 +74,13 @@ async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size(
         book = stage.sandbox.exchange_state.book(stage.desk.settings.uid or "", str(target.product_type))
         position = book.held(target.symbol, subject.split()[1].lower())
         assert position is not None
+        dialog.query_one("#size", Input).value = "half"
         position.size = Decimal(0)
         await asyncio.sleep(11)
         await pilot.pause()
+        text = text_in_one_line(stage)
+        assert f"No {subject.split()[1]} of {target.symbol} is held." in text and "not a size" not in text
+        assert text.count("position mode") == 1
         assert str(dialog.query_one("#confirm", Button).label) == f"Reverse {subject}"
         assert dialog.query_one("#confirm", Button).disabled
 

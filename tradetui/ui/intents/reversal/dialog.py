@@ -305,7 +305,7 @@ class ReversalDialog(ScrollingDialog):
                 KEY_CANNOT_TRADE: self._execution.key_reads_only,
             }
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
-        if problem := self._fields.size_box.problem(self._target.size):
+        if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
         unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
