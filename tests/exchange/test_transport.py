@@ -11,7 +11,6 @@ import logging
 import os
 import ssl
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +280,7 @@ async def test_connections_that_are_used_up_are_replaced() -> None:
         await go_on.wait()
         writer.write(GOOD)
 
-    times = replace(PATIENT, pool=0.05)
+    times = PATIENT._replace(pool=0.05)
     async with raw_server(answer) as server:
         transport = HttpTransport(parse_base_url(server.base_url), timeouts=times)
         crowd = [

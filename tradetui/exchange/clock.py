@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from dataclasses import dataclass
 from statistics import median
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tradetui.storage.boot_id import boot_id
 
@@ -37,8 +36,7 @@ class Clock(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """When something was written: Unix ms for people, seconds of CLOCK_MONOTONIC and its boot for decisions."""
 
     at_ms: int

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
@@ -36,8 +36,7 @@ ELSEWHERE: Final = ("", "elsewhere")
 """What `Sandbox.counts` counts calls of no known endpoint under."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One request that arrived; `uid` of the caller where it was proven, `code` as answered (empty in a fault)."""
 
     method: str
@@ -47,8 +46,7 @@ class Call:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
-class HttpCall:
+class HttpCall(NamedTuple):
     """What arrived, without any transport: header names in lower case, `query` as on the wire."""
 
     method: str

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _OWNER_ONLY: Final = 0o700
 _OTHERS: Final = 0o077
@@ -30,8 +29,7 @@ def make_private_directory(directory: Path) -> None:
             path.chmod(_OWNER_ONLY)  # a strict umask takes the owner's own permissions too
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(NamedTuple):
     """What was open to others: `narrowed` with the mode it had, `left` where the mode cannot or must not be changed."""
 
     narrowed: tuple[tuple[Path, int], ...] = ()

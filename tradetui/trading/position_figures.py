@@ -7,9 +7,8 @@ the mark. None is unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_market import StopState
@@ -91,8 +90,7 @@ def next_funding_payment(position: Position) -> Decimal | None:
     return -rate * value if position.is_long else rate * value
 
 
-@dataclass(frozen=True, slots=True)
-class Exposure:
+class Exposure(NamedTuple):
     """Value of the LONGs and of the SHORTs in dollars; `unknown` counts positions whose value or side is not known."""
 
     long: Decimal = ZERO

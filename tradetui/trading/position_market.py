@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class StopState(StrEnum):
@@ -19,8 +18,7 @@ class StopState(StrEnum):
     WAITING = "waiting"
 
 
-@dataclass(frozen=True, slots=True)
-class PositionMarket:
+class PositionMarket(NamedTuple):
     """What is known of a position beside what is held.
 
     `stop` is the trigger price of the stop-loss that fires first, where one waits; a trailing stop alone has none.

@@ -8,10 +8,9 @@ effect, so that nothing rests on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
@@ -71,8 +70,7 @@ class FilledTrade(Protocol):
     def pos_mode(self) -> str | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class TradeEffect:
+class TradeEffect(NamedTuple):
     """What is done to which leg; `leg` is None for BUY and SELL, which move the net of one-way mode."""
 
     action: TradeAction
@@ -186,8 +184,7 @@ class ImpactKind(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Impact:
+class Impact(NamedTuple):
     """An order's effect on what is held: `leg` is the one it works on, the one it opens where it turns a net round."""
 
     kind: ImpactKind

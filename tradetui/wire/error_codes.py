@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class ErrorKind(StrEnum):
@@ -47,8 +46,7 @@ class CodeGroup(StrEnum):
     UNLISTED = "unlisted"
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """What is known of a code; `remedy` is a sentence a trader can act on."""
 
     kind: ErrorKind
@@ -344,7 +342,7 @@ def meaning(code: str, msg: str = "") -> Meaning:
     if known is not None:
         return known
     remedy = refusal_explained(msg)
-    return _UNLISTED if remedy is None else replace(_UNLISTED, remedy=remedy)
+    return _UNLISTED if remedy is None else _UNLISTED._replace(remedy=remedy)
 
 
 def write_refused(code: str, http_status: int | None = None, msg: str = "") -> bool:

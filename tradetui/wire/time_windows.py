@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 DAY_MS: Final = 86_400_000
 NINETY_DAYS_MS: Final = 90 * DAY_MS
@@ -30,8 +29,7 @@ class Missing(StrEnum):
     NEVER = "never"  # both must be given
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRule:
+class TimeRule(NamedTuple):
     """The time rule of an endpoint; lengths in milliseconds."""
 
     span_ms: int

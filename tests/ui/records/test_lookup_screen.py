@@ -204,7 +204,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Pages of the spot fills are asked for so many rows at a time."""
     endpoint = LOOKUPS["spot-fills"].endpoint
     assert endpoint.page is not None
-    small = replace(endpoint, page=replace(endpoint.page, maximum=rows))
+    small = replace(endpoint, page=endpoint.page._replace(maximum=rows))
     monkeypatch.setattr(Table, "endpoint", property(lambda _: small))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.desk.tables.cells.number_format import number
 from tradetui.trading.contract_math import exact_digits
@@ -115,8 +115,7 @@ _IN_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A condition, and the channels of its alerts; `name` tells it from the others."""
 
     name: str

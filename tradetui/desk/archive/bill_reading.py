@@ -55,8 +55,7 @@ def _may_hold_settlement(since: int, until: int) -> bool:
     return since <= until and full_hour <= until
 
 
-@dataclass(frozen=True, slots=True)
-class BillReading:
+class BillReading(NamedTuple):
     """Bills that a reading brought, and how far all of them are read then."""
 
     bills: Sequence[FuturesBill]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic
 
@@ -190,7 +189,7 @@ class Lookup:
             self._heard(problem)
             # What passes by itself for a feed, whose next tick is the retry, does not here.
             passing = isinstance(problem, Busy | Unreachable | UnreadableReply | RateLimited)
-            self.error = replace(FeedError.of(problem), remedy="") if passing else FeedError.of(problem)
+            self.error = FeedError.of(problem)._replace(remedy="") if passing else FeedError.of(problem)
             self._say(LookupState.FAILED)
         else:
             self._say(self._how_far())

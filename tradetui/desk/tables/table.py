@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Generic
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT_co
 
@@ -42,8 +42,7 @@ class TableName(StrEnum):
     EMAIL = "email"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherView:
+class OtherView(NamedTuple):
     """Another way to show a panel's rows: its title, what it means that there is no row, and its files' names."""
 
     title: str

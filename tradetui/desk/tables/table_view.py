@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone
@@ -14,8 +13,7 @@ TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
 """Texts and tones of the row under the rows, by column id."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableView(Generic[RowT_co]):
+class TableView(NamedTuple, Generic[RowT_co]):
     """The columns of one table, and what stands under its rows.
 
     `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tradetui.exchange.errors import (
     AuthenticationFailed,
@@ -53,8 +52,7 @@ _LOOK = "Look at positions, pending orders and fills before doing anything again
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
+class CallResult(NamedTuple):
     """What became of one call: the answer and its envelope, or why there is none; `stamp_ms` is the request's time."""
 
     stamp_ms: int

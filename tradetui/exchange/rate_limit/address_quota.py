@@ -11,9 +11,8 @@ instead of standing still for the rest of a minute.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.exchange.errors import RateLimited
 from tradetui.wire.endpoints.rate_limits import ADDRESS_CALLS_PER_MINUTE
@@ -33,8 +32,7 @@ LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddressQuota:
+class AddressQuota(NamedTuple):
     """How many calls a minute all processes of the user may make, and how many of them feeds and reads leave."""
 
     per_minute: int
@@ -80,8 +78,7 @@ class AddressQuota:
         return self.per_minute - (0 if writes else self.kept_for_writes)
 
 
-@dataclass(frozen=True, slots=True)
-class AddressClaim:
+class AddressClaim(NamedTuple):
     """What a claim came to, times in monotonic seconds.
 
     Granted: the call may begin at `begins` and counts until `counts_until` for now. Refused: `counts_until` is None
@@ -93,8 +90,7 @@ class AddressClaim:
     counted: int
 
 
-@dataclass(frozen=True, slots=True)
-class AddressUsage:
+class AddressUsage(NamedTuple):
     """Calls of the address that count now, how many may, and whether feeds are made to wait for that."""
 
     used: int = 0

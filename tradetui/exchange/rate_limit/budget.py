@@ -8,9 +8,8 @@ network does to either. N permits therefore never put more than N calls into any
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tradetui.exchange.errors import RateLimited
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
@@ -31,8 +30,7 @@ class Priority(StrEnum):
     INTERACTIVE = "interactive"
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """One endpoint's permits: out or cooling, allowed now, and whether a refusal holds some back."""
 
     used: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from tradetui.exchange.errors import ReadOnly
 
@@ -18,8 +18,7 @@ BeforeFirstByte: TypeAlias = Callable[[], Awaitable[None]]
 """Awaited once, when a connection stands and only sending is left to do; if it raises, nothing is sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
+class Timeouts(NamedTuple):
     """Seconds until a part of a call is given up; `order_read` is the longer wait for the answer to a write."""
 
     connect: float = 3.0

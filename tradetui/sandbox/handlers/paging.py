@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.number_parsing import whole_number
 
 
-@dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(NamedTuple):
     """Default and greatest page size; `capped` gives the greatest where more is asked.
 
     `first` is the idLessThan that stands for the first page.

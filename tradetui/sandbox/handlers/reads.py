@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
@@ -19,8 +18,7 @@ from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
 RowFilter = Callable[[Row], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(NamedTuple):
     """Where a paged endpoint finds its rows, their id and time fields, the payload's list key, and plain filters."""
 
     name: str
@@ -45,8 +43,7 @@ BOOKS: Final[Mapping[str, Book]] = {
 _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "futures.live_triggers"})
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCall:
+class ReadCall(NamedTuple):
     """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
 
     exchange_state: ExchangeState

@@ -6,8 +6,7 @@ Written apart from the client's request models on purpose: a misreading there mu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.handlers.paging import Paging
@@ -59,8 +58,7 @@ PLAN_STATUSES: Final = frozenset({"executed", "fail_execute", "cancelled"})
 ORDER_STATUSES: Final = frozenset({"live", "partially_filled"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """One endpoint's parameters: required ones, optional ones, the words some are limited to, paging and span."""
 
     required: tuple[str, ...] = ()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.number_parsing import whole_number
 from tradetui.wire.time_windows import DAY_MS
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The rule of one endpoint's startTime and endTime.
 
     `ends`: whether they are free, go together, or are required. `one_missing`: what the other end is taken to be.

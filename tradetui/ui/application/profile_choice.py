@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from rich.cells import cell_len
@@ -57,7 +56,7 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
         return summary
     uid = desk.account.uid if desk.account is not None else None
     mode = _MODES.get(desk.access, "trade")
-    return replace(summary, uid=uid or summary.uid, mode=mode, trouble="")
+    return summary._replace(uid=uid or summary.uid, mode=mode, trouble="")
 
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:

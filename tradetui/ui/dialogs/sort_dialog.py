@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Final, Never
+from typing import Final, NamedTuple, Never
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -23,8 +22,7 @@ UNSORTED_KEY: Final = "0"
 _MOVES_OR_CLOSES: Final = frozenset("jkq")
 
 
-@dataclass(frozen=True, slots=True)
-class SortChoice:
+class SortChoice(NamedTuple):
     """The id of the column to sort by; None for the order in which rows come."""
 
     column: str | None

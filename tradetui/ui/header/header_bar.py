@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -36,8 +35,7 @@ def has_two_lines(height: int) -> bool:
     return height >= _TWO_LINES_FROM
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """One figure of the bar with its label; where room is short, the ones of the greatest `rank` go first.
 
     `short` is what is left of it where it does not fit as a whole; nothing if empty.
@@ -53,8 +51,7 @@ class Figure:
         return sum(cell_len(text) for text, _ in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """What stands in the bar: badges at the left, the link at the right, and what the account is worth below."""
 
     environment: str
@@ -91,7 +88,7 @@ class HeaderBar(Widget):
         What the account is worth is always that of now, since the panels below show sums of the same rows.
         """
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
-            shown = replace(self.shown, worth=worth)
+            shown = self.shown._replace(worth=worth)
         else:
             shown = shown_now()
             self._urgent, self._painted_at = urgent, now

@@ -6,8 +6,7 @@ It holds no Textual. `where` names the screens a binding belongs to; `hint` puts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
 
@@ -33,8 +32,7 @@ SCREEN_NAMES: Final[Mapping[str, str]] = {
 """What a screen is called in a sentence, by its name here."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyBinding:
+class KeyBinding(NamedTuple):
     """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words.
 
     One that works `in_dialogs` goes before whatever has the focus.
@@ -51,8 +49,7 @@ class KeyBinding:
     in_dialogs: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRow:
+class KeyRow(NamedTuple):
     """One line of the key table: `keys` as a person writes them, `when` the reason it may be disabled."""
 
     id: str

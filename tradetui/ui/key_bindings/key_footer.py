@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -15,8 +15,7 @@ _NOTE_FROM = 100
 """Cells of a line that has room for its note beside the keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(NamedTuple):
     """One key: `action` is run by a click, `off` draws it as disabled."""
 
     key: str

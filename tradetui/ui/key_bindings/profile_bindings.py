@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, BINDINGS, EVERYWHERE, KeyBinding, shown_keys
 from tradetui.ui.key_bindings.textual_bindings import is_key_name, long_name
@@ -15,8 +14,7 @@ RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
 
 
-@dataclass(frozen=True, slots=True)
-class KeyTrouble:
+class KeyTrouble(NamedTuple):
     """A line of the profile's `keys` that is not taken: its id, why, and what to do."""
 
     id: str
@@ -27,8 +25,7 @@ class KeyTrouble:
         return f"keys.{self.id} {self.rule}. {self.remedy}"
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileBindings:
+class ProfileBindings(NamedTuple):
     """`taken` are the changed keys that are in force, by id; `troubles` says what became of the others."""
 
     taken: Mapping[str, str]

@@ -6,7 +6,6 @@ The sizes follow what the panels hold: the lines their rows take, and the cells 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
@@ -45,16 +44,14 @@ class PanelNeed(NamedTuple):
     cells: int
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
+class Arrangement(NamedTuple):
     """The panels shown, and how."""
 
     shape: Shape
     shown: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(NamedTuple):
     """Parts of a rectangle, above each other or side by side."""
 
     parts: tuple[str | _Split, ...]

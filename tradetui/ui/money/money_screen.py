@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -173,7 +172,7 @@ class MoneyScreen(TableScreen):
             "next_panel": str(panels.following_panel).capitalize(),
         }
         hinted = [BINDING_OF_ID[id_] for id_ in _HINTS if id_ != "next_panel" or panels.hides_some]
-        return [replace(binding, description=descriptions.get(binding.id, binding.description)) for binding in hinted]
+        return [binding._replace(description=descriptions.get(binding.id, binding.description)) for binding in hinted]
 
     def keys_of(self, binding: KeyBinding) -> str:
         """Both keys of the periods stand in one hint."""

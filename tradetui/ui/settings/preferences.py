@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.cells.column import Column
@@ -13,16 +13,14 @@ if TYPE_CHECKING:
 NARROWEST, WIDEST = 3, 60
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnChoice:
+class ColumnChoice(NamedTuple):
     """A column that is shown; `width` in cells, None for the column's own."""
 
     id: str
     width: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TableChoice:
+class TableChoice(NamedTuple):
     """How a table is shown; `columns` None is the default choice, `sort` None the order rows come in."""
 
     columns: tuple[ColumnChoice, ...] | None = None
@@ -72,7 +70,7 @@ def chosen_columns(every: Sequence[Column[RowT]], choice: TableChoice) -> tuple[
     columns = tuple(
         known[column_choice.id]
         if column_choice.width is None
-        else replace(known[column_choice.id], width=column_choice.width)
+        else known[column_choice.id]._replace(width=column_choice.width)
         for column_choice in choice.columns
         if column_choice.id in known
     )

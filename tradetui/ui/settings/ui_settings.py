@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.ui.settings.preferences import ScreenPreferences
 from tradetui.ui.terminal.abilities import TerminalAbilities
@@ -34,8 +34,7 @@ class ProfileLook:
     """A sentence to be shown once, when the profile is opened."""
 
 
-@dataclass(frozen=True)
-class ConfigurationReload:
+class ConfigurationReload(NamedTuple):
     """What the configuration of the open profile says now.
 
     `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
@@ -56,8 +55,7 @@ KEY_READS_ONLY: Final = "key reads only"
 """The mode of a profile that may send, with a key from which the exchange takes no order."""
 
 
-@dataclass(frozen=True)
-class ProfileSummary:
+class ProfileSummary(NamedTuple):
     """One line of the list of profiles; `mode` is `trade` or `monitor`, `trouble` why it cannot be opened."""
 
     host: str = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 GAP: Final = 1
@@ -22,8 +21,7 @@ class ColumnNeed(NamedTuple):
     wanted: int
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLayout:
+class ColumnLayout(NamedTuple):
     """Columns by their index in the table.
 
     `order` is every column as scrolling meets them: those that fit, then the others. `shown` are the ones on the

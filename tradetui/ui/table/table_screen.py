@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING, ClassVar
 
@@ -249,8 +248,7 @@ class TableScreen(Screen[None]):
         """Show the rows in this order next time."""
         sort, preferences = self.table.sort, self.trade_app.preferences
         if self.choosable is not None:
-            choice = replace(
-                preferences.table(self.screen_name),
+            choice = preferences.table(self.screen_name)._replace(
                 sort=None if sort is None else sort.column,
                 reverse=sort is not None and sort.reverse,
             )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _UTF8: Final = re.compile(r"\.utf-?8\b", re.IGNORECASE)
 _MANY_COLOURS: Final = re.compile(r"-(256color|direct|kitty)$|^kitty$")
@@ -15,8 +14,7 @@ _NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
 _COERCED: Final = "C.UTF-8"
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalAbilities:
+class TerminalAbilities(NamedTuple):
     """What may be written to a terminal; without `has_256_colours` it has the sixteen of its own palette."""
 
     has_256_colours: bool = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tradetui.wire.endpoints.rate_limits import RateLimit
 from tradetui.wire.replies.record import Record
@@ -21,8 +21,7 @@ class RowLaw(StrEnum):
     SINGLE = "single"  # one call tells all
 
 
-@dataclass(frozen=True, slots=True)
-class PageRule:
+class PageRule(NamedTuple):
     """How older rows are reached through idLessThan."""
 
     #: What goes into idLessThan: "endId" of the payload, or this field of the last row.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 ADDRESS_CALLS_PER_MINUTE: Final = 6_000
 """Calls of one network address in any minute, whoever makes them and whatever they ask."""
@@ -11,8 +10,7 @@ ADDRESS_LOCKOUT_S: Final = 300
 """Seconds for which an address that made more is refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimit:
+class RateLimit(NamedTuple):
     """Calls a second, counted per account (`uid`) or per address (`ip`)."""
 
     per_second: int

@@ -1,6 +1,5 @@
 """Requests of the futures endpoints (5, 6, 7, 12, 13) and of those beyond the interface that complete them."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, ClassVar
 
@@ -40,7 +39,7 @@ from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Missing, TimeRule
 _THREE_MONTHS = TimeRule(
     span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"
 )
-_THREE_MONTHS_FROM_BINDING = replace(_THREE_MONTHS, from_binding=True)
+_THREE_MONTHS_FROM_BINDING = _THREE_MONTHS._replace(from_binding=True)
 
 _PlanType = Annotated[
     str,

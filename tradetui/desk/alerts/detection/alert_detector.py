@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
@@ -45,8 +44,7 @@ FEE_COINS: Final = 4
 RowT = TypeVar("RowT")
 
 
-@dataclass(frozen=True, slots=True)
-class _Noticed(Generic[RowT]):
+class _Noticed(NamedTuple, Generic[RowT]):
     row: RowT
     at_s: float
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.desk.tables.rows.filled_order import average_price
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -21,8 +21,7 @@ MOST_PLACES: Final = 12
 """Places of an average price, whatever an exchange sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderFills:
+class OrderFills(NamedTuple):
     """Fills of one order, oldest first, at least one."""
 
     product_type: ProductType

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 REARM_S: Final = 60.0
 """How long a figure must stay back before its level fires again."""
@@ -12,8 +11,7 @@ BACK: Final = Decimal("0.1")
 """How far back that is, as a part of the level."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdState:
+class ThresholdState(NamedTuple):
     """What is remembered between two figures: whether the next crossing fires, and since when the figure is back.
 
     `back_since_s` is monotonic seconds, None while it is not back.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from random import Random
-from typing import Final, Generic, Protocol
+from typing import Final, Generic, NamedTuple, Protocol
 
 from tradetui.desk.feeds.polling.snapshot import FeedError, Freshness, Snapshot, indexed
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
@@ -35,8 +35,7 @@ MOST_INTERVALS_A_READ: Final = 3.0
 """Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading(Generic[FeedRowT_co]):
+class Reading(NamedTuple, Generic[FeedRowT_co]):
     """What one poll brought: every row that is to be shown, in order, and how many could not be read.
 
     `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.tables.rows.row_source import FeedRow
@@ -22,8 +21,7 @@ class LinkState(StrEnum):
     DOWN = "down"
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(NamedTuple):
     """State, the sentence to show (empty while all is well) and what to do about it.
 
     `of_account` is set where the exchange refuses the account as a whole: sentence and remedy then stand on the screen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Generic, Self
+from typing import Generic, NamedTuple, Self
 
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError
@@ -33,8 +33,7 @@ class StillReading(Exception):
     """No fault: more has to be read before anything can be shown; the message says how far it has come."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedError:
+class FeedError(NamedTuple):
     """Why the last read failed, in a sentence, and what to do about it."""
 
     sentence: str

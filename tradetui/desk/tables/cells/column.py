@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Generic
+from typing import Final, Generic, NamedTuple
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, moment, number, text_as_given
@@ -31,8 +30,7 @@ class Tone(StrEnum):
     WARN = "warn"
 
 
-@dataclass(frozen=True, slots=True)
-class Column(Generic[RowT_contra]):
+class Column(NamedTuple, Generic[RowT_contra]):
     """One column of a kind of row.
 
     `id` is the interface's name of the field where it is one; `value` is what is exported and sorted by (or by
@@ -92,7 +90,7 @@ def ranked(columns: Iterable[Column[RowT]], *kept_longest: str) -> tuple[Column[
         ValueError: no column has one of the ids.
     """
     ranks = {id_: rank for rank, id_ in enumerate(kept_longest, 1)}
-    by_rank = tuple(replace(column, rank=ranks.pop(column.id, column.rank)) for column in columns)
+    by_rank = tuple(column._replace(rank=ranks.pop(column.id, column.rank)) for column in columns)
     if ranks:
         raise ValueError(f"no column has the id {next(iter(ranks))}")
     return by_rank

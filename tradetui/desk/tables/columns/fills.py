@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -64,7 +63,7 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     ),
     size_column("baseVolume", "Size", 7, lambda row: row.record.base_volume, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol, derived=True),
-    replace(_PROFIT, text=_profit),
+    _PROFIT._replace(text=_profit),
     fee_column(lambda row: row.record.fee_detail),
     fee_coin_column(lambda row: row.record.fee_detail),
     money_column("quoteVolume", "Value", 10, lambda row: row.record.quote_volume, quote_coin, unit="USDT, USDC or USD"),
@@ -100,7 +99,7 @@ def _time_or_day(row: FillRow, cell_format: CellFormat) -> str:
 
 
 FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
-    replace(FILL_COLUMNS[0], text=_time_or_day, width=6),
+    FILL_COLUMNS[0]._replace(text=_time_or_day, width=6),
     *FILL_COLUMNS[1:10],
     FILL_COUNT,
     *FILL_COLUMNS[10:],

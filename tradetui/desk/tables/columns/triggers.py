@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -67,7 +66,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         lambda row: row.record.side,
         lambda row: row.record.trade_side,
     ),
-    replace(_SIZE, text=_size),
+    _SIZE._replace(text=_size),
     price_column("triggerPrice", "Trigger", 9, lambda row: row.record.trigger_price, _symbol),
     away_column(),
     Column(
@@ -104,7 +103,7 @@ def _time_or_day(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
 
 
 _PANEL_COLUMNS: Final = tuple(
-    replace(column, text=_time_or_day, width=6) if column.id == "uTime" else column for column in TRIGGER_COLUMNS
+    column._replace(text=_time_or_day, width=6) if column.id == "uTime" else column for column in TRIGGER_COLUMNS
 )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, tzinfo
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import record_of, time_of
@@ -26,8 +25,7 @@ _TIME_REMEDY: Final = "For example today, yesterday, 7d, 36h, 11-20, 2026-11-20,
 _DAY_REMEDY: Final = "Give days without a time: today, yesterday, 7d, 11-20, 2026-11-20."
 
 
-@dataclass(frozen=True, slots=True)
-class DateFilter:
+class DateFilter(NamedTuple):
     """Rows from one moment to another (Unix ms, both included; None is open) whose symbol holds one of the pieces."""
 
     since: int | None = None

@@ -10,10 +10,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, Generic, Never, Protocol, TypeVar, runtime_checkable
+from typing import Final, Generic, NamedTuple, Never, Protocol, TypeVar, runtime_checkable
 
 from tradetui.wire.product_types import ProductType
 
@@ -43,8 +42,7 @@ FeedRowT = TypeVar("FeedRowT", bound=FeedRow)
 FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(NamedTuple):
     """By which column, and whether from the greatest down."""
 
     column: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import free
@@ -12,8 +12,7 @@ from tradetui.sandbox.books.market import Market
 from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 
 
-@dataclass(frozen=True, slots=True)
-class MarketMoment:
+class MarketMoment(NamedTuple):
     """The prices of a moment; `now_ms` is the exchange's time."""
 
     market: Market

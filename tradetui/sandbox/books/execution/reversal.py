@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
@@ -35,8 +35,7 @@ REVERSAL_FAULTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedReversal:
+class RequestedReversal(NamedTuple):
     """A reversal as requested; size None where it was omitted."""
 
     spec: ContractSpec
