@@ -97,7 +97,7 @@ async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_coun
     client.rows[FILLS, USDT] = [fill(1, baseVolume="18", profit="8"), fill(2)]
     reading = await fills.read()
     assert [row.record.base_volume for row in reading.rows] == [1, 18]
-    assert reading.note == f"1 fill came again with other figures, which count now; the last was {fill(1).trade_id}"
+    assert reading.note == f"1 fill corrected by the exchange, last {fill(1).trade_id}"
     assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [1, 18]
     while archive.settle():
         pass

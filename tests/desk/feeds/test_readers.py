@@ -388,7 +388,7 @@ async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_pa
         client.clock.seconds += 1
         reading = await reader.read()
     assert [row.size for row in reading.rows] == [Decimal(18)]
-    assert "1 fill came again with other figures, which count now" in reading.note
+    assert "1 fill corrected by the exchange" in reading.note
     assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
 
 

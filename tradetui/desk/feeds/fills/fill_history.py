@@ -97,7 +97,7 @@ class FillHistory:
         ids = [self._rows[key].record.trade_id for key in self._corrected if key in self._rows]
         if not ids:
             return ""
-        return f"{counted(len(ids), 'fill')} came again with other figures, which count now; the last was {ids[-1]}"
+        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}"
 
     @property
     def unsaved(self) -> list[FuturesFill]:
