@@ -23,7 +23,7 @@ class MachineZone(tzinfo):
 
     def tzname(self, moment: datetime | None) -> str:
         """Its name on the screen."""
-        return "local"
+        return "local time"
 
 
 def zone_named(name: str) -> tzinfo:
