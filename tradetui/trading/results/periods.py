@@ -72,7 +72,7 @@ class ResultSums:
             lost=self.lost * rate,
         )
 
-    def count_order(self, result: Decimal, in_usd: Decimal = ZERO, times: int = 1) -> None:
+    def count_order(self, result: Decimal, in_usd: Decimal, times: int = 1) -> None:
         """Count a closing order by its profit and own fees, or take one off again with -1; zero is neither."""
         self.trades += times
         if result > ZERO:

@@ -67,8 +67,8 @@ class HelpDialog(DimmingScreen[None]):
     def __init__(
         self,
         changed: Mapping[str, str],
-        blocking_reason: Callable[[str], str | None] = lambda _: None,
-        hides: Callable[[str], bool] = lambda _: False,
+        blocking_reason: Callable[[str], str | None],
+        hides: Callable[[str], bool],
     ) -> None:
         super().__init__(classes="dialog -tall")
         self._lines = [

@@ -34,9 +34,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         ("up", "app.focus_previous", "Field before"),
     ]
 
-    def __init__(
-        self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool = False
-    ) -> None:
+    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
         """`whole_days` refuses times of day."""
         super().__init__(classes="dialog -form")
         self._heading = title

@@ -28,7 +28,7 @@ class SortChoice(NamedTuple):
     column: str | None
 
 
-def column_letters(titles: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     """A key for each title: a letter of the title where one is free, else any free letter; empty where none is left."""
     free = dict.fromkeys(
         letter

@@ -83,12 +83,12 @@ def progress_text(lookup: Lookup, key: KeyOf) -> str:
     return f"{read} · older ones follow as you scroll · {key('read_all')} reads all"
 
 
-def bar_of(part: float | None, width: int = BAR) -> str:
+def bar_of(part: float | None) -> str:
     """A bar of so much of the whole, with the per cent."""
     if part is None:
         return ""
-    full = round(part * width)
-    return f"{'━' * full}{'╌' * (width - full)} {int(part * 100):3d} %"
+    full = round(part * BAR)
+    return f"{'━' * full}{'╌' * (BAR - full)} {int(part * 100):3d} %"
 
 
 def _moment(milliseconds: int | None, zone: tzinfo) -> str:

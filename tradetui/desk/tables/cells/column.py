@@ -135,7 +135,6 @@ def number_column(
     width: int,
     value: Callable[[RowT], Decimal | int | None],
     *,
-    profit: bool = False,
     unit: str = "",
 ) -> Column[RowT]:
     """A figure with all its digits, of which nobody knows what it counts."""
@@ -143,10 +142,9 @@ def number_column(
         id_,
         title,
         value,
-        lambda row, _: number(value(row), signed=profit),
+        lambda row, _: number(value(row)),
         width,
         right=True,
-        tone=by_sign(value) if profit else None,
         unit=unit,
     )
 

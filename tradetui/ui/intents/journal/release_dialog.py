@@ -20,7 +20,7 @@ CAUTION = (
 class ReleaseDialog(DeliberateDialog[str | None]):
     """Returns the reason given, None where it was left as it is. `name` has to be typed."""
 
-    def __init__(self, title: str, known: str, name: str, caution: str = CAUTION) -> None:
+    def __init__(self, title: str, known: str, name: str, caution: str) -> None:
         super().__init__(classes="dialog")
         self._heading = title
         self._known = known
