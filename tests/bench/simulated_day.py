@@ -35,6 +35,8 @@ def descriptors() -> int:
 def forget(exchange_state: ExchangeState) -> None:
     """Let the exchange drop what is old."""
     for account in exchange_state.accounts.values():
+        for moment_ms in list(account.ids._given)[:-KEPT_BY_THE_EXCHANGE]:
+            del account.ids._given[moment_ms]
         for book in account.futures.values():
             del book.fills[:-KEPT_BY_THE_EXCHANGE]
             del book.triggers[:-KEPT_BY_THE_EXCHANGE]
