@@ -58,7 +58,7 @@ def open_dialog(screen: Screen) -> None:
 
 def armed(screen: Screen) -> bool:
     """Whether what is typed now is taken."""
-    return "Type BTCUSDT SHORT to go on." in screen.text and "arming" not in screen.text
+    return "Type BTCUSDT SHORT to go on." in screen.text and "Ready in a moment" not in screen.text
 
 
 def typed(screen: Screen) -> bool:
@@ -126,7 +126,7 @@ def test_everything_in_one_write_opens_the_dialog_and_confirms_nothing(tmp_path:
     with program(tmp_path) as (exchange, screen):
         screen.send(b"R" + WORD + b"\t\t\r")
         until([screen], lambda shown: "was dropped, type it again" in shown.text, "that it was dropped")
-        until([screen], lambda shown: "arming" not in shown.text, "an armed preview")
+        until([screen], lambda shown: "Ready in a moment" not in shown.text, "an armed preview")
         assert exchange.posts == 0
         screen.send(b"\x1b")
         until([screen], lambda shown: "REVERSE THE" not in shown.text, "the main screen")
