@@ -106,7 +106,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
 async def test_memory_holds_the_newest_only() -> None:
     simulation = Simulation(seed=4, jitter=False)
     simulation.desk.start()
-    await simulation.run(120)
+    await simulation.run(45)
     assert simulation.desk.fills.snapshot.count == KEPT
     assert simulation.desk.triggers.snapshot.count <= 500
     await simulation.desk.stop()

@@ -59,7 +59,7 @@ async def test_without_them_positions_are_shown_all_the_same_and_nothing_is_aske
     simulation = Simulation(11, core_only=True, fills=60)
     desk = simulation.desk
     desk.start()
-    await asyncio.sleep(300)
+    await asyncio.sleep(60)
     positions = desk.positions.snapshot.rows
     assert positions
     for position in positions:
