@@ -149,8 +149,8 @@ def test_anything_else_is_not_what_was_asked_for(typed: str) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (Change(ChangedFact.ORDER, "none", "buy 1 at 2", "7"), "new: buy 1 at 2"),
-        (Change(ChangedFact.ORDER, "buy 1 at 2", "gone", "7"), "gone: buy 1 at 2"),
+        (Change(ChangedFact.ORDER, "none", "buy 1 at 2", "7"), "new order: buy 1 at 2"),
+        (Change(ChangedFact.ORDER, "buy 1 at 2", "gone", "7"), "order gone: buy 1 at 2"),
         (
             Change(ChangedFact.REVERSAL, "Reverse BTCUSDT", "No position of BTCUSDT is held"),
             "Reverse BTCUSDT is not possible any more: No position of BTCUSDT is held",

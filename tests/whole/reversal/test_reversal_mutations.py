@@ -82,7 +82,7 @@ def swapped(patch: pytest.MonkeyPatch) -> None:
     def wrong(account: Any, wanted: Any, *, honours_one_way_size: bool) -> Any:
         other = {Side.BUY: "sell", Side.SELL: "buy"}.get(wanted.side) if wanted.side else None
         try:
-            return RIGHT_DECISION(account, replace(wanted, side=other), honours_one_way_size=honours_one_way_size)
+            return RIGHT_DECISION(account, wanted._replace(side=other), honours_one_way_size=honours_one_way_size)
         except Refusal:
             return RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
 

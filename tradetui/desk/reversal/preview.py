@@ -184,7 +184,7 @@ class Change:
         if self.fact is ChangedFact.REVERSAL:
             return f"{now} is possible again" if before == _NONE else f"{before} is not possible any more: {now}"
         if self.fact is ChangedFact.ORDER:
-            return f"new: {now}" if before == _NONE else f"gone: {before}"
+            return f"new order: {now}" if before == _NONE else f"order gone: {before}"
         name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
         if self.fact in _SIZES:
             before, now = (grouped_digits(Decimal(size)) for size in (before, now))

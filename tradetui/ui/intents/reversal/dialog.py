@@ -35,7 +35,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
-_AGE_SHOWN_S = 5.0
+_AGE_SHOWN_S = 1.0
 _NOT_YET: Final = "Ready in a moment …"
 
 
@@ -283,7 +283,7 @@ class ReversalDialog(ScrollingDialog):
         confirm = self.confirm_button
         confirm.disabled, confirm.display = not armed or bool(reasons), not self._unreadable
         if not self._ready and not self._reading:
-            reasons = (*reasons, _NOT_YET)
+            reasons = (_NOT_YET, *reasons)
         reasons = with_unlock_binding(reasons, trading_app(self).settings.keys)
         self._focus.go_on()
         if reasons or not armed:
