@@ -74,7 +74,7 @@ async def _broker(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 async def _copy_form(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await _open(stage, pilot, TITLES["create-copy-key"])
-    await pilot.press(*"short")
+    await pilot.press(*"short", "tab")
     await pilot.pause()
 
 
