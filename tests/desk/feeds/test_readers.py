@@ -392,6 +392,25 @@ async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_pa
     assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
 
 
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one_sum_at_each_read(
+    tmp_path: object, with_file: bool
+) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1, baseVolume="19"), fill(1, baseVolume="18")]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    await history.attach(Archive(tmp_path / "archive.sqlite" if with_file else None))  # type: ignore[operator]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    sizes = []
+    for _ in range(3):
+        client.clock.seconds += 1
+        reading = await reader.read()
+        sizes += [row.size for row in reading.rows]
+    assert (len(sizes), len(set(sizes)), history.changes) == (3, 1, 1)
+    assert "1 fill corrected by the exchange" in reading.note
+
+
 async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(
     tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,7 +133,7 @@ class FillHistory:
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._gaps_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
-            self._remember(row for row in kept if row.key not in self._rows)
+            self._remember([row for row in kept if row.key not in self._rows])
 
     async def read_newest(self, now: float) -> None:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
@@ -300,11 +300,13 @@ class FillHistory:
         """Keep rows together with the note of what is missing below them."""
         if gap is not None:
             self.gaps.insert(0, gap)
-        fresh = [row for row in rows if self._rows.get(row.key) is not row]
-        for row in fresh:
-            known = self._rows.get(row.key)
-            if known is not None and fill_effect(known.record) != fill_effect(row.record):
+        latest: dict[str, ProductRow[FuturesFill]] = {}
+        for row in rows:
+            known = latest.get(row.key) or self._rows.get(row.key)
+            if known is not None and known is not row and fill_effect(known.record) != fill_effect(row.record):
                 self._corrected[row.key] = None
+            latest[row.key] = row  # where one reply gives it twice its last row counts, so that each read comes to one
+        fresh = [row for row in latest.values() if self._rows.get(row.key) is not row]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -312,13 +314,12 @@ class FillHistory:
             await self._write_buffer.put(fresh, {self.product_type: self._gaps_kept})
         else:
             await self._write_buffer.put(fresh)
-        self._remember(rows)
+        self._remember(fresh)
 
-    def _remember(self, rows: Iterable[ProductRow[FuturesFill]]) -> None:
-        fresh = {row.key: row for row in rows if self._rows.get(row.key) is not row}
+    def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
         if not fresh:
             return
-        self._rows.update(fresh)
+        self._rows.update((row.key, row) for row in fresh)
         self.changes += 1
         if len(self._rows) > KEPT:
             self._dropped = True
