@@ -17,7 +17,7 @@ from tradetui.desk.reversal.tracking.classification import (
     classify,
 )
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
-from tradetui.trading.holdings import Net
+from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import OrderDetail
@@ -174,6 +174,34 @@ def test_fills_that_name_no_order_are_both_legs_of_one_order(opened_by: str | No
     classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
     assert (classification.outcome, classification.inferred) == (outcome, True)
     assert classification.effect == (legs("0", "20") if outcome is Outcome.REVERSED else legs("0"))
+
+
+@pytest.mark.parametrize(
+    ("state", "volume", "opened", "effect"),
+    [
+        ("filled", "40", ("20", "5"), None),
+        ("canceled", "20", ("20",), legs("0")),
+        ("canceled", "28", ("8",), legs("0", "8")),
+        ("canceled", "28", ("8", "12"), None),
+    ],
+)
+def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
+    state: str, volume: str, opened: tuple[str, ...], effect: Legs | None
+) -> None:
+    fills = [leg_fill("sell", "open", size, "") for size in opened] + [leg_fill("buy", "close", "20", "")]
+    held = legs("0", str(sum(map(int, opened))))
+    seen = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail(state, "40", volume),
+        held=held,
+        other_fills=tuple(opening.model_copy(update={"order_id": None}) for opening in fills),
+        order_id="ours",
+        order_size=Decimal(40),
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert classification.effect == effect
+    assert classification.outcome is (Outcome.SMALLER if effect == held else Outcome.OTHER)
+    assert not classification.settles(59)
 
 
 def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:

@@ -14,9 +14,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import holdings_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import OrderDetail
 
 ABSENCE_S = 35.0
 """A request can still be taken for so long after its call ended; before that nothing seen is no evidence."""
@@ -182,7 +180,7 @@ def _standing(
         return Standing.ABSENT if certain else Standing.UNSEEN
     if guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
-    volume = _order_volume(order)
+    volume = seen.order_volume
     if status is not None and not volume and not own_volume:
         return Standing.ABSENT if _too_late(seen) else Standing.UNSEEN
     if volume is not None and own_volume < volume:
@@ -202,15 +200,6 @@ def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
     """Whether what is held, though planned, may be a part of a larger result that the interface leaves open."""
     largest = max(result.traded for result in plan.results)
     return any(held == result.after and result.traded < largest for result in plan.results)
-
-
-def _order_volume(order: OrderDetail | None) -> Decimal | None:
-    """What the order itself says that it has filled, in the base coin; None where there is no order to say it."""
-    if order is None:
-        return None
-    if order.status is OrderStatus.FILLED and not order.base_volume:
-        return order.size or ZERO
-    return order.base_volume or ZERO
 
 
 def _too_late(seen: Observation) -> bool:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position
+from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
 
@@ -48,3 +50,12 @@ class Observation:
     """Whether what is held is known to be all, not only the sum of the fills that are known."""
     positions: tuple[Position, ...] = ()
     """What is held of the product type, as it was read."""
+
+    @property
+    def order_volume(self) -> Decimal | None:
+        """What the order itself says that it has filled, in the base coin; None where there is no order to say it."""
+        if self.order is None:
+            return None
+        if self.order.status is OrderStatus.FILLED and not self.order.base_volume:
+            return self.order.size or ZERO
+        return self.order.base_volume or ZERO

@@ -58,14 +58,24 @@ def _closing(plan: ReversalPlan, seen: Observation) -> OtherLeg:
 
 def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
     """The fills of another order that are the opening leg of ours, where the closing order has our id."""
+    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
+    if _is_one_order(plan, seen):
+        return _rest_of_order(seen, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         already = max(ZERO, already - max(result.closed for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
-    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
-    if _is_one_order(plan, seen):
-        fills = [fill for fill in fills if fill.order_id == closing[0].order_id]
     return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
+
+
+def _rest_of_order(seen: Observation, fills: Sequence[FuturesFill], closing: Sequence[FuturesFill]) -> OtherLeg:
+    """The opening fills of an order that closes and opens: no more than it has filled beyond what it closed."""
+    filled = seen.order_size if seen.order_volume is None else seen.order_volume
+    rest = (filled or ZERO) - sum((fill.base_volume for fill in closing), ZERO)
+    if rest <= ZERO:
+        return OtherLeg()
+    is_ours = sum((fill.base_volume for fill in fills), ZERO) <= rest
+    return OtherLeg(tuple(fills)) if is_ours else OtherLeg(ambiguous=True)
 
 
 def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
