@@ -46,7 +46,7 @@ def confirmable(screen: Screen) -> bool:
     """
     text = screen.text.lower()
     named = re.search(r"reverse (long|short) [\d.]+ into (long|short)", text) is not None
-    return named and not any(marker in text for marker in ("Ready in a moment", "reading …", "sending …", "more below"))
+    return named and not any(marker in text for marker in ("ready in a moment", "reading …", "sending …", "more below"))
 
 
 def confirm_has_focus(screen: Screen) -> bool:
