@@ -96,9 +96,12 @@ def test_what_is_not_told_is_unknown_and_not_nothing() -> None:
     assert totals_of([]) == Totals(open_profit=Decimal(0))
     unread = totals_of([], None)
     assert (unread.open_profit, unread.exposure, unread.exposure_multiple) == (None, None, None)
-    totals = totals_of([union(unionTotalMargin="", unionAvailable="", unionMm="")])
+    untold_pool = union(unionTotalMargin="", unionAvailable="", unionMm="")
+    totals = totals_of([untold_pool])
     assert (totals.equity, totals.union_available, totals.worst_margin_ratio) == (None, None, None)
     assert totals.has_union
+    beside_it = totals_of([untold_pool, account()])
+    assert (beside_it.equity, beside_it.no_equity_because) == (None, "no multi-assets margin")
 
 
 def test_an_account_that_is_not_read_or_tells_no_value_leaves_the_equity_unknown_and_not_smaller() -> None:

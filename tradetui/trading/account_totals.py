@@ -66,7 +66,7 @@ def totals_of(
     positions = tuple(positions or ())
     pools = _union_pools(accounts)
     single = [row for row in accounts if not row.is_union and (row.usdt_equity is not None or row.account_equity)]
-    no_equity_because = _no_equity_because(single, undecodable_rows)
+    no_equity_because = _no_equity_because(single, pools, undecodable_rows)
     equities = _known([*(row.usdt_equity for row in single), *(row.union_total_margin for row in pools)])
     isolated = [position for position in positions if same(position.margin_mode, MarginMode.ISOLATED)]
     ratios = _known([*(row.margin_ratio for row in accounts), *(position.margin_ratio for position in isolated)])
@@ -90,9 +90,11 @@ def _known(amounts: Iterable[Decimal | None]) -> list[Decimal]:
     return [amount for amount in amounts if amount is not None]
 
 
-def _no_equity_because(single: Sequence[FuturesAccount], undecodable_rows: int) -> str:
+def _no_equity_because(single: Sequence[FuturesAccount], pools: Sequence[FuturesAccount], undecodable_rows: int) -> str:
     if undecodable_rows:
         return f"{counted(undecodable_rows, 'account')} unreadable"
+    if any(row.union_total_margin is None for row in pools):
+        return "no multi-assets margin"
     coins = dict.fromkeys(row.margin_coin.upper() for row in single if row.usdt_equity is None)
     return f"no USDT value of {', '.join(coins)}" if coins else ""
 
