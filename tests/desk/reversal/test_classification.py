@@ -174,6 +174,9 @@ def test_fills_that_name_no_order_are_both_legs_of_one_order(opened_by: str | No
     classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
     assert (classification.outcome, classification.inferred) == (outcome, True)
     assert classification.effect == (legs("0", "20") if outcome is Outcome.REVERSED else legs("0"))
+    assert (classification.closed, classification.opened) == (Decimal(20), Decimal(20)), (
+        "what is in fills is not counted again"
+    )
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,8 @@ def _closed_and_opened(
     if held is None or (filled is None and not ours):
         return None, None
     closed, opened = moves(plan, held)
-    not_in_fills = max(ZERO, (filled or ZERO) - own_volume)
+    nameless_volume = sum((fill.base_volume for fill in ours if not fill.order_id), ZERO)
+    not_in_fills = max(ZERO, (filled or ZERO) - own_volume - nameless_volume)
     closes = min(not_in_fills, max(ZERO, max(result.closed for result in plan.results) - closed))
     return closed + closes, opened + not_in_fills - closes
 
