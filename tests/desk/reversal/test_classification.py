@@ -207,6 +207,22 @@ def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
     assert not classification.settles(59)
 
 
+@pytest.mark.parametrize(("order_id", "outcome"), [(None, Outcome.OTHER), ("theirs", Outcome.LARGER)])
+def test_more_than_was_planned_is_ours_only_as_one_order(order_id: str | None, outcome: Outcome) -> None:
+    fills = [leg_fill("sell", "open", "20", ""), leg_fill("sell", "open", "5", ""), leg_fill("buy", "close", "20", "")]
+    seen = Observation(
+        answer=OrderAnswer.NOT_TOLD,
+        held=legs("0", "25"),
+        other_fills=tuple(
+            trade.model_copy(update={"order_id": order_id if trade.trade_side == "open" else None}) for trade in fills
+        ),
+        order_id="ours",
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert classification.outcome is outcome
+    assert classification.effect == (None if order_id is None else legs("0", "25"))
+
+
 def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:
     seen = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
     classification = classified(seen, plan(LONG_TEN), acknowledged=True)
