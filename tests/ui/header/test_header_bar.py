@@ -57,6 +57,12 @@ def test_why_the_equity_is_not_known_stands_beside_it_where_there_is_room() -> N
     assert (whole, short) == ("equity — no USDT value of BTC", "equity — USDT")
 
 
+def test_a_coin_that_the_exchange_names_with_control_characters_is_text() -> None:
+    totals = Totals(no_equity_because="no USDT value of \x1b[2JBTC")
+    desk = SimpleNamespace(totals=lambda: totals, today=lambda: None, zone=UTC)
+    assert not any("\x1b" in text for text, _ in worth_of(desk)[0].parts)  # type: ignore[arg-type]
+
+
 def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
     fraction = None if part is None else Decimal(part)
     return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete, since)

@@ -110,9 +110,9 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     converted = "~" if totals.open_profit is not None and totals.open_profit_is_converted else ""
     open_profit = (f"{converted}{number(profit, signed=True, places=2)}", _PROFIT_STYLES.get(tone_of(profit), ""))
     worth = (_label(_worth_label(totals)), (number(totals.equity, places=2), "bold $foreground"))
-    beside = (f" {totals.no_equity_because}", "$warn") if totals.no_equity_because else _USDT
+    unit_or_reason = (scrub(f" {totals.no_equity_because}"), "$warn") if totals.no_equity_because else _USDT
     figures = [
-        Figure(1, (*worth, beside), (*worth, _USDT)),
+        Figure(1, (*worth, unit_or_reason), (*worth, _USDT)),
         today_of(desk.today(), desk.zone),
         Figure(2, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
