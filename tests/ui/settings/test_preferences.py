@@ -149,11 +149,15 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
 
 
 @pytest.mark.looptime
-async def test_leaving_the_dialog_changes_nothing() -> None:
+async def test_the_dialog_shows_its_keys_and_buttons_on_a_small_terminal_and_leaving_it_changes_nothing() -> None:
     kept: list[ScreenPreferences] = []
     stage = AppOnRecentFills(keep=kept.append)
-    async with stage.running() as pilot:
-        await pilot.press("3", "c", "space", "escape")
+    async with stage.running((80, 24)) as pilot:
+        await pilot.press("3", "c", "space")
+        await pilot.pause()
+        shown = screen_text(stage.app)
+        assert "Space shows, hides" in shown and "Show these" in shown and "Cancel" in shown
+        await pilot.press("escape")
         assert stage.app.main.table.columns == TABLES["orders"].columns
         assert kept == []
 

@@ -37,6 +37,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         ("k", "cursor(-1)", "Up"),
     ]
     AUTO_FOCUS = "OptionList"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy")]
     _list = getters.query_one(OptionList)
 
     def __init__(
