@@ -63,9 +63,10 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
         needs_restart=("uid: 7, was not set",),
     )
     async with stage.running() as pilot:
-        notices = await reloaded(stage, pilot)
-        assert "In force now: max_reversal_size: 0.0001, was not set." in notices
-        assert "After a restart of tradetui: uid: 7, was not set." in notices
+        (notice,) = await reloaded(stage, pilot)  # of several the screen would show the last alone
+        assert notice == (
+            "In force now: max_reversal_size: 0.0001, was not set. After a restart of tradetui: uid: 7, was not set."
+        )
         execution = stage.desk.execution
         assert execution is not None
         preview = await execution.preview(execution.target_named("BTCUSDT SHORT"))
@@ -106,10 +107,17 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
 
 
 async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again() -> None:
-    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True, changed=["mode"])
+    stage = with_configuration(
+        AppOnRecentFills(),
+        limits={"read_only": True},
+        reopens=True,
+        changed=["mode"],
+        taken=("mode: monitor, was trade",),
+    )
     async with stage.running() as pilot:
         before = stage.desk
-        await reloaded(stage, pilot)
+        (notice,) = await reloaded(stage, pilot)
+        assert notice.startswith("The session is opened again: it may do less than before. In force now: mode: ")
         assert stage.desk is not before
         assert before.execution is not None and before.execution.settings.read_only
 

@@ -50,12 +50,16 @@ async def _reload(app: App[Any]) -> None:
         trading_app.use_look(replace(result.look, preferences=preferences))
     if result.reopens:
         trading_app.open_profile(trading_app.chosen)
-    if result.taken:
-        notify(app, f"In force now: {'; '.join(result.taken)}.", seconds=READ_S)
+    # In one message, since a message hides those before it.
+    sentences = []
     if result.reopens:
-        notify(app, "The session is opened again: it may do less than before.", severity="warning", seconds=READ_S)
+        sentences.append("The session is opened again: it may do less than before.")
+    if result.taken:
+        sentences.append(f"In force now: {'; '.join(result.taken)}.")
     if result.needs_restart:
-        sentence = f"After a restart of tradetui: {'; '.join(result.needs_restart)}."
-        notify(app, sentence, severity="warning", seconds=READ_S)
+        sentences.append(f"After a restart of tradetui: {'; '.join(result.needs_restart)}.")
+    if sentences:
+        is_warning = result.reopens or result.needs_restart
+        notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
     if not result.changed:
         notify(app, UNCHANGED)
