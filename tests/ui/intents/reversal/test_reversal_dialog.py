@@ -105,7 +105,7 @@ async def test_keys_typed_ahead_confirm_nothing() -> None:
 async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
     stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
-        await opened(stage, pilot)
+        dialog = await opened(stage, pilot)
         await pilot.press("tab", "enter", *["enter"] * 8)
         await asyncio.sleep(5)
         await pilot.pause()
@@ -114,6 +114,11 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
         assert "Settled: reversed" in text
         assert "Enter Acknowledge   Esc Close" in text and "PgDn More" not in text, "all of it is on the screen"
         assert not stage.desk.execution.unsettled()  # type: ignore[union-attr]
+        await pilot.resize_terminal(80, 24)
+        await asyncio.sleep(0.2)
+        await pilot.pause()
+        widest = max(len(row) for row in str(dialog.query_one("#body", Static).content).splitlines())
+        assert widest <= dialog._area.room.width, "the tables are drawn for the room that there is now"
 
 
 async def test_another_outcome_is_an_alarm() -> None:

@@ -84,6 +84,8 @@ class ReversalDialog(ScrollingDialog):
         """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
         self._attempt: Attempt | None = None
         """What was confirmed last."""
+        self._end: Ending | None = None
+        """How it ended."""
 
     def compose(self) -> ComposeResult:
         with Frame(self._execution):
@@ -180,12 +182,12 @@ class ReversalDialog(ScrollingDialog):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        """Draw the preview for the room that there is now."""
+        """Draw the preview, or the end, for the room that there is now."""
         if self._preview is not None and self.shows_request:
             self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
-        if self._phase is Phase.OVER:
-            self.call_after_refresh(self._show_keys_at_the_end)
+        if self._end is not None:
+            self._draw_end(self._end)
         self._show_age()
         self._tell()
 
@@ -418,18 +420,21 @@ class ReversalDialog(ScrollingDialog):
 
     def show_end(self, end: Ending) -> None:
         """Show how it ended."""
-        self._phase = Phase.OVER
-        self._area.show(end(self._area.room))
+        self._phase, self._end = Phase.OVER, end
+        self._draw_end(end)
         self._area.scroll_home(animate=False)
         self._show_notice(Content(""))
         self.give_reason("")
         self._fields.show(False)
         self.confirm_button.display = False
-        self.call_after_refresh(self._show_keys_at_the_end)
         self._frame.border_subtitle = ""
         self._show_age()
         self.cancel_button.label, self.cancel_button.disabled = "Acknowledge", True
         self.run_worker(self._arm_acknowledgement(), exit_on_error=False)
+
+    def _draw_end(self, end: Ending) -> None:
+        self._area.show(end(self._area.room))
+        self.call_after_refresh(self._show_keys_at_the_end)
 
     def _show_keys_at_the_end(self) -> None:
         keys = f"{KEYS_AT_THE_END}{MORE_BELOW if self._area.max_scroll_y else ''}"
