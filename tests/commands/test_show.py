@@ -452,7 +452,9 @@ def test_preview_refuses_a_leg_that_is_not_held_by_name(point: Point, capsys: Ca
         return ["preview", *named, "--product-type", "USDT-FUTURES"]
 
     assert main(preview(held)) == DONE
-    assert f"reverses          {symbol} {held.upper()}" in capsys.readouterr().out
+    previewed = capsys.readouterr().out
+    assert f"reverses          {symbol} {held.upper()}" in previewed
+    assert " — (" in previewed and "— USD" not in previewed, "what is not known has no coin"
     assert main(preview(other)) == ATTENTION
     assert f"blocked           No {other.upper()} of {symbol} is held. Held is {held.upper()} " in (
         capsys.readouterr().out

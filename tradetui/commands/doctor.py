@@ -139,9 +139,8 @@ def _data_directory(loaded: LoadedProfile) -> Check:
 def _keys(loaded: LoadedProfile) -> list[Check]:
     own = profile_bindings(loaded.profile.keys)
     failed = [_check("keys", False, f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
-    return failed or [
-        _check("keys", True, f"of the keyboard, {len(own.taken) or 'none'} changed; `tradetui keys` lists all")
-    ]
+    changed = counted(len(own.taken), "keyboard binding")
+    return failed or [_check("keys", True, f"{changed} changed; `tradetui keys` lists all")]
 
 
 def _theme(loaded: LoadedProfile) -> Check:

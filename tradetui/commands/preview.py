@@ -15,9 +15,10 @@ from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
-from tradetui.desk.tables.cells.number_format import number
+from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
+from tradetui.trading.estimates.cost_estimates import CostEstimate
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.text.json_text import dump_json
@@ -80,7 +81,7 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
         if plan.side_meaning:
             lines.append(_line("", plan.side_meaning))
         lines += (
-            _line(figure.name, f"{number(figure.value, at_most=6)} {figure.coin}".rstrip())
+            _line(figure.name, _amount(figure))
             + ("" if figure.now is None else f", now {number(figure.now, at_most=6)}")
             + f" ({figure.basis})"
             for figure in preview.figures
@@ -90,6 +91,10 @@ def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
             lines.append(_line("live stops", "cannot be read on this exchange"))
         lines += (_line("assumed", assumption) for assumption in plan.assumptions)
     return lines + [_line("blocked", reason) for reason in blocked]
+
+
+def _amount(figure: CostEstimate) -> str:
+    return UNKNOWN if figure.value is None else f"{number(figure.value, at_most=6)} {figure.coin}".rstrip()
 
 
 def _line(label: str, text: str) -> str:
