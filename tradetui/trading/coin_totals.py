@@ -75,16 +75,18 @@ def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[st
 
 
 def coins_of(symbol: str, fee_coins: Iterable[str] = ()) -> tuple[str, str] | None:
-    """Base and quote coin of a spot pair, by the coins pairs are quoted in, else by its fee, which may be in either.
+    """Base and quote coin of a spot pair, by the coins pairs are quoted in and by its fee, which may be in either.
 
-    None where neither tells: a wrong coin would be a wrong number.
+    The fee decides between known quotes: `DOTUSD` ends with `TUSD` as well. None where neither tells: a wrong coin
+    would be a wrong number.
     """
-    symbol, fee_coins = symbol.upper(), [coin.upper() for coin in fee_coins]
-    for quote in (*_QUOTES, *fee_coins):
+    symbol, fee_coins = symbol.upper(), [coin.upper() for coin in fee_coins if coin]
+    behind_fee_coin = [symbol.removeprefix(coin) for coin in fee_coins if symbol.startswith(coin)]
+    likely = [quote for quote in (*behind_fee_coin, *fee_coins) if quote in _QUOTES]
+    for quote in (*likely, *_QUOTES, *fee_coins, *behind_fee_coin):
         if quote and symbol.endswith(quote) and symbol != quote:
             return symbol.removesuffix(quote), quote
-    base = next((coin for coin in fee_coins if coin and symbol.startswith(coin) and symbol != coin), None)
-    return None if base is None else (base, symbol.removeprefix(base))
+    return None
 
 
 def fee_coins_of(fill: SpotFill) -> list[str]:
