@@ -134,3 +134,14 @@ async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> Non
         (notice,) = await reloaded(stage, pilot)
         assert notice == "The configuration was not taken: config.toml:3: mode: must be monitor or trade"
         assert stage.desk is before
+
+
+@pytest.mark.parametrize("keys", [("2", "R"), ("4", "R"), ("4", "H"), ("m", "t"), ("6",)])
+async def test_screens_and_dialogs_of_a_session_that_is_opened_again_are_closed(keys: tuple[str, ...]) -> None:
+    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True, changed=["mode"])
+    async with stage.running() as pilot:
+        await pilot.press(*keys)
+        await asyncio.sleep(1)
+        assert stage.app.screen is not stage.app.main
+        await reloaded(stage, pilot)
+        assert stage.app.screen is stage.app.main, "what stands in them would be read and sent by a desk that is closed"

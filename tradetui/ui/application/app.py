@@ -210,7 +210,7 @@ class TradeApp(App[None], inherit_bindings=False):
         profile, again = self.settings.profiles[chosen], self._main_stands.is_set()
         self.chosen = chosen
         if again:
-            await self.leave_lookup()
+            await self._back_to_main()
             self.main.opening(profile.name)
             await self._open_desk.close()
         try:
@@ -292,8 +292,11 @@ class TradeApp(App[None], inherit_bindings=False):
 
     async def leave_lookup(self) -> None:
         """Back to the main screen from whatever records are looked up."""
-        if self.lookup is None:
-            return
+        if self.lookup is not None:
+            await self._back_to_main()
+
+    async def _back_to_main(self) -> None:
+        """Close every screen and dialog: what stands in them is of the desk that is open."""
         self.lookup = None
         while self.screen is not self.main:
             await self.pop_screen()
