@@ -29,7 +29,7 @@ from tradetui.wire.product_types import ProductType
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
-_KEPT: Final = 500
+_KEPT: Final = 400
 """Past triggers kept in memory; older ones are in the archive."""
 HIDDEN_READS: Final = 4
 """Of so many reads of what waits one reads the history too, the first among them, while nobody looks at it."""
