@@ -16,7 +16,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
-from tradetui.ui.application.help import HelpDialog
+from tradetui.ui.application.overlays.help import HelpDialog
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_fields import NOT_SENT
 from tradetui.ui.records.detail_screen import DetailScreen

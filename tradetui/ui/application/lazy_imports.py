@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def palette() -> type[Provider]:
     """The command palette."""
-    from tradetui.ui.application.palette import Actions
+    from tradetui.ui.application.overlays.palette import Actions
 
     return Actions
 
@@ -98,7 +98,7 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
 
 def open_screen_list(screen: TableScreen) -> None:
     """Ask where to go from a screen."""
-    from tradetui.ui.application.screen_list import open_screen_list
+    from tradetui.ui.application.overlays.screen_list import open_screen_list
 
     open_screen_list(screen)
 
@@ -157,7 +157,7 @@ def ask_for_columns(app: App[Any], message: OpenColumns, before: TableChoice) ->
 
 async def open_profile_choice(app: App[Any]) -> None:
     """Ask which profile is opened."""
-    from tradetui.ui.application.profile_choice import ask_for_profile
+    from tradetui.ui.application.overlays.profile_choice import ask_for_profile
 
     await ask_for_profile(app)
 
@@ -220,6 +220,6 @@ def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
 
 def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
     """Every key and what it does."""
-    from tradetui.ui.application.help import HelpDialog
+    from tradetui.ui.application.overlays.help import HelpDialog
 
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)

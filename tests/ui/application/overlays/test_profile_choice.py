@@ -13,7 +13,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines
+from tradetui.ui.application.overlays.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice

@@ -14,7 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tradetui.ui.application.header_legend import HEADER_FIGURES
+from tradetui.ui.application.overlays.header_legend import HEADER_FIGURES
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 
