@@ -63,7 +63,7 @@ def order(order_id: str, effect: str) -> OrderImpact:
         (
             shown(SHORT_LEG),
             shown(None, doubts=(UNKNOWN_WORD,)),
-            (Change(ChangedFact.REVERSAL, SHORT_LEG.title, "holdSide 'net' is not known"),),
+            (Change(ChangedFact.NOT_POSSIBLE, SHORT_LEG.title, "holdSide 'net' is not known"),),
         ),
         (
             shown(SHORT_LEG),
@@ -90,8 +90,8 @@ def order(order_id: str, effect: str) -> OrderImpact:
             shown(SHORT_LEG, order_ids=frozenset({"1"}), resting=(order("1", "buy 1"),)),
             shown(SHORT_LEG, order_ids=frozenset({"2"}), resting=(order("2", "sell 2"),)),
             (
-                Change(ChangedFact.ORDER, "buy 1 at the market", "gone", "1"),
-                Change(ChangedFact.ORDER, "none", "sell 2 at the market", "2"),
+                Change(ChangedFact.ORDER_GONE, "buy 1 at the market", "none", "1"),
+                Change(ChangedFact.NEW_ORDER, "none", "sell 2 at the market", "2"),
             ),
         ),
         (
@@ -110,7 +110,7 @@ def order(order_id: str, effect: str) -> OrderImpact:
             shown(None),
             (
                 Change(
-                    ChangedFact.REVERSAL,
+                    ChangedFact.NOT_POSSIBLE,
                     "Reverse BTCUSDT SHORT 0.0943 into LONG 0.2157",
                     "nothing is left to reverse",
                 ),
@@ -149,13 +149,13 @@ def test_anything_else_is_not_what_was_asked_for(typed: str) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (Change(ChangedFact.ORDER, "none", "buy 1 at 2", "7"), "new order: buy 1 at 2"),
-        (Change(ChangedFact.ORDER, "buy 1 at 2", "gone", "7"), "order gone: buy 1 at 2"),
+        (Change(ChangedFact.NEW_ORDER, "none", "buy 1 at 2", "7"), "new order: buy 1 at 2"),
+        (Change(ChangedFact.ORDER_GONE, "buy 1 at 2", "none", "7"), "order gone: buy 1 at 2"),
         (
-            Change(ChangedFact.REVERSAL, "Reverse BTCUSDT", "No position of BTCUSDT is held"),
+            Change(ChangedFact.NOT_POSSIBLE, "Reverse BTCUSDT", "No position of BTCUSDT is held"),
             "Reverse BTCUSDT is not possible any more: No position of BTCUSDT is held",
         ),
-        (Change(ChangedFact.REVERSAL, "none", "Reverse BTCUSDT"), "Reverse BTCUSDT is possible again"),
+        (Change(ChangedFact.POSSIBLE_AGAIN, "none", "Reverse BTCUSDT"), "Reverse BTCUSDT is possible again"),
     ],
 )
 def test_a_change_is_told_in_a_sentence(change: Change, sentence: str) -> None:

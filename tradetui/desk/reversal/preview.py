@@ -149,7 +149,8 @@ class Preview:
 class ChangedFact(StrEnum):
     """What may have changed between a preview and the moment of sending; the value is its name on the screen."""
 
-    REVERSAL = "reversal"
+    POSSIBLE_AGAIN = "possible again"
+    NOT_POSSIBLE = "not possible any more"
     PRODUCT_TYPE = "product type"
     MODE = "position mode"
     SIZE = "size"
@@ -157,7 +158,8 @@ class ChangedFact(StrEnum):
     SHORT = "SHORT"
     HELD = "held"
     REQUEST = "request"
-    ORDER = "order"
+    NEW_ORDER = "new order"
+    ORDER_GONE = "order gone"
     MARGIN = "margin"
     NOTIONAL = "notional"
 
@@ -181,10 +183,15 @@ class Change:
 
     def __str__(self) -> str:
         before, now = self.before, self.now
-        if self.fact is ChangedFact.REVERSAL:
-            return f"{now} is possible again" if before == _NONE else f"{before} is not possible any more: {now}"
-        if self.fact is ChangedFact.ORDER:
-            return f"new order: {now}" if before == _NONE else f"order gone: {before}"
+        match self.fact:
+            case ChangedFact.POSSIBLE_AGAIN:
+                return f"{now} is {self.fact}"
+            case ChangedFact.NOT_POSSIBLE:
+                return f"{before} is {self.fact}: {now}"
+            case ChangedFact.NEW_ORDER:
+                return f"{self.fact}: {now}"
+            case ChangedFact.ORDER_GONE:
+                return f"{self.fact}: {before}"
         name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
         if self.fact in _SIZES:
             before, now = (grouped_digits(Decimal(size)) for size in (before, now))
@@ -193,12 +200,11 @@ class Change:
 
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
     """What is different between what was shown and what is so now; empty where confirming still holds."""
-    if old.plan is None and new.plan is None:
-        return ()
-    if old.plan is None or new.plan is None:
+    if old.plan is None:
+        return () if new.plan is None else (Change(ChangedFact.POSSIBLE_AGAIN, _NONE, new.plan.title),)
+    if new.plan is None:
         doubts = "; ".join(doubt.removesuffix(".") for doubt in new.doubts)
-        now = new.plan.title if new.plan is not None else doubts or "nothing is left to reverse"
-        return (Change(ChangedFact.REVERSAL, old.plan.title if old.plan is not None else _NONE, now),)
+        return (Change(ChangedFact.NOT_POSSIBLE, old.plan.title, doubts or "nothing is left to reverse"),)
     return tuple(_changes(old, old.plan, new, new.plan))
 
 
@@ -217,9 +223,9 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
             yield Change(ChangedFact.REQUEST, _text(before), _text(value), name)
     orders = {order.order_id: order.summary for preview in (old, new) for order in preview.resting}
     for order_id in sorted(old.order_ids - new.order_ids):
-        yield Change(ChangedFact.ORDER, orders.get(order_id, order_id), "gone", order_id)
+        yield Change(ChangedFact.ORDER_GONE, orders.get(order_id, order_id), _NONE, order_id)
     for order_id in sorted(new.order_ids - old.order_ids):
-        yield Change(ChangedFact.ORDER, _NONE, orders.get(order_id, order_id), order_id)
+        yield Change(ChangedFact.NEW_ORDER, _NONE, orders.get(order_id, order_id), order_id)
     if not old.margin_short and new.margin_short:
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:

@@ -48,7 +48,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     mark = preview.estimates.mark if preview.estimates is not None else None
     yield from orders_table(preview.resting, figures_of(preview), mark, marks, room)
     for change in changed:
-        if change.fact is ChangedFact.ORDER and change.now == "gone":
+        if change.fact is ChangedFact.ORDER_GONE:
             yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
     yield from blank
     for index, text in enumerate(textwrap.wrap(scrub(_assumptions(plan)), max(20, room.width - len(_ASSUMED)))):

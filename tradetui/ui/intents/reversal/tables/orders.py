@@ -101,7 +101,7 @@ def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
 
 
 def _is_new(order: OrderImpact, marks: Marks) -> bool:
-    return marks.before(ChangedFact.ORDER, order.order_id) is not None
+    return marks.before(ChangedFact.NEW_ORDER, order.order_id) is not None
 
 
 def _at(order: OrderImpact, figures: Figures) -> str:
