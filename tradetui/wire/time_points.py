@@ -62,6 +62,18 @@ def _known(moment_ms: int, text: str, flag: str) -> int:
     raise InvalidRequest(flag, "must be a date of this century", text, "Give one of this century.")
 
 
+def end_until_now(moment_ms: int, now_ms: int, name: str, text: str, zone: tzinfo) -> int:
+    """The end of a stretch as an exchange takes it, which may refuse what is still to come: today lasts until now.
+
+    Raises:
+        InvalidRequest: it is after today in the zone.
+    """
+    today = datetime.fromtimestamp(now_ms / 1000, zone).date()
+    if moment_ms > milliseconds(today.isoformat(), now_ms, name, zone, at_end=True):
+        raise InvalidRequest(name, "must not be after today", text, "Without it, the end is now.")
+    return min(moment_ms, now_ms)
+
+
 def is_day(text: str) -> bool:
     """Whether a text names a day without a time."""
     try:

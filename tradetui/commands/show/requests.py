@@ -15,7 +15,7 @@ from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.request import check_window
-from tradetui.wire.time_points import is_day, milliseconds
+from tradetui.wire.time_points import end_until_now, milliseconds
 from tradetui.wire.time_windows import DAY_MS, Ends, split_span
 
 ReadSpan: TypeAlias = tuple[int, int]
@@ -47,10 +47,9 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
     }
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(options, name, None)) is not None:
-            at_end = name == "endTime"
-            moment_ms = milliseconds(text, now_ms, flag, zone_named(loaded.profile.timezone), at_end=at_end)
-            # Today ends later: the exchange may refuse a time that is still to come.
-            values[name] = min(moment_ms, now_ms) if at_end and is_day(text) else moment_ms
+            zone, at_end = zone_named(loaded.profile.timezone), name == "endTime"
+            moment_ms = milliseconds(text, now_ms, flag, zone, at_end=at_end)
+            values[name] = end_until_now(moment_ms, now_ms, flag, text, zone) if at_end else moment_ms
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     rule, start = endpoint.time, values.get("startTime")
     if rule is not None and start is not None and (rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms):

@@ -14,7 +14,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
-from tradetui.wire.time_points import is_ago
+from tradetui.wire.time_points import end_until_now, is_ago
 from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule
 
 START, END = "startTime", "endTime"
@@ -69,9 +69,7 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
         if isinstance(parameter, Milliseconds):
             at_end = parameter.name == END
             moment_ms = read_moment(parameter.name, text, now_ms, zone, at_end=at_end)
-            if at_end and moment_ms > read_moment(END, "today", now_ms, zone, at_end=True):
-                raise InvalidRequest(END, "must not be after today", text, "Leave it empty for now.")
-            return parameter.read(min(moment_ms, now_ms) if at_end else moment_ms)
+            return parameter.read(end_until_now(moment_ms, now_ms, END, text, zone) if at_end else moment_ms)
         return parameter.read(text)
 
     given = {name: text.strip() for name, text in texts.items() if text.strip()}
