@@ -66,8 +66,8 @@ class AlertDetector:
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
         self._orders: Snapshot[ProductRow[PendingOrder]] | None = None
         self._positions: Snapshot[Position] = Snapshot()
-        self._new_fills = NewRows[FuturesFill]()
-        self._new_triggers = NewRows[TriggerOrder]()
+        self._new_fills = NewRows[FuturesFill](a_change_is_new=False)
+        self._new_triggers = NewRows[TriggerOrder](a_change_is_new=True)
         self._groups = FillGroups()
         self._gone: dict[str, _Noticed[ProductRow[PendingOrder]]] = {}
         self._cancelled: dict[str, _Noticed[ProductRow[TriggerOrder]]] = {}

@@ -8,7 +8,6 @@ from typing import Final, Generic
 
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
-from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.unix_time import utc_moment
 
 LATE: Final = timedelta(minutes=5)
@@ -20,7 +19,9 @@ _JUST_BEFORE: Final = timedelta(seconds=10)
 class NewRows(Generic[RecordT]):
     """Compares each snapshot with the one before; its rows are the newest first."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, a_change_is_new: bool) -> None:
+        """`a_change_is_new`: whether a row that comes again with other figures is another event."""
+        self._a_change_is_new = a_change_is_new
         self._before: Snapshot[ProductRow[RecordT]] | None = None
         self._since = BEGINNING
 
@@ -42,8 +43,6 @@ class NewRows(Generic[RecordT]):
         recent = takewhile(lambda row: time_of(row.record) >= oldest, snapshot.rows)
         return [row for row in recent if self._is_new(row, before)][::-1]
 
-    @staticmethod
-    def _is_new(row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
+    def _is_new(self, row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
         index = before.index_of(row.key)
-        # A fill that came again with other figures is the same event.
-        return index is None or (before.row(index) != row and not isinstance(row.record, FuturesFill))
+        return index is None or (self._a_change_is_new and before.row(index) != row)
