@@ -231,7 +231,9 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
     async with open_reader(loaded) as client:
         product_type = loaded.profile.product_types[0]
         try:
-            key = await _answer_check("key", lambda: client.futures.accounts(product_type=product_type))
+            key = await _answer_check(
+                "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_type)
+            )
         except Unreachable as failure:
             not_asked = [
                 Check(name, CheckStatus.NOT_ASKED, _NOT_ASKED)
@@ -254,7 +256,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                answer = await _answer_check(name, read)
+                answer = await _answer_check(name, "can be read with this API key", read)
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
@@ -274,7 +276,8 @@ def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
     return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
 
 
-async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Check:
+async def _answer_check(name: str, finding: str, ask: Callable[[], Awaitable[object]]) -> Check:
+    """The finding where the exchange answers in full; raises Unreachable."""
     try:
         reply = await ask()
     except Unreachable:
@@ -287,7 +290,7 @@ async def _answer_check(name: str, ask: Callable[[], Awaitable[object]]) -> Chec
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
         return Check(name, CheckStatus.FAILED, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
-    return Check(name, CheckStatus.OK, "the exchange takes it" if name == "key" else "can be read with this API key")
+    return Check(name, CheckStatus.OK, finding)
 
 
 async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
