@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive, Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.fills.fill_history import FillHistory
-from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import HIDDEN_READS, TriggersReader
@@ -26,6 +27,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.positions import Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -350,43 +352,44 @@ async def test_the_archive_begins_the_sum_where_the_exchange_has_forgotten(tmp_p
     assert [row.size for row in (await reader.read()).rows] == [Decimal(40)], "all that was ever seen"
 
 
-@pytest.mark.parametrize("with_file", [True, False])
-async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: object, with_file: bool) -> None:
+async def summing_reader(archive: Archive, *fills: FuturesFill) -> tuple[ScriptedClient, FillHistory, PositionsReader]:
+    """A reader where the exchange reports no positions, and the fills that it sums."""
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    client.rows[FILLS, USDT] = [fill(1), fill(9, tradeSide="close")]
-    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)  # type: ignore[operator]
+    client.rows[FILLS, USDT] = list(fills)
     history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
     await history.attach(archive)
     reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
-    assert (await reader.read()).rows == []
-    client.rows[FILLS, USDT].append(fill(5, price="110"))
+    return client, history, reader
+
+
+async def read_again(reader: PositionsReader, client: ScriptedClient) -> Reading[Position]:
+    """What the reader gives a second later, or another one where it then reads the archive first."""
     client.clock.seconds += 1
     try:
-        reading = await reader.read()
+        return await reader.read()
     except StillReading:
         client.clock.seconds += 1
-        reading = await reader.read()
+        return await reader.read()
+
+
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_out_of_turn_is_summed_in_its_place(tmp_path: Path, with_file: bool) -> None:
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)
+    client, _, reader = await summing_reader(archive, fill(1), fill(9, tradeSide="close"))
+    assert (await reader.read()).rows == []
+    client.rows[FILLS, USDT].append(fill(5, price="110"))
+    reading = await read_again(reader, client)
     assert [(row.size, row.entry) for row in reading.rows] == [(Decimal(1), Decimal(105))]
 
 
 @pytest.mark.parametrize("with_file", [True, False])
-async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_path: object, with_file: bool) -> None:
-    client = ScriptedClient()
-    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    client.rows[FILLS, USDT] = [fill(1, side="sell", baseVolume="19")]
-    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)  # type: ignore[operator]
-    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    await history.attach(archive)
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_path: Path, with_file: bool) -> None:
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)
+    client, _, reader = await summing_reader(archive, fill(1, side="sell", baseVolume="19"))
     assert [row.size for row in (await reader.read()).rows] == [Decimal(19)]
     client.rows[FILLS, USDT] = [fill(1, side="sell", baseVolume="18")]
-    client.clock.seconds += 1
-    try:
-        reading = await reader.read()
-    except StillReading:
-        client.clock.seconds += 1
-        reading = await reader.read()
+    reading = await read_again(reader, client)
     assert [row.size for row in reading.rows] == [Decimal(18)]
     assert "1 fill corrected by the exchange" in reading.note
     assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
@@ -394,14 +397,10 @@ async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_pa
 
 @pytest.mark.parametrize("with_file", [True, False])
 async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one_sum_at_each_read(
-    tmp_path: object, with_file: bool
+    tmp_path: Path, with_file: bool
 ) -> None:
-    client = ScriptedClient()
-    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    client.rows[FILLS, USDT] = [fill(1, baseVolume="19"), fill(1, baseVolume="18")]
-    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    await history.attach(Archive(tmp_path / "archive.sqlite" if with_file else None))  # type: ignore[operator]
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    archive = Archive(tmp_path / "archive.sqlite" if with_file else None)
+    client, history, reader = await summing_reader(archive, fill(1, baseVolume="19"), fill(1, baseVolume="18"))
     sizes = []
     for _ in range(3):
         client.clock.seconds += 1
@@ -412,15 +411,10 @@ async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one
 
 
 async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(
-    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = ScriptedClient()
-    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    client.rows[FILLS, USDT] = [fill(1, baseVolume="19"), fill(9)]
-    archive = Archive(tmp_path / "archive.sqlite")  # type: ignore[operator]
-    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
-    await history.attach(archive)
-    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    archive = Archive(tmp_path / "archive.sqlite")
+    client, _, reader = await summing_reader(archive, fill(1, baseVolume="19"), fill(9))
     await reader.read()
 
     def full(*row: object) -> None:
