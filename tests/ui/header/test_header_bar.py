@@ -210,12 +210,12 @@ async def test_what_matters_most_stays_where_room_is_short() -> None:
         first, second = screen_text(stage.app).splitlines()[:2]
         assert "SANDBOX" in first and "rate limit" in first
         assert second.strip().startswith("equity ")
-        assert "open " in second and "margin ratio " in second
+        assert "since 12:00 0.00" in second and "margin ratio " in second
         await pilot.resize_terminal(52, 24)
         await pilot.pause()
         first, second = screen_text(stage.app).splitlines()[:2]
         assert "SANDBOX" in first and " ms" in first and "rate limit" not in first
-        assert "equity " in second and "margin ratio" not in second
+        assert "equity " in second and "since" not in second
 
 
 @pytest.mark.looptime

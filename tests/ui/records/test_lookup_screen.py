@@ -437,6 +437,9 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
         await opened(stage, pilot, "email", form=True)
         assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
         assert stage.app.screen.query_one("#confirm", Button).disabled
+        behind = stage.app.screen_stack[-2]
+        assert isinstance(behind, LookupScreen)
+        assert behind.blocking_reason("read_all") == "nothing has been read yet: f opens the query"
         await typed(stage, pilot, "subUid", "1")
         await pilot.press("enter")
         await settle(pilot)

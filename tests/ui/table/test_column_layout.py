@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.desk.fixtures.exchange_rows import trigger
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.desk.tables.columns.triggers import trigger_columns
+from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import GAP, WIDEST_EXTRA_GAP, ColumnNeed, lay_out, lay_out_around
+from tradetui.wire.product_types import ProductType
 
 needs_of = st.lists(
     st.builds(
@@ -30,6 +36,15 @@ def test_columns_go_by_rank_and_stay_in_their_order() -> None:
     assert lay_out(columns, 37).shown == (0, 2, 3)
     assert lay_out(columns, 27).shown == (0, 2)
     assert lay_out(columns, 37).order == (0, 2, 3, 1)
+
+
+def test_half_of_a_screen_of_120_cells_shows_when_a_stop_changed_last() -> None:
+    row = ProductRow(ProductType.USDT_FUTURES, trigger(1, planType="pos_profit", triggerPrice="126893.8"))
+    cells = Cells(trigger_columns([row]), DEFAULT_FORMAT)
+    cells.measure([row], {})
+    cells.lay_out(57)
+    titles = [cells.columns[column_index].title for column_index in cells.layout.shown]
+    assert titles == ["Symbol", "Kind", "Trigger", "Status", "Time"]
 
 
 def test_of_equal_ranks_the_last_goes_first() -> None:

@@ -92,3 +92,16 @@ def test_a_filter_finds_the_words_of_the_interface_and_those_of_the_trade() -> N
         narrowing.pattern = pattern
         shown = narrowing.view_of(MemoryRows(rows, [row.key for row in rows], 1))
         assert [shown.key(index) for index in range(shown.count)] == [rows[0].key], pattern
+
+
+def test_a_filter_finds_what_is_in_a_hidden_column() -> None:
+    rows = [
+        ProductRow(ProductType.USDT_FUTURES, trigger(1, symbol="BTCUSDT")),
+        ProductRow(ProductType.USDT_FUTURES, trigger(2, symbol="ETHUSDT")),
+    ]
+    sort_filter = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
+    without_symbol = [column for column in TRIGGERS.columns if column.id != "symbol"]
+    sort_filter.use_columns(without_symbol, also_searched=TRIGGERS.columns)
+    sort_filter.pattern = "eth"
+    shown = sort_filter.view_of(MemoryRows(rows, [row.key for row in rows], 1))
+    assert [shown.key(index) for index in range(shown.count)] == [rows[1].key]

@@ -114,9 +114,9 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     figures = [
         Figure(1, (*worth, unit_or_reason), (*worth, _USDT)),
         today_of(desk.today(), desk.zone),
-        Figure(2, (_label("open"), open_profit)),
+        Figure(4, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
-        Figure(3, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
+        Figure(2, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
         Figure(7, (_label("exposure"), (UNKNOWN if multiple is None else f"{number(multiple, places=1)} ×", ""))),
     ]
     if totals.has_union:
@@ -134,10 +134,10 @@ def today_of(today: TodayResult | None, zone: tzinfo) -> Figure:
     text = number(amount, signed=True, places=2)
     label = _label(since_when(today, zone) or "today")
     if today is None or today.part is None:
-        return Figure(4, (label, (text, style)))
+        return Figure(3, (label, (text, style)))
     mark = "" if today.is_complete else "?"
     short = (label, (f"{text}{mark}", style))
-    return Figure(4, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
+    return Figure(3, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
 
 
 def since_when(today: TodayResult | None, zone: tzinfo) -> str:

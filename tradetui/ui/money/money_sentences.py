@@ -152,7 +152,7 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),
-        f"{'? fills of the day are not all read yet · ' if mark else ''}Enter: the day's fills",
+        f"{'? not all fills are read yet · ' if mark else ''}Enter: the day's fills",
         f"{days}  net {net}{mark}   green {green}   red {red}   flat {flat}",
     ]
     return tuple(Content.styled(line, "$quiet") for line in lines if line)

@@ -169,6 +169,11 @@ class LookupScreen(TableScreen):
             "read_all": lookup is not None and not lookup.at_the_end,
         }
 
+    def blocking_reason(self, binding: str) -> str | None:
+        if binding == "read_all" and self.lookup is None:
+            return f"nothing has been read yet: {self.key_named('query')} opens the query"
+        return super().blocking_reason(binding)
+
     # Asking
 
     def action_query(self) -> None:

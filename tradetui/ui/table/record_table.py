@@ -137,11 +137,14 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._source = source
         self._show_anew()
 
-    def set_columns(self, columns: Sequence[Column[RowT_co]]) -> None:
-        """Show other columns; the cursor stays on its column where that is still there."""
+    def set_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]] = ()) -> None:
+        """Show other columns; the cursor stays on its column where that is still there.
+
+        The filter finds what is in `also_searched`, though it is not shown.
+        """
         at = self.cursor_column.id
         self._cells = Cells(columns, self._cells.cell_format)
-        self._sort_filter.use_columns(columns)
+        self._sort_filter.use_columns(columns, also_searched)
         ids = [column.id for column in columns]
         self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
         self._show_anew(repaint=True, measure=True)

@@ -24,15 +24,19 @@ class SortFilter(Generic[RowT]):
         self.sort: Sort | None = None
         self.pattern = ""
         self.keep: Callable[[RowT], bool] | None = None
-        self._columns = tuple(columns)
+        self._columns = self._searched_columns = tuple(columns)
         self._cell_format = cell_format
         self._texts: dict[str, tuple[RowT, str]] = {}
         self._ready: tuple[RowSource[RowT], int] | None = None
         self._ordered: tuple[RowSource[RowT], Sort | None, str, RowSource[RowT]] | None = None
 
-    def use_columns(self, columns: Sequence[Column[RowT]]) -> None:
-        """Look at other columns; a sort by one that is gone goes with it."""
+    def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
+        """Look at other columns; a sort by one that is gone goes with it.
+
+        A filter looks at those of `also_searched`, too, which somebody has hidden.
+        """
         self._columns = tuple(columns)
+        self._searched_columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
         self._forget_texts()
         if self.sort is not None and self._column_of(self.sort) is None:
             self.sort = None
@@ -97,7 +101,7 @@ class SortFilter(Generic[RowT]):
         known = self._texts.get(key) if key is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
-        text = "\t".join(_searched(column, row, self._cell_format) for column in self._columns)
+        text = "\t".join(_searched(column, row, self._cell_format) for column in self._searched_columns)
         if key is not None:
             if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()

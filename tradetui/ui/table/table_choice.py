@@ -18,6 +18,6 @@ def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice
     """Show a table as it was chosen."""
     columns = (chosen_columns(choosable_columns(kind), choice) if choice.columns else None) or kind.columns
     if columns != table.columns:
-        table.set_columns(columns)
+        table.set_columns(columns, also_searched=kind.columns)
     if choice.sort in {column.id for column in columns}:
         table.sort_by(choice.sort, choice.reverse)

@@ -271,6 +271,7 @@ async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
         await pilot.press(*"ALPHAONE")
         await pilot.pause()
         assert "still needed: passphrase, note" in text_in_front(stage)
+        assert "Fill in or correct: Passphrase, Note." in text_in_front(stage)
         await type_into(pilot, "", PASSPHRASE, "another")
         await pilot.pause()
         assert "Name: each name once. Choose another." in text_in_front(stage)
@@ -303,6 +304,7 @@ async def test_letters_are_text_in_the_form() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create sub-accounts with API keys")
+        assert "Fill in a row: Review shows what would be sent." in text_in_front(stage)
         await pilot.press(*"qNRLoPTu")
         form = stage.app.screen
         assert isinstance(form, CreationForm)

@@ -35,6 +35,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
         assert sentence in shown
         assert "It could not be read. " in shown
         assert "reading positions" not in shown
+        assert "F2" not in shown and "PgDn" not in shown
         assert not dialog.query_one("#size", Input).display
         assert not dialog.query_one("#confirm", Button).display
 

@@ -56,7 +56,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         "Kind",
         lambda row: row.record.plan_type,
         lambda row, _: text_as_given(trigger_kind(row.record)),
-        22,
+        21,
     ),
     effect_column(
         "does",
@@ -67,7 +67,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         lambda row: row.record.trade_side,
     ),
     _SIZE._replace(text=_size),
-    price_column("triggerPrice", "Trigger", 9, lambda row: row.record.trigger_price, _symbol),
+    price_column("triggerPrice", "Trigger", 8, lambda row: row.record.trigger_price, _symbol),
     away_column(),
     Column(
         "planStatus",
@@ -102,8 +102,12 @@ def _time_or_day(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
     return time_or_day(row.record.u_time, cell_format.zone, cell_format.today)
 
 
-_PANEL_COLUMNS: Final = tuple(
-    column._replace(text=_time_or_day, width=6) if column.id == "uTime" else column for column in TRIGGER_COLUMNS
+_PANEL_COLUMNS: Final = ranked(
+    (
+        column._replace(title="Time", text=_time_or_day, width=6) if column.id == "uTime" else column
+        for column in TRIGGER_COLUMNS
+    ),
+    *("symbol", "planType", "triggerPrice", "planStatus", "uTime", "does"),
 )
 
 

@@ -107,9 +107,11 @@ class CreationForm(ParameterForm[None]):
             for field in self._fields
             if field.name == name
         ]
-        wrong = dict.fromkeys(FIELD_TITLES[name] for problems in result.problems for name in problems)
+        wrong = dict.fromkeys(FIELD_TITLES[name] for names in (*result.problems, *result.missing) for name in names)
         if wrong:
             lines.append(self.to_correct(wrong))
+        elif result.request is None:
+            lines.append("Fill in a row: Review shows what would be sent.")
         self._showed_locked = self._creation.locked
         if self._showed_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")

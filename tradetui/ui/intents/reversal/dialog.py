@@ -23,7 +23,7 @@ from tradetui.ui.dialogs.deliberate_button import TOO_SOON
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
-from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, MORE_BELOW, Frame, name_button
+from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, KEYS_UNREAD, MORE, MORE_BELOW, Frame, name_button
 from tradetui.ui.intents.reversal.preview_area import PreviewArea
 from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
@@ -93,8 +93,7 @@ class ReversalDialog(ScrollingDialog):
             yield Static("", id="notice", markup=False)
             yield Fields(self._execution)
             yield from self.buttons("Reverse", ready=False)
-        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
-        yield Static(sanitized(KEYS.format(lock=lock)), id="keys", markup=False)
+        yield Static(self._keys_line(), id="keys", markup=False)
 
     def on_mount(self) -> None:
         self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
@@ -118,6 +117,10 @@ class ReversalDialog(ScrollingDialog):
         return self._preview.subject if self._preview is not None else self._target.subject
 
     # Keys
+
+    def _keys_line(self) -> Content:
+        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
+        return sanitized((KEYS if self.shows_request else KEYS_UNREAD).format(lock=lock))
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
@@ -232,6 +235,8 @@ class ReversalDialog(ScrollingDialog):
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
         self._draw(preview)
+        self._frame.border_subtitle = MORE
+        self.query_one("#keys", Static).update(self._keys_line())
         self._target = preview.target
         self._show_age()
         self._tell()

@@ -16,6 +16,7 @@ from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
 KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
+KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock} Lock"
 KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
 MORE_BELOW: Final = "   PgDn More"
 _BESIDE_BUTTON: Final = 30
@@ -36,7 +37,6 @@ class Frame(Vertical):
     def __init__(self, execution: Execution) -> None:
         is_live = execution.settings.environment is Environment.LIVE
         super().__init__(classes="-live" if is_live else "")
-        self.border_subtitle = MORE
         self._execution = execution
 
     def show_state(self, state: str) -> None:
