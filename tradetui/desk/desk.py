@@ -12,7 +12,6 @@ from tradetui.desk.account.account_storage import AccountStorage
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.settings import AlertSettings
-from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.bills_reader import BILLS_EVERY_S, BillsReader
@@ -30,6 +29,7 @@ from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.lookup.session_lookups import Lookups
+from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.settings import Access, DeskSettings
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT

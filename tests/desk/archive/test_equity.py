@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, EquitySample, EquitySeries, samples
-from tradetui.desk.archive.equity_sampler import EquitySampler
+from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.time_windows import DAY_MS

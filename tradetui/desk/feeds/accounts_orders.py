@@ -7,9 +7,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow

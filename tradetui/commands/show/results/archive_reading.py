@@ -23,13 +23,13 @@ from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
-from tradetui.desk.archive.equity_sampler import EquitySampler
 from tradetui.desk.archive.ledger_queries import bills_behind, missing_spans, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
+from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError
