@@ -12,8 +12,9 @@ from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import desk_settings, open_reader
 from tradetui.commands.session.data_directory import load_privately
+from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.market_state import MarketState
-from tradetui.desk.reversal.pretrade_checks import MONITOR, RiskContext, blocking_reasons
+from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
@@ -65,7 +66,7 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
         )
         # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.
         blocked = blocking_reasons(preview, situation, preview.subject)
-        return preview, blocked, (MONITOR,) if settings.read_only else ()
+        return preview, blocked, (SendsNothing.MONITOR,) if settings.read_only else ()
 
 
 def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:

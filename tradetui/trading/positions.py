@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
+from typing import ClassVar
 
 from tradetui.trading.contract_math import ZERO, exact_digits, mean_entry, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
@@ -24,7 +25,9 @@ IDS_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """The exchange said so (all-position)."""
+    """The exchange said so (all-position), which proves it."""
+
+    proven: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "reported"

@@ -27,7 +27,7 @@ from tradetui.desk.creation.kinds import (
     what_to_do,
 )
 from tradetui.desk.creation.unsaved_keys import UnsavedKeys
-from tradetui.desk.intents.account_lock import LOCKED
+from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.settings import DeskSettings
@@ -138,9 +138,10 @@ class Creation:
 
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
-        intents, reasons = self._intents, []
+        intents = self._intents
+        reasons: list[str] = []
         if intents.locked_by_hand:
-            reasons.append(LOCKED)
+            reasons.append(SendsNothing.LOCKED)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if not self.keys.ready:
@@ -202,14 +203,15 @@ class Creation:
             names = await self.keys.reserve(intent, kind, requested_keys)
         except KeyStoreUnusable as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": f"the new keys could not be saved: {problem}"})
-            raise Withheld((f"Nothing was sent: the keys could not be saved. {problem}",)) from None
+            raise Withheld((f"The keys could not be saved. {problem}",)) from None
         attempt = _Attempt(intent, kind, request, requested_keys, names)
         try:
             reply = await self._send(attempt)
         except NotSent as problem:
             await self._intents.note(intent, State.WITHDRAWN, {"why": str(problem)})
             await self.keys.discard(names)
-            raise Withheld((f"Nothing was sent: {problem.message or problem}.",)) from None
+            why = problem.message or str(problem)
+            raise Withheld((f"{why[:1].upper()}{why[1:]}.",)) from None
         except OutcomeUnknown as problem:
             if not problem.undecodable_rows:
                 return await self._in_doubt(attempt, attempt.without_passphrases(str(problem)))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from enum import StrEnum
 
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 
-LOCKED: Final = "Trading is locked; L unlocks it."
-"""Why nothing is sent while trading is locked."""
+
+class SendsNothing(StrEnum):
+    """Why a session sends nothing, whatever it is asked to send."""
+
+    MONITOR = "Monitor mode: nothing can be sent."
+    KEY_READS_ONLY = (
+        "This API key can only read: the exchange would refuse the order. "
+        "Allow the key to trade futures on the exchange's site, then start again."
+    )
+    LOCKED = "Trading is locked."
 
 
 class AccountLock:

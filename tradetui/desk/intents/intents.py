@@ -243,8 +243,11 @@ class Intents:
 
     def _ready(self) -> Journal:
         if self._journal is None:
-            raise Withheld((f"The journal cannot be used: {self.trouble}.",))
+            raise self._unusable()
         return self._journal
+
+    def _unusable(self) -> Withheld:
+        return Withheld((f"The journal cannot be used: {self.trouble}.",))
 
     # Steps
 
@@ -254,7 +257,7 @@ class Intents:
             return await self._disk.run(self._ready().last_event)
         except sqlite3.Error as problem:
             self._fails(JournalFault.UNREADABLE, problem)
-            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
+            raise self._unusable() from None
 
     async def begin(
         self, intent: str, key: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
@@ -275,7 +278,7 @@ class Intents:
             raise
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
-            raise Withheld((f"Nothing was sent: the journal cannot be used: {self.trouble}.",)) from None
+            raise self._unusable() from None
         self._open.began(key, intent, State.INTENDED)
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from tradetui.desk.intents.account_lock import LOCKED
+from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.wire.models.futures_extended import Contract
 
 REVERSAL = "futures.reverse"
-MONITOR = "Monitor mode: nothing can be sent."
-KEY_CANNOT_TRADE = (
-    "This API key can only read: the exchange would refuse the order. "
-    "Allow the key to trade futures on the exchange's site, then start again."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +32,11 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     settings = context.settings
     reasons: list[str] = []
     if settings.read_only:
-        reasons.append(MONITOR)
+        reasons.append(SendsNothing.MONITOR)
     if context.key_reads_only:
-        reasons.append(KEY_CANNOT_TRADE)
+        reasons.append(SendsNothing.KEY_READS_ONLY)
     if context.locked:
-        reasons.append(LOCKED)
+        reasons.append(SendsNothing.LOCKED)
     if context.journal_trouble:
         reasons.append(f"The journal cannot be used: {context.journal_trouble}")
     if context.open_intent:

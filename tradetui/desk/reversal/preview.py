@@ -22,7 +22,6 @@ from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType
 
 EXPIRES_S = 10.0
-ARMS_S = 0.5
 SENDING_S = 3.0
 """What was read again may be this old when its request leaves; somebody else may have traded meanwhile."""
 

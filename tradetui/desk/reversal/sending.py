@@ -183,7 +183,7 @@ class Sending:
         state = State.UNKNOWN if left else State.WITHDRAWN
         self._run_in_background(self._write_behind(self.intent, state, {"why": why}))
         if not left:
-            raise NotConfirmed((f"Nothing was sent: {why}.",), self._now) from problem
+            raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._now) from problem
         assert self._now is not None and self._now.plan is not None
         return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
 

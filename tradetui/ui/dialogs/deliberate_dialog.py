@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -19,6 +19,8 @@ from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
+ARMS_S: Final = 0.5
+"""How long what will be sent is on the screen before it can be confirmed."""
 Result = TypeVar("Result")
 
 

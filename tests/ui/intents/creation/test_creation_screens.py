@@ -644,7 +644,7 @@ async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_pa
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         await pilot.pause()
-        assert "Nothing was sent: the keys could not be saved" in text_in_front(stage)
+        assert "Nothing was sent. The keys could not be saved" in text_in_front(stage)
         assert posts(stage) == 0
 
 

@@ -55,7 +55,7 @@ def _leg_tone(position: Position) -> Tone:
 
 
 def _source_tone(position: Position) -> Tone:
-    return Tone.WARN if str(position.source).endswith("?") else Tone.PLAIN
+    return Tone.PLAIN if position.source.proven else Tone.WARN
 
 
 def _profit_column(

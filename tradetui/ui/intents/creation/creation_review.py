@@ -15,11 +15,10 @@ from textual.widgets import Static
 
 from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.reversal.preview import ARMS_S
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
-from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, LockingDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.intents.unlock_binding import with_unlock_binding
 from tradetui.ui.safe_text import sanitized
@@ -142,17 +141,14 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         try:
             created = await self._creation.create(self._request)
         except Withheld as refused:
-            self._withheld(" ".join(refused.reasons))
+            self._sending = False
+            self._say(f"Nothing was sent. {' '.join(refused.reasons)}")
         except Exception as problem:
             self._sending = False
             self._say(f"The outcome is not known ({type(problem).__name__}). Look at: tradetui journal")
         else:
             if self.is_attached:
                 self.dismiss(created)
-
-    def _withheld(self, why: str) -> None:
-        self._sending = False
-        self._say(why if why.startswith("Nothing was sent") else f"Nothing was sent. {why}")
 
     def _say(self, sentence: str) -> None:
         if self.is_attached:

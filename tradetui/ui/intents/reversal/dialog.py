@@ -14,12 +14,12 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tradetui.desk.intents.account_lock import LOCKED
+from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import KEY_CANNOT_TRADE
-from tradetui.desk.reversal.preview import ARMS_S, EXPIRES_S, Change, Preview, Target
+from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_button import TOO_SOON
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
@@ -308,8 +308,8 @@ class ReversalDialog(ScrollingDialog):
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
             refusals = {
-                LOCKED: self._execution.intents.locked_by_hand,
-                KEY_CANNOT_TRADE: self._execution.key_reads_only,
+                SendsNothing.LOCKED: self._execution.intents.locked_by_hand,
+                SendsNothing.KEY_READS_ONLY: self._execution.key_reads_only,
             }
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
