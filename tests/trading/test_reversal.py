@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -268,3 +269,20 @@ def test_a_limit_that_keeps_the_other_side_from_being_opened_is_said(
     contract = Contract.from_row({"symbol": "BTCUSDT", **limits})
     risks = opening_risks(plan(legs(held), "buy"), contract, None if price is None else Decimal(price))
     assert risks == ((f"{finding}: it may be closed and nothing opened",) if finding else ())
+
+
+@pytest.mark.parametrize(
+    ("held", "size", "title"),
+    [
+        (Legs(short=Decimal("0.477")), None, "Reverse BTCUSDT SHORT 0.4770 into LONG 0.4770"),
+        (Legs(short=Decimal("0.47701")), "0.4", "Reverse BTCUSDT SHORT 0.4000 of 0.47701 into LONG 0.4000"),
+        (Net(Decimal(-2)), None, "Reverse BTCUSDT SHORT 2.0000 into LONG 2.0000"),
+    ],
+)
+def test_sizes_have_the_zeros_of_the_contract_s_step_and_the_request_has_its_own(
+    held: Holdings, size: str | None, title: str
+) -> None:
+    known = plan(held, "sell", size)
+    padded = replace(known, size_places=4)
+    assert padded.title == title
+    assert padded.request_fields() == known.request_fields()

@@ -76,6 +76,14 @@ def test_what_is_further_from_its_estimate_than_a_half_per_cent_of_the_price_exp
     assert differing(estimated(), replace(actual(), **changed), is_inverse=False) == {figure}
 
 
+def test_a_ratio_that_was_the_most_it_could_be_is_different_only_above_that() -> None:
+    known = estimated()
+    worst = replace(known, risks=replace(known.risks, ratio_is_most=True))
+    below, above = (replace(actual(), ratio=Decimal(ratio)) for ratio in ("0.03", "0.06"))
+    assert differing(worst, below, is_inverse=False) == frozenset()
+    assert differing(worst, above, is_inverse=False) == {RiskFigure.MARGIN_RATIO}
+
+
 @pytest.mark.parametrize(
     "fees", [(), ({"feeCoin": "BGB", "totalFee": "-1"},), ({"feeCoin": "USDT"},)], ids=["none", "BGB", "no amount"]
 )

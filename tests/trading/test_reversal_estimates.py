@@ -113,6 +113,7 @@ def test_the_risks_of_the_worked_account() -> None:
     assert risks.estimable is Estimable.YES
     assert cents(risks.ratio, "0.0001") == "0.0496"
     assert cents(risks.ratio_after, "0.0001") == "0.0519"
+    assert not risks.ratio_is_most
     assert risks.liquidation == Decimal("183225.8")
     assert f"{risks.liquidation_after:.4g}" == "4.286e+4"
 
@@ -148,6 +149,7 @@ def test_a_liquidation_price_that_nothing_confirms_is_not_given(basis: Basis, es
     assert risks.liquidation_after is None
     if estimable in (Estimable.DOES_NOT_MEET, Estimable.SEVERAL_COINS):
         assert cents(risks.ratio_after, "0.0001") == "0.0519", "the ratio is given all the same"
+        assert risks.ratio_is_most, "how the legs are counted is not confirmed"
 
 
 def test_an_exchange_that_counts_both_legs_is_seen_by_the_price_it_reports() -> None:

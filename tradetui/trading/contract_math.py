@@ -55,6 +55,8 @@ def exact_digits(value: Decimal) -> str:
     return "0" if text in ("", "-0") else text
 
 
-def grouped_digits(value: Decimal) -> str:
-    """`exact_digits` with a comma after each thousand, for sentences."""
-    return f"{Decimal(exact_digits(value)):,f}"
+def grouped_digits(value: Decimal, least_places: int = 0) -> str:
+    """`exact_digits` with a comma after each thousand, for sentences; what is not zero has `least_places` decimals."""
+    exact = Decimal(exact_digits(value))
+    decimals = len(f"{exact:f}".partition(".")[2])
+    return f"{exact:,.{max(decimals, least_places)}f}" if exact else "0"

@@ -61,13 +61,21 @@ class ProjectedPosition:
 
 @dataclass(frozen=True, slots=True)
 class ReversalPlan:
-    """A reversal as it would be sent and what it leads to; `results` has two entries where the interface is silent."""
+    """A reversal as it would be sent and what it leads to; `results` has two entries where the interface is silent.
+
+    Sizes are written with `size_places` decimals at least, those of the contract's step, where that is known.
+    """
 
     wish: ReversalParams
     request: ReversalRequest
     before: Holdings
     results: tuple[ProjectedPosition, ...]
     assumptions: tuple[str, ...]
+    size_places: int = 0
+
+    def size_text(self, amount: Decimal) -> str:
+        """A size of the contract for sentences, with every digit; the request has its own exact text."""
+        return grouped_digits(amount, self.size_places)
 
     @property
     def uncertain(self) -> bool:
@@ -131,19 +139,17 @@ class ReversalPlan:
     @property
     def short_title(self) -> str:
         """The title without what is held afterwards: `Reverse BTCUSDT SHORT 3 of 20`."""
-        closed = self.results[0].closed
-        size = (
-            grouped_digits(closed)
-            if closed == self.held_size
-            else f"{grouped_digits(closed)} of {grouped_digits(self.held_size)}"
-        )
+        closed, held = self.results[0].closed, self.size_text(self.held_size)
+        size = held if closed == self.held_size else f"{self.size_text(closed)} of {held}"
         return f"Reverse {self.subject} {size}"
 
     def _other_side_of(self, result: ProjectedPosition) -> str:
         after = result.after
         if isinstance(after, Net):
-            return str(after)
-        return f"SHORT {grouped_digits(after.short)}" if self.reverses_long else f"LONG {grouped_digits(after.long)}"
+            return (
+                f"{'LONG' if after.net > ZERO else 'SHORT'} {self.size_text(abs(after.net))}" if after.net else "flat"
+            )
+        return f"SHORT {self.size_text(after.short)}" if self.reverses_long else f"LONG {self.size_text(after.long)}"
 
 
 def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:

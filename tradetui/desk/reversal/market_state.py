@@ -152,7 +152,11 @@ class MarketState:
             estimates = reversal_estimates(plan, basis, stops)
             market = basis.mark or price
             if contract is not None:
-                plan = replace(plan, assumptions=(*opening_risks(plan, contract, price), *plan.assumptions))
+                plan = replace(
+                    plan,
+                    size_places=contract.volume_place or 0,
+                    assumptions=(*opening_risks(plan, contract, price), *plan.assumptions),
+                )
         return Preview(
             target=Target(symbol, product_type, target.side, target.size),
             plan=plan,

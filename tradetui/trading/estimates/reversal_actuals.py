@@ -122,7 +122,8 @@ def _differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inv
         costs.free_after, actuals.free, max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)
     ):
         yield RiskFigure.FREE_MARGIN
-    if _is_off(risks.ratio_after, actuals.ratio, RATIO_TOLERANCE):
+    below_the_most = risks.ratio_is_most and (actuals.ratio or ZERO) < (risks.ratio_after or ZERO)
+    if not below_the_most and _is_off(risks.ratio_after, actuals.ratio, RATIO_TOLERANCE):
         yield RiskFigure.MARGIN_RATIO
     estimated = risks.liquidation_after
     if _is_off(estimated, actuals.liquidation, (estimated or ZERO) * MEETS_WITHIN):

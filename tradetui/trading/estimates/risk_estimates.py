@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
@@ -21,6 +22,9 @@ from tradetui.trading.estimates.margin import (
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesAccount
+
+_SHOWN_STEP: Final = Decimal("0.0001")
+"""By so much ratios differ that are shown in per cent with two decimals."""
 
 
 class Estimable(StrEnum):
@@ -38,12 +42,14 @@ class ReversalRisks:
     """Margin ratios are fractions (1 is liquidation), liquidation prices in the quote coin.
 
     `liquidation` is the reported price, `liquidation_after` is estimated where `estimable` says so; None then means
-    that no price would liquidate. `ratio_is_own` is whether the ratio is the isolated position's own.
+    that no price would liquidate. `ratio_is_own` is whether the ratio is the isolated position's own, `ratio_is_most`
+    whether less is possible, since what is reported does not say how the exchange counts the legs.
     """
 
     ratio: Decimal | None = None
     ratio_after: Decimal | None = None
     ratio_is_own: bool = False
+    ratio_is_most: bool = False
     liquidation: Decimal | None = None
     liquidation_after: Decimal | None = None
     estimable: Estimable
@@ -87,6 +93,7 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     return replace(
         known,
         ratio_after=max(ratios, default=None),
+        ratio_is_most=bool(ratios) and max(ratios) - min(ratios) >= _SHOWN_STEP,
         liquidation_after=nearest_to(mark, prices) if estimable is Estimable.YES else None,
         estimable=estimable,
     )

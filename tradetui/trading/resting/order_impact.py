@@ -22,7 +22,7 @@ from tradetui.trading.trade_effect import (
     effect_of_trigger,
     impact_on,
 )
-from tradetui.wire.enums import PlanType, PositionMode, PositionSide, known
+from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 NOT_KNOWN: Final = "what it does is not known"
@@ -100,8 +100,7 @@ def resting_after(
     price (quote coin) each is seen after those nearer to it; without one each as if it were alone.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
-    mode = plan.wish.mode
-    resting = (*(_order(order, mode) for order in orders), *(_stop(stop, mode) for stop in stops))
+    resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
     alone = _Outlook(plan, afters, is_known=held is not None)
     path = [
         PathOrder(row.order_id, row.price, row.effect, row.size, row.is_stop)
@@ -216,13 +215,13 @@ def _closed_leg(effect: TradeEffect) -> PositionSide:
     return effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
 
 
-def _order(order: PendingOrder, mode: PositionMode) -> _Resting:
-    effect = effect_of_order(order, mode)
+def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
+    effect = effect_of_order(order, plan.wish.mode)
     filled = order.base_volume or ZERO
     if effect is None:
-        action = " ".join(filter(None, (order.side, order.trade_side, grouped_digits(order.size))))
+        action = " ".join(filter(None, (order.side, order.trade_side, plan.size_text(order.size))))
     else:
-        action = f"{'buy' if effect.buys else 'sell'} {grouped_digits(order.size)}"
+        action = f"{'buy' if effect.buys else 'sell'} {plan.size_text(order.size)}"
     return _Resting(
         order.order_id,
         RestingKind.ORDER,
@@ -234,9 +233,9 @@ def _order(order: PendingOrder, mode: PositionMode) -> _Resting:
     )
 
 
-def _stop(stop: TriggerOrder, mode: PositionMode) -> _Resting:
-    effect, size = effect_of_trigger(stop, mode), stop.size or None
-    digits = grouped_digits(size) if size else ""
+def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
+    effect, size = effect_of_trigger(stop, plan.wish.mode), stop.size or None
+    digits = plan.size_text(size) if size else ""
     is_stop = effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS
     if effect is None:
         action = " ".join(filter(None, (stop.side, stop.trade_side, digits)))
@@ -293,16 +292,16 @@ def _text(
     outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
 ) -> str:
     """What an order of a size does to what it meets."""
-    before = outlook.plan.before
+    before, size_text = outlook.plan.before, outlook.plan.size_text
     phrase = impact.phrase(None if _size_of(before, outlook.new) else outlook.new)
     held, then = _size_of(before, impact.leg), _size_of(met, impact.leg)
     if impact.kind is ImpactKind.CLOSES and size is not None and size > then:
-        phrase = f"{phrase}, {grouped_digits(then)} of its {grouped_digits(size)}"
+        phrase = f"{phrase}, {size_text(then)} of its {size_text(size)}"
     if isinstance(before, Legs) and held and not outlook.is_known:
         if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old:
             return f"cancelled with the {impact.leg.upper()} (assumed)"
         if impact.kind is ImpactKind.CLOSES and size is None:
-            return "stays" if held == then else f"stays, for {grouped_digits(then)} instead of {grouped_digits(held)}"
+            return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
         if effect.action is TradeAction.CLOSE:
             return f"stays, {phrase}"
     return _loud(phrase) if is_wrong else phrase

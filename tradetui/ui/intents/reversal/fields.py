@@ -12,7 +12,6 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
-from tradetui.trading.contract_math import grouped_digits
 from tradetui.ui.safe_text import sanitized
 
 
@@ -113,7 +112,9 @@ class Fields(Vertical):
         if preview is None:
             return
         if preview.plan is not None and preview.estimates is not None:
-            self.size_box.placeholder = f"all, {grouped_digits(preview.plan.held_size)} {preview.estimates.base_coin}"
+            self.size_box.placeholder = (
+                f"all, {preview.plan.size_text(preview.plan.held_size)} {preview.estimates.base_coin}"
+            )
         self._word_row.name_it(f"Type {preview.subject}", f"because {self._why_typed}")
 
     def show(self, shown: bool) -> None:

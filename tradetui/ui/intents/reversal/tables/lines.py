@@ -12,7 +12,6 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
-from tradetui.trading.contract_math import grouped_digits
 from tradetui.trading.positions import Reported
 from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan
@@ -98,12 +97,12 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
 def _action(plan: ReversalPlan) -> str:
     """The two market orders in a sentence."""
     result = plan.results[0]
-    closed, size = grouped_digits(result.closed), grouped_digits(plan.held_size)
+    closed, size = plan.size_text(result.closed), plan.size_text(plan.held_size)
     if plan.uncertain:
         return f"{closed} of {size} or, where the exchange ignores the size, all of it; at the market."
     close, opposite = ("sell", "SHORT") if plan.reverses_long else ("buy", "LONG")
     part = "All of it" if result.closed == plan.held_size else f"{closed} of {size}"
-    opened = grouped_digits(result.opened)
+    opened = plan.size_text(result.opened)
     return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
 
 

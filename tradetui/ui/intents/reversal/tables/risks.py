@@ -137,7 +137,8 @@ def _after(figures: Figures, costs: ReversalCosts) -> str:
 def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
     risks = estimates.risks
     basis = f"{'of this position alone; ' if risks.ratio_is_own else ''}liquidation at 100 %"
-    return TableRow("Margin ratio", (per_cent(risks.ratio), estimate(per_cent(risks.ratio_after))), basis)
+    after = f"{'up to ' if risks.ratio_is_most else ''}{estimate(per_cent(risks.ratio_after))}"
+    return TableRow("Margin ratio", (per_cent(risks.ratio), after), basis)
 
 
 def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstimates) -> TableRow:
