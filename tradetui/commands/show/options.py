@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tradetui.commands.process.flags import CommandParser, global_flags_into
 from tradetui.commands.show.results.flags import add_result_commands
@@ -74,7 +73,7 @@ def _rule_of_flag(what: str, parameter: Parameter) -> str:
     merged, defaults = MERGED.get(what, ("", ()))
     if parameter.name != merged:
         return parameter.explanation
-    return f"{replace(parameter, required=False).explanation} (default: {', '.join(defaults)}, merged)"
+    return f"{parameter.changed(required=False).explanation} (default: {', '.join(defaults)}, merged)"
 
 
 def _rule_of_times(rule: TimeRule) -> str:

@@ -3,10 +3,10 @@
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, dataclass_transform
 
 from pydantic import SecretStr
 
@@ -15,9 +15,18 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.time_windows import DAY_MS
 
+_NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
 
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class _Rules:
+    """Fields given by keyword. Dataclasses, checked the same way, take longer to define than all that is in them."""
+
+    def __init__(self, **rules: Any) -> None:
+        self.__dict__.update(rules)
+
+
+class Parameter(_Rules):
     """A text parameter; the subclasses are the other kinds.
 
     `read` turns what a caller gave into the value that is kept, raising InvalidRequest; `written` is its text on
@@ -29,7 +38,7 @@ class Parameter:
     #: The documented words, where only some are taken.
     choices: tuple[str, ...] = ()
     #: Documented word -> word the live exchange takes instead.
-    alternatives: Mapping[str, str] = field(default_factory=dict)
+    alternatives: Mapping[str, str] = _NO_ALTERNATIVES
     #: The interface's name, set by the request that owns the parameter.
     name: str = ""
     attribute: str = ""
@@ -39,6 +48,10 @@ class Parameter:
     #: The request that each element of a list is; None where elements are plain.
     element: ClassVar[type[Any] | None] = None
     secret: ClassVar[bool] = False
+
+    def changed(self, **rules: Any) -> Self:
+        """The same parameter with other values of these fields."""
+        return type(self)(**{**self.__dict__, **rules})
 
     @property
     def limits(self) -> Mapping[str, object]:
@@ -70,7 +83,6 @@ class Parameter:
         return InvalidRequest(self.name, self.rule, "***" if self.secret else value, remedy)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Word(Parameter):
     """One of the documented words, taken in any case, or as the live exchange writes it, and sent as documented."""
 
@@ -95,7 +107,6 @@ class Word(Parameter):
         raise self.refused(value, f"Use one of: {', '.join(self.choices)}.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProductTypeParameter(Parameter):
     """A product type in any case, sent in the documented one."""
 
@@ -112,7 +123,6 @@ class ProductTypeParameter(Parameter):
             raise self.refused(value, f"Use one of: {', '.join(ProductType)}.") from None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Milliseconds(Parameter):
     """A moment: Unix milliseconds as number or text, or an aware datetime."""
 
@@ -129,24 +139,27 @@ class Milliseconds(Parameter):
         return _whole(self, value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Count(Parameter):
-    """How many rows a page may hold."""
+    """How many rows a page may hold: `default` without it, `maximum` at most.
 
-    default: int = 100
-    maximum: int = 100
-    #: Over the maximum the exchange gives the maximum instead of an error.
-    capped: bool = False
+    Over the maximum the exchange gives the maximum where that is `capped`, else an error.
+    """
+
+    default: int
+    maximum: int
+    capped: bool
 
     value_type: ClassVar[str] = "count"
+
+    def __init__(self, *, default: int = 100, maximum: int = 100, capped: bool = False, **rules: Any) -> None:
+        over = f"over {maximum} gives {maximum}" if capped else f"at most {maximum}"
+        super().__init__(**rules)
+        rule = f"a whole number of at least 1, {over} (default {default})"
+        self.__dict__.update(default=default, maximum=maximum, capped=capped, rule=rule)
 
     @property
     def limits(self) -> Mapping[str, object]:
         return {"minimum": 1, "maximum": self.maximum, "default": self.default}
-
-    def __post_init__(self) -> None:
-        over = f"over {self.maximum} gives {self.maximum}" if self.capped else f"at most {self.maximum}"
-        object.__setattr__(self, "rule", f"a whole number of at least 1, {over} (default {self.default})")
 
     def read(self, value: object) -> int:
         count = _whole(self, value)
@@ -155,7 +168,6 @@ class Count(Parameter):
         return count
 
 
-@dataclass(frozen=True, kw_only=True)
 class Amount(Parameter):
     """A size above zero: Decimal, text or whole number, never a float, whose digits are not the caller's."""
 
@@ -178,7 +190,6 @@ class Amount(Parameter):
         return trimmed_digits(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Shaped(Parameter):
     """Text that must have a shape; `remedy` says how to give it one."""
 
@@ -196,7 +207,6 @@ class Shaped(Parameter):
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
 class Passphrase(Parameter):
     """The passphrase of a key to be made; never shown."""
 
@@ -214,7 +224,6 @@ class Passphrase(Parameter):
         return value.get_secret_value()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Label(Parameter):
     """A note of limited length, counted in characters."""
 
@@ -231,7 +240,6 @@ class Label(Parameter):
         return text
 
 
-@dataclass(frozen=True, kw_only=True)
 class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
@@ -263,7 +271,6 @@ class Listed(Parameter):
         return list(value)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Addresses(Listed):
     """A list of IP addresses of either version. The interface speaks of addresses only, so networks are none."""
 

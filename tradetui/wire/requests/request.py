@@ -3,7 +3,6 @@
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from types import GenericAlias
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, get_args
 
@@ -57,7 +56,7 @@ class Request(BaseModel, Generic[Row]):
         cls.row = next((row for row in row_models if isinstance(row, type)), object)
         cls._defaults = {name: field.get_default() for name, field in cls.model_fields.items()}
         cls._parameters = {
-            (field.alias or name): replace(parameter, name=field.alias or name, attribute=name)
+            (field.alias or name): parameter.changed(name=field.alias or name, attribute=name)
             for name, field in cls.model_fields.items()
             for parameter in field.metadata
             if isinstance(parameter, Parameter)
