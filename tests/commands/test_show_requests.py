@@ -11,6 +11,8 @@ from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.spot import SpotFillsRequest
+from tradetui.wire.time_windows import DAY_MS
 
 NOW_MS = 1_793_574_000_000
 """2026-11-01 23:00 UTC."""
@@ -27,20 +29,26 @@ ENVIRONMENT = {
     [("2026-11-01", NOW_MS), ("2026-10-31", 1_793_491_200_000 - 1), ("2026-11-01T22:00", NOW_MS - 3_600_000)],
 )
 def test_a_day_as_the_end_is_included_as_far_as_it_has_come(tmp_path: Path, until: str, end_ms: int) -> None:
-    assert end_of_request(until, tmp_path) == end_ms
+    assert _spot_fills(tmp_path, "--until", until).end_time == end_ms
 
 
 def test_an_end_after_today_is_refused_as_in_a_lookup(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match=r"--until: must not be after today; given: 2027-01-01\. Without it"):
-        end_of_request("2027-01-01", tmp_path)
+        _spot_fills(tmp_path, "--until", "2027-01-01")
 
 
-def end_of_request(until: str, tmp_path: Path) -> int:
-    options = show_parser().parse_args(["spot-fills", "--until", until])
+def test_the_earliest_start_is_still_kept_when_the_request_arrives(tmp_path: Path) -> None:
+    start = _spot_fills(tmp_path, "--since", "90d").start_time
+    assert isinstance(start, int) and start > NOW_MS - 90 * DAY_MS
+    assert _spot_fills(tmp_path, "--since", "89d").start_time == NOW_MS - 89 * DAY_MS
+
+
+def _spot_fills(tmp_path: Path, *options_given: str) -> SpotFillsRequest:
+    options = show_parser().parse_args(["spot-fills", *options_given])
     config = tmp_path / "config.toml"
     config.write_text('[profiles.main]\ntimezone = "UTC"\n')
     config.chmod(0o600)
     loaded = load(ENVIRONMENT, Flags(config=config))
     ((request,),), _ = requests_of(options, TABLES[options.what].endpoint, loaded, NOW_MS)
-    end_ms: int = request.end_time
-    return end_ms
+    assert isinstance(request, SpotFillsRequest)
+    return request

@@ -284,6 +284,7 @@ async def test_from_the_beginning_of_a_known_window() -> None:
     assert len(transfer_ids) == 2
     assert len(exchange.spans) == 13
     assert exchange.spans[0][1] == START_MS
+    assert exchange.spans[-1][0] > START_MS - 90 * DAY, "what is kept moves on while a request is under way"
 
 
 async def test_from_the_beginning_without_a_window_goes_back_ten_years_across_empty_spans() -> None:

@@ -139,8 +139,8 @@ def walk(
     if rule is None or start_ms is None:
         return PageWalk(read, [request])
     end = now_ms if end_ms is None else end_ms
-    furthest = now_ms - rule.window_ms if rule.window_ms else end - _FURTHEST_MS
-    spans = split_span(max(start_ms, furthest, 0), end, rule.piece_ms)
+    since = rule.kept_since(max(start_ms, end - _FURTHEST_MS, 0), now_ms)
+    spans = split_span(since, end, rule.piece_ms)
     return PageWalk(read, (request.changed(start_time=start, end_time=stop) for start, stop in spans))
 
 

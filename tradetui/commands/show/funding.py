@@ -13,10 +13,6 @@ from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import NINETY_DAYS_MS
-
-_KEPT_MARGIN_MS = 60_000
-"""Reading begins this much after the oldest bill that the exchange keeps: a request takes a moment to arrive."""
 
 
 async def write_funding(
@@ -43,7 +39,6 @@ async def funding_bills(
     Raises:
         ExchangeError: it cannot be read, EndpointMissing and PermissionRefused among it.
     """
-    since_ms = max(since_ms, client.server_clock.now_ms - NINETY_DAYS_MS + _KEPT_MARGIN_MS)
     for product_type in product_types:
         request = FuturesBillsRequest(product_type=product_type, limit=100)
         async for reply in client.pages(request, start_time=since_ms, end_time=until_ms):

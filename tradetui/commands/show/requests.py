@@ -52,8 +52,10 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
             values[name] = end_until_now(moment_ms, now_ms, flag, text, zone) if at_end else moment_ms
     check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     rule, start = endpoint.time, values.get("startTime")
-    if rule is not None and start is not None and (rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms):
-        values.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
+    if rule is not None and start is not None:
+        values["startTime"] = rule.kept_since(start, now_ms)
+        if rule.both is Ends.BOTH_OR_NEITHER or now_ms - start > rule.span_ms:
+            values.setdefault("endTime", now_ms)  # without an end, the exchange's own may lie long ago
     if options.what == TableName.CONVERT:
         values.setdefault("endTime", now_ms)
         values.setdefault("startTime", values["endTime"] - CONVERT_DEFAULT_DAYS * DAY_MS)
