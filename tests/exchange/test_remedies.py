@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 import tradetui.exchange
 from tradetui.exchange import ExchangeReader, InvalidRequest, errors
-from tradetui.exchange.calls.response import parse_response, write_result
-from tradetui.exchange.errors import ExchangeError, Rejected
+from tradetui.exchange.calls.response import parse_response, read_result, write_result
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.exchange.transport.transport import HttpResponse
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.error_codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
@@ -48,6 +48,18 @@ def test_a_documented_refusal_without_a_code_has_its_own(message: str) -> None:
     assert isinstance(refusal, Rejected)
     assert refusal.remedy == COPY_KEY_REFUSALS[message]
     assert str(refusal) == f"{refusal.sentence} {refusal.remedy}"
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("futures.reverse", "Check base_url"), ("futures.positions", "the program works without it")]
+)
+def test_only_an_endpoint_beyond_the_interface_may_be_missing(name: str, remedy: str) -> None:
+    body = b'{"code": "40404", "msg": "Request URL NOT FOUND", "requestTime": 1, "data": null}'
+    answer = parse_response(1, HttpResponse(404, {"content-type": "application/json"}, body))
+    endpoint = CATALOGUE[name]
+    refusal = write_result(endpoint, answer) if endpoint.writes else read_result(endpoint, answer)
+    assert isinstance(refusal, EndpointMissing)
+    assert remedy in str(refusal)
 
 
 async def test_a_broken_rule_is_an_error_of_the_client_with_field_rule_and_remedy() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import tradetui.exchange
 from tests.optional_packages import optional_command
-from tradetui.exchange import ExchangeClient, ExchangeReader, TradingClient
+from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient
 from tradetui.exchange.endpoint_methods import areas
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -102,6 +102,11 @@ def test_each_endpoint_is_a_coroutine_that_says_all_of_it(endpoint: Endpoint) ->
         assert f"{parameter.attribute}: {parameter.explanation}" in text
     assert "Decimal" in text and "InvalidRequest" in text
     assert ("OutcomeUnknown" in text) is endpoint.writes
+
+
+async def test_a_value_without_a_name_is_refused_with_the_names() -> None:
+    with pytest.raises(InvalidRequest, match=r"FuturesFillsRequest: parameters by name.*product_type"):
+        await ExchangeClient(None, "https://api.example.com").futures.fills("USDT-FUTURES")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.shared_budget import SharedBudget
     from tradetui.exchange.transport.proxy import InvalidProxy, Proxy, parse_proxy
     from tradetui.exchange.transport.transport import Timeouts
+    from tradetui.wire.endpoints.reply import Reply
+    from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
 
 __all__ = [
     "AuthenticationFailed",
@@ -50,6 +52,7 @@ __all__ = [
     "Proxy",
     "RateLimited",
     "Rejected",
+    "Reply",
     "SharedBudget",
     "SystemClock",
     "Timeouts",
@@ -57,6 +60,7 @@ __all__ = [
     "UnifiedAccount",
     "Unreachable",
     "UnreadableReply",
+    "VirtualSubaccountRequest",
     "parse_proxy",
 ]
 
@@ -72,8 +76,10 @@ _HOMES = {
     "InvalidProxy": "transport.proxy",
     "LoopClock": "clock",
     "Proxy": "transport.proxy",
+    "Reply": ".wire.endpoints.reply",
     "SystemClock": "clock",
     "TradingClient": "client",
+    "VirtualSubaccountRequest": ".wire.models.subaccounts",
     "parse_proxy": "transport.proxy",
 }
 
@@ -82,4 +88,4 @@ def __getattr__(name: str) -> object:
     """Load a name when it is asked for: whoever needs an error class alone does not pay for the models."""
     if name not in __all__:
         raise AttributeError(name)
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    return getattr(import_module(f".{_HOMES.get(name, 'errors')}", __name__), name)

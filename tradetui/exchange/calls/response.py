@@ -174,6 +174,8 @@ def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> E
         "remedy": known.remedy,
     }
     if endpoint_missing(envelope.code, status):
+        if endpoint.core:
+            error_fields["remedy"] = "Check base_url: every exchange with this interface has this endpoint."
         return EndpointMissing(envelope.msg, **error_fields)
     if envelope.code == UNIFIED_ACCOUNT:
         return UnifiedAccount(envelope.msg, **error_fields)

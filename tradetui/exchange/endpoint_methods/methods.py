@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Row = TypeVar("Row", bound=Record)
 
-_ROWS = """rows newest first. Sizes, prices and amounts are Decimal, times aware UTC datetimes, ids text; what
-        the exchange left out is None. `received` of a row holds every field as it came."""
+_ROWS = """rows newest first. Sizes, prices and amounts are Decimal, times aware UTC datetimes, ids text,
+        secrets SecretStr; what the exchange left out is None. `received` of a row holds every field as it came."""
 _READ_ERRORS = """InvalidRequest: a parameter breaks its rule; nothing was sent.
         NotSent: nothing left this machine.
         AuthenticationFailed, PermissionRefused, RateLimited, Rejected, Busy: the exchange refused.

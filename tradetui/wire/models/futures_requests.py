@@ -52,7 +52,11 @@ _PlanType = Annotated[
 
 
 class ReversalRequest(Request[ReversalResult]):
-    """Endpoint 5: reverse a position. Call `check` with the account's mode before sending."""
+    """Endpoint 5: reverse a position.
+
+    Hedge mode needs side (buy reverses the LONG, sell the SHORT), trade_side and size. In one-way mode leave trade_side
+    out; without size the whole position is reversed.
+    """
 
     symbol: RequiredSymbol
     margin_coin: RequiredCoin

@@ -72,7 +72,9 @@ class Request(BaseModel, Generic[Row]):
         """The parameter of this name, the interface's; raises KeyError."""
         return cls._parameters[name]
 
-    def __init__(self, /, **given: Any) -> None:
+    def __init__(self, /, *unnamed: Any, **given: Any) -> None:
+        if unnamed:
+            raise InvalidRequest(type(self).__name__, "parameters by name", "a value without one", self._takes())
         # The parameters have read every value: pydantic would build a validator of each request, three milliseconds
         # before its first call, to look at them once more.
         values = self._read(given)
@@ -112,7 +114,11 @@ class Request(BaseModel, Generic[Row]):
     def _suggestion(cls, key: str) -> str:
         names = [*cls._parameters, *(parameter.attribute for parameter in cls._parameters.values())]
         close = difflib.get_close_matches(key, names, n=1)
-        return f"Did you mean {close[0]}?" if close else f"It takes: {', '.join(cls._parameters) or 'nothing'}."
+        return f"Did you mean {close[0]}?" if close else cls._takes()
+
+    @classmethod
+    def _takes(cls) -> str:
+        return f"It takes: {', '.join(parameter.attribute for parameter in cls.parameters()) or 'nothing'}."
 
     def check_together(self) -> None:
         """Hold the parameters to the rules that join several of them; raises InvalidRequest."""
