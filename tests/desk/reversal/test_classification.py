@@ -277,22 +277,32 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
 
 
 @pytest.mark.parametrize("acknowledged", [True, False])
-@pytest.mark.parametrize("kindred", [True, False])
+@pytest.mark.parametrize(
+    ("size", "made_by", "is_ours"),
+    [
+        ("20", "a reversal", True),
+        ("20", "not known", True),
+        ("20", "something else", False),
+        ("40", "a reversal", False),
+    ],
+)
 def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_closed(
-    kindred: bool, acknowledged: bool
+    size: str, made_by: str, is_ours: bool, acknowledged: bool
 ) -> None:
+    theirs = frozenset({"theirs"})
     seen = Observation(
         answer=OrderAnswer.SHOWN,
-        order=detail("canceled", "20", "0"),
+        order=detail("canceled", size, "0"),
         held=legs("0"),
         other_fills=(leg_fill("buy", "close", "20", "theirs"),),
-        kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
+        kindred_orders=theirs if made_by == "a reversal" else frozenset(),
+        foreign_orders=theirs if made_by == "something else" else frozenset(),
         order_id="ours",
-        order_size=Decimal(20),
+        order_size=Decimal(size),
         waited_s=ABSENCE_S,
         after_window=True,
     )
     classification = classify(plan(legs("20"), "buy"), seen, acknowledged=acknowledged)
-    assert classification.outcome is (Outcome.CLOSED_ONLY if kindred else Outcome.OTHER)
-    assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
-    assert classification.inferred is kindred
+    assert classification.outcome is (Outcome.CLOSED_ONLY if is_ours else Outcome.OTHER)
+    assert classification.standing is (Standing.PARTIAL if is_ours else Standing.ABSENT)
+    assert classification.inferred is is_ours

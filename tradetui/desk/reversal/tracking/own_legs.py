@@ -13,7 +13,6 @@ from tradetui.trading.positions import LONG, SHORT, leg_of
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import OrderDetail
 
 _SOON_AFTER = timedelta(seconds=10)
 """Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
@@ -118,22 +117,21 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
 
     Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
-    where another reversal order closed; what only a reversal makes counts where it closed a part as well.
+    where another order closed, unless it was to close itself or something else is known to have made the other; what
+    only a reversal makes counts where it closed a part as well.
     """
-    if seen.own_fills:
-        return (), False
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
+    cancelled = order is not None and order.status is OrderStatus.CANCELED and not order.base_volume
+    if seen.own_fills or (cancelled and _is_one_order(plan, seen)):
+        return (), False
     for order_id, fills in _by_order(plan, seen.other_fills).items():
-        kindred = order_id in seen.kindred_orders and (order is None or _cancelled_unfilled(order))
-        may_be_ours = kindred or order_id is None or (order is None and not seen.kindred_orders)
+        kindred = order_id in seen.kindred_orders and (order is None or cancelled)
+        unsaid = order is None or (cancelled and order_id not in seen.foreign_orders)
+        may_be_ours = kindred or order_id is None or (unsaid and not seen.kindred_orders)
         closed = sum((fill.base_volume for fill in fills), ZERO)
         if may_be_ours and (closed in planned or (kindred and closed < max(planned))):
             return tuple(fills), True
     return (), False
-
-
-def _cancelled_unfilled(order: OrderDetail) -> bool:
-    return order.status is OrderStatus.CANCELED and not order.base_volume
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
