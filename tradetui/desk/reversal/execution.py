@@ -193,8 +193,6 @@ class Execution:
             sending.abandon()
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            if not (sending.departure.departed or task.done()):
-                raise NotConfirmed(("The confirmation was interrupted before anything was sent.",), shown) from problem
             if task.done() and not task.cancelled():
                 return task.result()
             task.cancel()
