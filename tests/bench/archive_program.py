@@ -13,7 +13,8 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.table.record_table import RecordTable
@@ -44,7 +45,7 @@ class Program(App[None]):
 
     async def on_mount(self) -> None:
         archive = await self._disk.run(Archive, self._file)
-        self._rows = ArchiveRows(archive, self._disk, Selection(FuturesFill), changed=self._show)
+        self._rows = ArchiveRows(archive.rows, self._disk, Selection(FuturesFill), changed=self._show)
         await self._rows.refresh()
         self._table.focus()
 

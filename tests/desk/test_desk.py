@@ -12,8 +12,8 @@ from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, Simulation
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.archive.database import Selection
 from tradetui.desk.archive.equity import samples
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
@@ -65,7 +65,7 @@ async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path) ->
     await simulation.run(90)
     archive = simulation.desk.archive
     assert archive is not None
-    fills, triggers = archive.count(Selection(FuturesFill)), archive.count(Selection(TriggerOrder))
+    fills, triggers = archive.rows.count(Selection(FuturesFill)), archive.rows.count(Selection(TriggerOrder))
     assert fills >= 2_000
     assert triggers >= 300
     await simulation.desk.stop()
@@ -77,7 +77,7 @@ async def test_what_was_seen_is_there_at_once_after_a_restart(tmp_path: Path) ->
     assert desk.fills.snapshot.note == "", "nothing is missing in between"
     assert simulation.sandbox.counts["GET", "/api/v2/mix/order/fills"] - before <= 12
     assert desk.archive is not None
-    assert desk.archive.count(Selection(FuturesFill)) >= fills
+    assert desk.archive.rows.count(Selection(FuturesFill)) >= fills
     await desk.stop()
     assert desk.account is not None
     assert account_dir(tmp_path, desk.account).is_dir()

@@ -310,13 +310,13 @@ class Desk:
         if archive is None:
             return None
         from tradetui.desk.archive.archive_rows import ArchiveRows
-        from tradetui.desk.archive.database import Selection
+        from tradetui.desk.archive.kept_rows import Selection
 
         if dates is None:
-            return ArchiveRows(archive, self._disk, Selection(kind), changed=changed)
+            return ArchiveRows(archive.rows, self._disk, Selection(kind), changed=changed)
         selection = Selection(kind, since=dates.since, until=dates.until, ids=dates.archive_ids)
         tests = (dates.keeps_symbol,) if dates.symbols else ()
-        return ArchiveRows(archive, self._disk, selection, changed=changed, keeps_symbol=tests)
+        return ArchiveRows(archive.rows, self._disk, selection, changed=changed, keeps_symbol=tests)
 
     def results(self) -> ResultsReader | None:
         """What reads results of periods and round trips; None until the account is known."""

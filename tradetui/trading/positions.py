@@ -1,26 +1,23 @@
-"""Positions: as the exchange reports them, or rebuilt from fills one at a time."""
+"""Positions, reported or summed from fills, and what they say of a symbol: what is held of it, in which mode."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice
 from typing import ClassVar
 
-from tradetui.trading.contract_math import ZERO, exact_digits, mean_entry, profit
+from tradetui.trading.contract_math import ZERO, exact_digits, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.position_market import NO_MARKET, PositionMarket
-from tradetui.wire.enums import PositionMode, PositionSide, TradeSide, known
+from tradetui.wire.enums import PositionMode, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
-from tradetui.wire.product_types import ProductType, margin_coin
+from tradetui.wire.product_types import ProductType
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
-IDS_KEPT = 20_000
-"""Fills by whose ids a repetition is known; only the newest can come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,160 +160,6 @@ def reported(product_type: ProductType, row: ReportedPosition) -> Position:
     )
 
 
-@dataclass(slots=True)
-class _Leg:
-    size: Decimal = ZERO
-    entry: Decimal | None = None
-    realised: Decimal = ZERO
-
-
-@dataclass(slots=True)
-class _Symbol:
-    legs: dict[PositionSide, _Leg] = field(default_factory=lambda: {LONG: _Leg(), SHORT: _Leg()})
-    opens_missing: bool = False
-    unknown_word: str = ""
-
-
-class PositionBook:
-    """Positions of one product type, kept by adding fills oldest first; each costs the same whatever came before.
-
-    `proven_flat` is given where the history is known to begin with nothing held. A change of position mode between
-    two fills proves it, since the exchange refuses the switch while anything is held (code 40920).
-    """
-
-    def __init__(self, product_type: ProductType, *, proven_flat: bool = False) -> None:
-        self.product_type = product_type
-        self.mode: PositionMode | None = None
-        self._since: datetime | None = None
-        self._proven = proven_flat
-        self._symbols: dict[str, _Symbol] = {}
-        self._seen: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
-        self._newest: datetime | None = None
-        self._outdated = False
-
-    def add(self, fill: FuturesFill) -> bool:
-        """Take one fill in; False for one that is known already.
-
-        A fill older than one already taken breaks averages and proofs, and one that comes again with other figures was
-        summed as it was before, so the book marks itself outdated and is to be built again.
-        """
-        effect = hash(fill_effect(fill))
-        if (known_effect := self._seen.get(fill.trade_id)) is not None:
-            self._outdated = self._outdated or known_effect != effect
-            return False
-        if self._newest is not None and fill.c_time < self._newest:
-            self._outdated = True
-        self._newest = fill.c_time
-        self._seen[fill.trade_id] = effect
-        if len(self._seen) > IDS_KEPT:
-            # Memory does not grow with history; a fill this old that came again would show as out of order.
-            for old in list(islice(self._seen, IDS_KEPT // 2)):
-                del self._seen[old]
-        self._since = self._since or fill.c_time
-        mode = fill.position_mode
-        if mode is not None and self.mode is not None and mode is not self.mode:
-            self._symbols.clear()
-            self._proven, self._since = True, fill.c_time
-        self.mode = mode or self.mode
-        self._apply(fill)
-        return True
-
-    def extend(self, fills: Iterable[FuturesFill]) -> None:
-        """Take many fills in, sorted here by time and id."""
-        for fill in sorted(fills, key=lambda fill: (fill.c_time, _order(fill.trade_id))):
-            self.add(fill)
-
-    @property
-    def outdated(self) -> bool:
-        """Whether a fill came after one that is newer than it, or came again with other figures."""
-        return self._outdated
-
-    @property
-    def unknown_words(self) -> dict[str, str]:
-        """By symbol, a word of its fills that nobody knows: what is held of it is not what the rest sums up to."""
-        return {symbol: state.unknown_word for symbol, state in self._symbols.items() if state.unknown_word}
-
-    def positions(self) -> Iterator[Position]:
-        """What is held, leg by leg."""
-        for symbol, state in self._symbols.items():
-            source = FromFills(self._since, self._proven, state.opens_missing, state.unknown_word)
-            for name, leg in state.legs.items():
-                if leg.size > ZERO:
-                    yield Position(
-                        product_type=self.product_type,
-                        symbol=symbol,
-                        leg=name,
-                        size=leg.size,
-                        mode=self.mode,
-                        source=source,
-                        entry=leg.entry,
-                        mark=None,
-                        realised=leg.realised,
-                        margin_coin=margin_coin(self.product_type, symbol),
-                    )
-
-    def _apply(self, fill: FuturesFill) -> None:
-        state = self._symbols.setdefault(fill.symbol.upper(), _Symbol())
-        if fill.unknown_word:
-            state.unknown_word = fill.unknown_word
-            return
-        if self.mode is PositionMode.ONE_WAY:
-            along, against = (LONG, SHORT) if fill.is_buy else (SHORT, LONG)
-            closing = min(fill.base_volume, state.legs[against].size)
-            if closing:
-                self._close(state, against, closing, fill)
-            if fill.base_volume > closing:
-                self._open(state.legs[along], fill.base_volume - closing, fill.price)
-            return
-        name, opens = leg_of(fill)
-        leg = state.legs[name]
-        if opens:
-            self._open(leg, fill.base_volume, fill.price)
-            return
-        if fill.base_volume > leg.size:
-            state.opens_missing = True
-        self._close(state, name, min(fill.base_volume, leg.size), fill)
-
-    def _open(self, leg: _Leg, size: Decimal, price: Decimal) -> None:
-        leg.entry = price if not leg.size or leg.entry is None else mean_entry(leg.size, leg.entry, size, price)
-        leg.size += size
-
-    def _close(self, state: _Symbol, name: PositionSide, size: Decimal, fill: FuturesFill) -> None:
-        leg = state.legs[name]
-        if fill.profit is not None:
-            leg.realised += fill.profit
-        elif leg.entry is not None:
-            leg.realised += profit(self.product_type, long=name is LONG, size=size, entry=leg.entry, price=fill.price)
-        leg.size -= size
-        if not leg.size:
-            leg.entry = None
-
-
-def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
-    """What decides what a fill does to a position, and when."""
-    direction = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
-    return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
-
-
-def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
-    """The leg a hedge-mode fill works on, and whether it opens.
-
-    `side` names the leg (buy = long), not the direction; a system close names its leg in the suffix, which is
-    trusted over `side`. Nothing can be told of a fill with an `unknown_word`.
-    """
-    trade_side = (fill.trade_side or "").lower()
-    if trade_side.endswith("_long"):
-        return LONG, False
-    if trade_side.endswith("_short"):
-        return SHORT, False
-    return (LONG if fill.is_buy else SHORT), trade_side == TradeSide.OPEN
-
-
-def _order(trade_id: str) -> tuple[int, str]:
-    """Ids by length, then text: numbers in order without taking them for numbers."""
-    return len(trade_id), trade_id
-
-
 def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
     """What is held of a symbol, in the shape of the mode; positions whose side is not known are not in it."""
     sizes = {LONG: ZERO, SHORT: ZERO}
@@ -386,19 +229,3 @@ def with_mark(position: Position, mark: Decimal | None) -> Position:
         return replace(position, mark=mark)
     gained = profit(position.product_type, long=position.is_long, size=position.size, entry=position.entry, price=mark)
     return replace(position, mark=mark, unrealised=gained)
-
-
-def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:
-    """What is held after these fills of one symbol, in any order; None where a word of one of them is not known."""
-    holdings = before
-    for fill in fills:
-        if fill.unknown_word:
-            return None
-        if isinstance(holdings, Net):
-            holdings = Net(holdings.net + (fill.base_volume if fill.is_buy else -fill.base_volume))
-            continue
-        leg, opens = leg_of(fill)
-        size = fill.base_volume if opens else -fill.base_volume
-        holdings = holdings.moved(long=size) if leg is LONG else holdings.moved(short=size)
-    assert isinstance(holdings, Legs | Net)
-    return holdings

@@ -13,10 +13,11 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
-from tradetui.desk.archive import database
+from tradetui.desk.archive import kept_rows
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
-from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive, Selection
+from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
@@ -38,11 +39,11 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     assert archive.add(FuturesFill, rows, {USDT: [Gap("7", 5), Gap("3")]}) == {row.key for row in rows}
     archive.close()
     again = Archive(file)
-    assert again.newest(FuturesFill, USDT, 100) == rows[::-1]
-    assert list(again.fills(USDT)) == [row.record for row in rows]
+    assert again.rows.newest(FuturesFill, USDT, 100) == rows[::-1]
+    assert list(again.rows.fills(USDT)) == [row.record for row in rows]
     assert again.gaps(USDT) == [Gap("7", 5), Gap("3")]
     assert again.gaps(COIN) == []
-    assert again.newest(FuturesFill, USDT, 1)[0].record.received == rows[-1].record.received
+    assert again.rows.newest(FuturesFill, USDT, 1)[0].record.received == rows[-1].record.received
     assert file.stat().st_mode & 0o777 == 0o600
 
 
@@ -53,22 +54,22 @@ def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated() -> N
     waiting, ended = ProductRow(USDT, trigger(1, "executing")), ProductRow(USDT, trigger(1, "executed", NOW_MS))
     archive.add(TriggerOrder, [waiting])
     assert archive.add(TriggerOrder, [ended]) == {ended.key}
-    assert archive.newest(TriggerOrder, USDT, 10) == [ended]
-    assert archive.count(FILLS) == 5
+    assert archive.rows.newest(TriggerOrder, USDT, 10) == [ended]
+    assert archive.rows.count(FILLS) == 5
 
 
 def test_two_product_types_may_use_one_id() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])
-    assert archive.count(FILLS) == 2
-    assert archive.count(Selection(FuturesFill, product_type=COIN)) == 1
+    assert archive.rows.count(FILLS) == 2
+    assert archive.rows.count(Selection(FuturesFill, product_type=COIN)) == 1
 
 
 def test_a_step_that_fails_leaves_nothing_behind() -> None:
     archive = Archive(None)
     with pytest.raises(OverflowError):  # no integer SQLite could hold
         archive.add(FuturesFill, fills(range(3)), {USDT: [Gap("1", 2**70)]})
-    assert archive.count(FILLS) == 0
+    assert archive.rows.count(FILLS) == 0
 
 
 def test_a_newer_file_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None
     file.write_bytes(b"this is no database, " * 400)
     archive = Archive(file)
     archive.add(FuturesFill, fills(range(3)))
-    assert archive.count(FILLS) == 3
+    assert archive.rows.count(FILLS) == 3
     kept = [file for file in tmp_path.iterdir() if "damaged" in file.name]
     assert len(kept) == 1
     assert kept[0].read_bytes().startswith(b"this is no database")
@@ -96,7 +97,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(tmp_path: Path) -> None
 async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_are_counted_anew() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, [*fills(range(5), symbol="ETHUSDT"), *fills(range(5, 8))])
-    rows = ArchiveRows(archive, InlineDisk(), FILLS)
+    rows = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await rows.refresh()
     view = rows.ordered(None, "ETH")
     await view.settled()
@@ -136,8 +137,8 @@ def test_without_a_file_it_holds_the_newest_only() -> None:
     for start in range(0, KEPT_IN_MEMORY + 500, 500):
         archive.add(FuturesFill, fills(range(start, start + 500)))
     assert archive.trimmed
-    assert archive.count(FILLS) == KEPT_IN_MEMORY
-    assert archive.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
+    assert archive.rows.count(FILLS) == KEPT_IN_MEMORY
+    assert archive.rows.newest(FuturesFill, USDT, 1)[0].record == fill(KEPT_IN_MEMORY + 499)
 
 
 async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
@@ -151,17 +152,17 @@ async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path
     archive._connection.execute("PRAGMA max_page_count=1000000")
     await write_buffer.put(fills(range(2_000, 2_001)))
     assert write_buffer.trouble is None
-    assert archive.count(FILLS) == 2_001
+    assert archive.rows.count(FILLS) == 2_001
 
 
 def test_selections() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(10)) + fills(range(10, 14), symbol="ETHUSDT"))
-    assert archive.count(Selection(FuturesFill, symbol="ethusdt")) == 4
+    assert archive.rows.count(Selection(FuturesFill, symbol="ethusdt")) == 4
     middle = NOW_MS - 10_000_000 + 5_000
-    assert archive.count(Selection(FuturesFill, since=middle)) == 9
-    assert archive.count(Selection(FuturesFill, until=middle)) == 6
-    assert archive.count(Selection(TriggerOrder)) == 0
+    assert archive.rows.count(Selection(FuturesFill, since=middle)) == 9
+    assert archive.rows.count(Selection(FuturesFill, until=middle)) == 6
+    assert archive.rows.count(Selection(TriggerOrder)) == 0
 
 
 @pytest.mark.parametrize("newest", [True, False])
@@ -172,7 +173,7 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     rows.append(ProductRow(USDT, fill(0, NOW_MS - 3, tradeId="99")))
     archive.add(FuturesFill, rows)
     ordered = sorted(rows, key=lambda row: row.time_order, reverse=newest)
-    table = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
+    table = ArchiveRows(archive.rows, InlineDisk(), FILLS, newest=newest)
     assert table.count == 0
     assert table.row(0) is None
     await table.refresh()
@@ -196,7 +197,7 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
     own_id, of_order = fill(1, tradeId="1000987650"), fill(2, orderId="2229876500")
     others = fill(3, price="98765", tradeId="1", orderId="2"), fill(4)
     archive.add(FuturesFill, [ProductRow(USDT, record) for record in (own_id, of_order, *others)])
-    table = ArchiveRows(archive, InlineDisk(), FILLS)
+    table = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await table.refresh()
     by_id, by_symbol = table.ordered(None, "98765"), table.ordered(None, "9876")
     await by_id.settled()
@@ -211,10 +212,10 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
 
 
 async def test_a_search_that_matches_more_rows_than_are_held_finds_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "ROWIDS_AT_MOST", 50)
+    monkeypatch.setattr(kept_rows, "ROWIDS_AT_MOST", 50)
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(60)))
-    table = ArchiveRows(archive, InlineDisk(), FILLS).ordered(None, "00000")
+    table = ArchiveRows(archive.rows, InlineDisk(), FILLS).ordered(None, "00000")
     await table.settled()
     assert (table.count, table.selection.rowids) == (60, None)
     assert len([row async for rows in table.chunks() for row in rows]) == 60
@@ -224,7 +225,7 @@ async def test_rows_that_come_in_are_seen_after_a_refresh() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(10)))
     heard = []
-    table = ArchiveRows(archive, InlineDisk(), FILLS, changed=lambda: heard.append(1))
+    table = ArchiveRows(archive.rows, InlineDisk(), FILLS, changed=lambda: heard.append(1))
     await table.refresh()
     before = table.generation
     archive.add(FuturesFill, fills(range(10, 12)))
@@ -253,7 +254,7 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         archive._connection.execute("COMMIT")
 
     await disk.run(add_fills)
-    table = ArchiveRows(archive, disk, FILLS)
+    table = ArchiveRows(archive.rows, disk, FILLS)
     await table.refresh()
 
     steps = 0
@@ -298,7 +299,7 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
             "UPDATE record SET body = ? WHERE id = ?", [(body, ids[number]) for number, body in bodies.items()]
         )
         connection.execute("UPDATE record SET product_type = 'OF-A-LATER-VERSION' WHERE id = ?", (ids[200],))
-    rows = ArchiveRows(archive, InlineDisk(), FILLS, newest=newest)
+    rows = ArchiveRows(archive.rows, InlineDisk(), FILLS, newest=newest)
     await rows.refresh()
     assert (rows.count, rows.unreadable_count) == (3 * PAGE, 0), "bodies are not read for counting"
     while any(rows.row(at) is None for at in range(rows.count)):
@@ -319,10 +320,10 @@ def test_a_page_behind_many_rows_that_cannot_be_read_is_read_once_through() -> N
     archive.connection.execute("UPDATE record SET body = '{}' WHERE id <> ?", (rows[0].record.trade_id,))
     queries: list[str] = []
     archive.connection.set_trace_callback(queries.append)
-    ((_, row),) = archive.page(FILLS, None, 1)
+    ((_, row),) = archive.rows.page(FILLS, None, 1)
     assert row.record.trade_id == rows[0].record.trade_id
-    assert (archive.unreadable_count(FuturesFill), len(queries)) == (1_999, 2_000)
-    assert archive.page(FILLS, None, PAGE) == archive.page(FILLS, None, 1)
+    assert (archive.rows.unreadable_count(FuturesFill), len(queries)) == (1_999, 2_000)
+    assert archive.rows.page(FILLS, None, PAGE) == archive.rows.page(FILLS, None, 1)
 
 
 def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it_anew() -> None:
@@ -331,9 +332,9 @@ def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it
     while archive.settle():
         pass
     archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
-    assert (len(archive.page(FILLS, None, PAGE)), archive.unreadable_count(FuturesFill)) == (2, 1)
+    assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (2, 1)
     assert archive.add(FuturesFill, rows) == {rows[-1].key}
-    assert (len(archive.page(FILLS, None, PAGE)), archive.unreadable_count(FuturesFill)) == (3, 0)
+    assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (3, 0)
 
 
 @pytest.mark.looptime
@@ -347,7 +348,7 @@ async def test_pages_that_are_read_at_once_are_all_shown() -> None:
                 await asyncio.sleep(1)
                 return work(*arguments, **more)
 
-    rows = ArchiveRows(archive, SlowDisk(), FILLS)
+    rows = ArchiveRows(archive.rows, SlowDisk(), FILLS)
     await rows.refresh()
     assert (rows.row(0), rows.row(PAGE)) == (None, None)
     await rows.settled()

@@ -15,8 +15,9 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, backup_path
@@ -293,7 +294,7 @@ def test_an_archive_from_before_the_table_that_is_checked_loses_nothing(tmp_path
     file = tmp_path / "archive.sqlite"
     an_archive_from_before(file, fills_of((0, "buy", "open", "1", "0")))
     with closing(Archive(file, checks="ledger_mark")) as archive:
-        assert archive.count(Selection(FuturesFill)) == 1
+        assert archive.rows.count(Selection(FuturesFill)) == 1
     assert not list(tmp_path.glob("*damaged*"))
 
 

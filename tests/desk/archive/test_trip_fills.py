@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger_queries import ResultQuery, ended_trips
 from tradetui.desk.archive.trips.fills import trip_fill_ids
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -27,8 +28,8 @@ def numbers_by_trip(fills: list[FuturesFill]) -> list[list[int]]:
     fills_of_trips = []
     for trip in trips:
         ids = trip_fill_ids(archive.connection, trip)
-        page = archive.page(Selection(FuturesFill, ids=ids), None, 100, newest=False)
-        assert len(page) == len(ids) == archive.count(Selection(FuturesFill, ids=ids))
+        page = archive.rows.page(Selection(FuturesFill, ids=ids), None, 100, newest=False)
+        assert len(page) == len(ids) == archive.rows.count(Selection(FuturesFill, ids=ids))
         fills_of_trips.append([int(row.record.trade_id) - 10**18 for _, row in page])
     archive.close()
     return fills_of_trips
@@ -69,6 +70,6 @@ def test_trips_that_meet_within_a_millisecond_keep_their_own_fills() -> None:
 def test_no_ids_are_no_rows() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1))])
-    assert archive.count(Selection(FuturesFill, ids=())) == 0
-    assert archive.count(Selection(FuturesFill)) == 1
+    assert archive.rows.count(Selection(FuturesFill, ids=())) == 0
+    assert archive.rows.count(Selection(FuturesFill)) == 1
     archive.close()

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
@@ -98,7 +99,7 @@ async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_coun
     reading = await fills.read()
     assert [row.record.base_volume for row in reading.rows] == [1, 18]
     assert reading.note == f"1 fill corrected by the exchange, last {fill(1).trade_id}"
-    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [1, 18]
+    assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [1, 18]
     while archive.settle():
         pass
     assert archive.connection.execute("SELECT sum(gross) FROM ledger_quarter").fetchone()[0] == 8
@@ -113,7 +114,7 @@ async def test_what_was_read_counts_over_what_an_archive_held_before() -> None:
     await past.read_newest(0.0)
     await past.attach(archive)
     assert [row.record.base_volume for row in past.rows] == [18]
-    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [18]
+    assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [18]
 
 
 async def test_a_session_reads_again_what_the_one_before_it_read_last() -> None:
@@ -124,7 +125,7 @@ async def test_a_session_reads_again_what_the_one_before_it_read_last() -> None:
     past = history(client)
     await past.attach(archive)
     await past.read_newest(0.0)
-    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [1, 18]
+    assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [1, 18]
     assert past.complete
 
 
@@ -151,7 +152,7 @@ async def test_a_long_absence_is_closed_without_a_gap() -> None:
     await again.read_newest(1.0)
     while await again.read_gap():
         pass
-    assert archive.count(Selection(FuturesFill)) == 2_000
+    assert archive.rows.count(Selection(FuturesFill)) == 2_000
     assert len(list(again.rows)) == KEPT
 
 
@@ -182,7 +183,7 @@ async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_anothe
     await another.read_newest(2.0)
     while await another.read_gap():
         pass
-    assert archive.count(Selection(FuturesFill)) == 75
+    assert archive.rows.count(Selection(FuturesFill)) == 75
 
 
 async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read() -> None:
@@ -200,7 +201,7 @@ async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_re
     await past.attach(archive)
     while await past.read_gap():
         pass
-    assert archive.count(Selection(FuturesFill)) == 300
+    assert archive.rows.count(Selection(FuturesFill)) == 300
     assert past.complete
 
 
@@ -302,7 +303,7 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
         while await past.read_gap():
             pass
         wanted = {row.key for row in rows}
-        kept = {row.record.key for _, row in archive.page(Selection(FuturesFill), None, 10_000)}
+        kept = {row.record.key for _, row in archive.rows.page(Selection(FuturesFill), None, 10_000)}
         assert wanted == kept
         newest = newest_first(ProductRow(USDT, row) for row in rows)[:KEPT]
         assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
@@ -374,7 +375,7 @@ async def test_what_was_not_decoded_is_read_by_the_next_session() -> None:
     await second.read_newest(0.0)
     while await second.read_gap():
         pass
-    kept = {row.record.trade_id for _, row in archive.page(Selection(FuturesFill), None, 1_000)}
+    kept = {row.record.trade_id for _, row in archive.rows.page(Selection(FuturesFill), None, 1_000)}
     assert kept == {fill(number).trade_id for number in range(90)}
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.polling.feed import Feed, Reading
@@ -182,7 +183,7 @@ async def test_a_row_that_changes_is_updated_in_place() -> None:
     reading = await reader.read()
     assert [row.record.execute_order_id for row in reading.rows if row.record.order_id == trigger(1).order_id] == ["7"]
     assert len(reading.rows) == 2
-    assert archive.count(Selection(TriggerOrder)) == 2
+    assert archive.rows.count(Selection(TriggerOrder)) == 2
 
 
 async def test_while_nobody_looks_the_waiting_ones_are_read_each_time_and_the_history_now_and_then() -> None:
@@ -392,7 +393,7 @@ async def test_a_fill_that_comes_again_with_another_size_corrects_the_sum(tmp_pa
     reading = await read_again(reader, client)
     assert [row.size for row in reading.rows] == [Decimal(18)]
     assert "1 fill corrected by the exchange" in reading.note
-    assert [row.record.base_volume for row in archive.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
+    assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [Decimal(18)]
 
 
 @pytest.mark.parametrize("with_file", [True, False])

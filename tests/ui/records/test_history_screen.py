@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.database import RowRank
+from tradetui.desk.archive.kept_rows import RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -235,7 +235,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
             archive = stage.desk.archive
             assert archive is not None
             assert isinstance(screen.table.rows, ArchiveRows)
-            page = archive.page(screen.table.rows.selection, None, 1_000_000)
+            page = archive.rows.page(screen.table.rows.selection, None, 1_000_000)
             assert {symbol_part} == {row.record.symbol[: len(symbol_part)] for _, row in page}
             return sums_under_columns(page)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic
 
-from tradetui.desk.archive.database import Archive, RowRank, Selection
+from tradetui.desk.archive.kept_rows import KeptRows, RowRank, Selection
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
@@ -34,7 +34,7 @@ class ArchiveRows(Generic[RecordT]):
 
     def __init__(
         self,
-        archive: Archive,
+        kept_rows: KeptRows,
         disk: Disk,
         selection: Selection[RecordT],
         *,
@@ -49,7 +49,7 @@ class ArchiveRows(Generic[RecordT]):
         self.count = 0
         self.unreadable_count = 0
         self._refreshes = 0
-        self._archive = archive
+        self._kept_rows = kept_rows
         self._disk = disk
         self._changed = changed or (lambda: None)
         self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
@@ -61,16 +61,16 @@ class ArchiveRows(Generic[RecordT]):
     async def refresh(self) -> None:
         """Count again and forget the pages: rows may have come in, of new symbols too."""
         if self._keeps_symbol:
-            symbols = await self._disk.run(self._archive.symbols, self.selection.kind)
+            symbols = await self._disk.run(self._kept_rows.symbols, self.selection.kind)
             kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
             self.selection = replace(self.selection, symbols=kept)
         # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
-        self.selection = replace(self.selection, newest_row=await self._disk.run(self._archive.newest_row))
+        self.selection = replace(self.selection, newest_row=await self._disk.run(self._kept_rows.newest_row))
         if self.selection.id_piece:
             searched = replace(self.selection, rowids=None)
-            self.selection = replace(searched, rowids=await self._disk.run(self._archive.rowids, searched))
-        self.unreadable_count = self._archive.unreadable_count(self.selection.kind)
-        count = await self._disk.run(self._archive.count, self.selection)
+            self.selection = replace(searched, rowids=await self._disk.run(self._kept_rows.rowids, searched))
+        self.unreadable_count = self._kept_rows.unreadable_count(self.selection.kind)
+        count = await self._disk.run(self._kept_rows.count, self.selection)
         self._pages.clear()
         self._places.clear()
         self._ends.clear()
@@ -88,7 +88,7 @@ class ArchiveRows(Generic[RecordT]):
         is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
         matches = None if is_id_piece else matcher(pattern)
         view = ArchiveRows(
-            self._archive,
+            self._kept_rows,
             self._disk,
             replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
             newest=newest,
@@ -100,12 +100,12 @@ class ArchiveRows(Generic[RecordT]):
 
     def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
-        return WholeArchive(self._archive, self._disk, self.selection, self.count, newest=self.newest)
+        return WholeArchive(self._kept_rows, self._disk, self.selection, self.count, newest=self.newest)
 
     async def chunks(self) -> AsyncIterator[list[ProductRow[RecordT]]]:
         """All rows from the first to the last, so many at a time; other work of the disk goes between."""
         after: RowRank | None = None
-        while page := await self._disk.run(self._archive.page, self.selection, after, CHUNK, newest=self.newest):
+        while page := await self._disk.run(self._kept_rows.page, self.selection, after, CHUNK, newest=self.newest):
             yield [row for _, row in page]
             after = page[-1][0]
 
@@ -152,7 +152,7 @@ class ArchiveRows(Generic[RecordT]):
         if refreshes != self._refreshes:
             self._changed()  # whoever still wants the page asks again
             return
-        if self._archive.unreadable_count(self.selection.kind) != self.unreadable_count:
+        if self._kept_rows.unreadable_count(self.selection.kind) != self.unreadable_count:
             await self.refresh()  # rows of this page were counted, and cannot be read
             return
         rows = [row for _, row in page]
@@ -176,21 +176,21 @@ class ArchiveRows(Generic[RecordT]):
         from_known = first - (before + 1) * PAGE if before is not None else first
         from_end = count - last
         if from_end < from_known:
-            page = self._archive.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
+            page = self._kept_rows.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
             return page[::-1]
         after = ends[before] if before is not None else None
-        return self._archive.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
+        return self._kept_rows.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
 
 
 class WholeArchive(Generic[RecordT]):
     """Rows from the first to the last for a thread that may wait, a page of them in memory."""
 
     def __init__(
-        self, archive: Archive, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
+        self, kept_rows: KeptRows, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
     ) -> None:
         self.generation = 0
         self.count = count
-        self._archive = archive
+        self._kept_rows = kept_rows
         self._disk = disk
         self._selection = selection
         self._newest = newest
@@ -201,7 +201,7 @@ class WholeArchive(Generic[RecordT]):
         """The row at a place, each asked for after the one before it; None behind the last there is."""
         while index >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None
-            page = self._disk.now(self._archive.page, self._selection, after, PAGE, newest=self._newest)
+            page = self._disk.now(self._kept_rows.page, self._selection, after, PAGE, newest=self._newest)
             if not page:
                 return None
             self._first += len(self._page)

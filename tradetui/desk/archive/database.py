@@ -5,11 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
-from typing import Final, Generic
+from typing import Final
 
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
@@ -20,92 +19,32 @@ from tradetui.desk.archive.equity import (
     thin_samples,
 )
 from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, ORDER_ID_TEXT
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,
     keep_closed_positions,
 )
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
-from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
 from tradetui.wire.unix_time import unix_ms
 
-KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
-"""What is kept, by its name in the file."""
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
 TRIMMED_KEYS: Final = 50_000
 """Fills that such an archive has let go of and knows by their keys when they come again."""
-ROWIDS_AT_MOST: Final = 10_000
-"""Rows that a search holds by their numbers; where it matches more, the next page of matches is near anyway."""
 CACHE_KIB: Final = 512
 """What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
 _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
-
-
-@dataclass(frozen=True, slots=True)
-class Selection(Generic[RecordT]):
-    """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
-
-    `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
-    next to each other in the row's or its order's id; `rowids` are the rows that were found by them before.
-    `newest_row` is the number of the last row of the file that counts, so that what comes later changes nothing.
-    """
-
-    kind: type[RecordT]
-    symbol: str | None = None
-    product_type: ProductType | None = None
-    since: int | None = None
-    until: int | None = None
-    symbols: tuple[str, ...] | None = None
-    ids: tuple[str, ...] | None = None
-    id_piece: str = ""
-    rowids: tuple[int, ...] | None = None
-    newest_row: int | None = None
-
-    def where(self) -> tuple[str, list[str | int]]:
-        """The condition and its values."""
-        # The plus keeps SQLite to the few rows that were found, away from an index of all rows of the kind.
-        parts: list[str] = ["kind = ?" if self.rowids is None else "+kind = ?"]
-        values: list[str | int] = [KINDS[self.kind]]
-        conditions: tuple[tuple[str, str | int | None], ...] = (
-            ("symbol = ?", self.symbol.upper() if self.symbol else None),
-            ("product_type = ?", str(self.product_type) if self.product_type else None),
-            ("time >= ?", self.since),
-            ("time <= ?", self.until),
-            ("+rowid <= ?", self.newest_row),  # the plus keeps SQLite to the indexes, whose order pages follow
-        )
-        for condition, value in conditions:
-            if value is not None:
-                parts.append(condition)
-                values.append(value)
-        if self.symbols is not None:
-            parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
-            values += self.symbols
-        if self.ids is not None:
-            parts.append("id IN (SELECT value FROM json_each(?))")
-            values.append(dump_json(self.ids))
-        if self.rowids is not None:
-            parts.append("rowid IN (SELECT value FROM json_each(?))")
-            values.append(dump_json(self.rowids))
-        elif self.id_piece:
-            # The first two are in an index, and most rows end there.
-            parts.append(f"(instr(ordinal, ?) OR instr({ORDER_ID_TEXT}, ?))")
-            parts.append("(instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")
-            values += [self.id_piece] * 4
-        return " AND ".join(parts), values
-
-
-RowRank = tuple[int, str, str]
-"""Where a row stands: time, ordinal of its id, product type."""
 
 
 class Archive:
@@ -133,9 +72,9 @@ class Archive:
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        self.rows = KeptRows(self._connection)
         self._ledger = Ledger(self._connection)
         self._trimmed_keys: dict[str, None] = {}
-        self._unreadable: dict[type[Record], set[int]] = {kind: set() for kind in KINDS}
         self._thinned_hour = 0
         self.fills_to_book = self._tail_length()
         """About how many fills are not in the ledger yet; `settle` books some of them."""
@@ -285,7 +224,7 @@ class Archive:
             "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?",
             (unix_ms(time_of(row.record)), _symbol_of(row.record), body, rowid),
         )
-        self._unreadable[kind].discard(rowid)
+        self.rows.now_readable(kind, rowid)
         if isinstance(row.record, FuturesFill):
             self._rebook(row.product_type, rowid, before, row.record)
         return True
@@ -309,103 +248,6 @@ class Archive:
             "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (str(product_type),)
         )
         return [Gap(cursor, until) for cursor, until in rows]
-
-    def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
-        """The newest rows of a product type, newest first."""
-        cursor = self._connection.execute(
-            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ?"
-            " ORDER BY time DESC, ordinal DESC LIMIT ?",
-            (KINDS[kind], str(product_type), limit),
-        )
-        return [row for values in cursor if (row := self._read_row(kind, *values)) is not None]
-
-    def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
-        """Every fill kept of a product type, oldest first."""
-        cursor = self._connection.execute(
-            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
-            (KINDS[FuturesFill], str(product_type)),
-        )
-        for values in cursor:
-            if (row := self._read_row(FuturesFill, *values)) is not None:
-                yield row.record
-
-    def symbols(self, kind: type[Record]) -> list[str]:
-        """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
-        symbols: list[str] = []
-        while True:
-            row = self._connection.execute(
-                "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
-                (KINDS[kind], symbols[-1] if symbols else ""),
-            ).fetchone()
-            if row is None:
-                return symbols
-            symbols.append(row[0])
-
-    def newest_row(self) -> int:
-        """The number of the last row; in a file that keeps all rows, each row that comes has a higher one."""
-        newest: int = self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
-        return newest
-
-    def unreadable_count(self, kind: type[Record]) -> int:
-        """How many rows of a kind this version could not read since the file was opened; they stay in the file."""
-        return len(self._unreadable[kind])
-
-    def _read_row(self, kind: type[RecordT], rowid: int, product_type: str, body: str) -> ProductRow[RecordT] | None:
-        """A row as the file has it; one that this version cannot read is noted, and is in no count and no page."""
-        try:
-            return ProductRow(ProductType(product_type), kind.from_row(load_json(body)))
-        except (UndecodableRowError, ValueError):
-            self._unreadable[kind].add(rowid)
-            return None
-
-    def _where(self, selection: Selection[RecordT]) -> tuple[str, list[str | int]]:
-        where, values = selection.where()
-        if unreadable := self._unreadable[selection.kind]:
-            return f"{where} AND +rowid NOT IN (SELECT value FROM json_each(?))", [*values, dump_json(list(unreadable))]
-        return where, values
-
-    def rowids(self, selection: Selection[RecordT]) -> tuple[int, ...] | None:
-        """The numbers of a selection's rows, so that its pages need no second search; None where they are too many."""
-        where, values = self._where(selection)
-        rowids = self._connection.execute(
-            f"SELECT rowid FROM record INDEXED BY record_by_symbol WHERE {where} LIMIT {ROWIDS_AT_MOST + 1}", values
-        )
-        numbers = tuple(rowid for (rowid,) in rowids)
-        return numbers if len(numbers) <= ROWIDS_AT_MOST else None
-
-    def count(self, selection: Selection[RecordT]) -> int:
-        """How many rows there are."""
-        where, values = self._where(selection)
-        row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
-        return row_count
-
-    def page(
-        self, selection: Selection[RecordT], after: RowRank | None, limit: int, *, newest: bool = True, skip: int = 0
-    ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
-        """Rows that follow a place (or from the very end where none is given), by time, in either direction.
-
-        `skip` leaves out so many more first; only the index is walked for them.
-        """
-        where, values = self._where(selection)
-        way, order = ("<", "DESC") if newest else (">", "ASC")
-        page: list[tuple[RowRank, ProductRow[RecordT]]] = []
-        rows_left = True
-        while rows_left and len(page) < limit:  # once, unless rows cannot be read and others come in their place
-            beyond = f" AND (time, ordinal, product_type) {way} (?, ?, ?)" if after is not None else ""
-            wanted = limit - len(page)
-            rows = self._connection.execute(
-                "SELECT time, ordinal, rowid, product_type, body FROM record"
-                f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}{beyond}"
-                f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
-                f" ORDER BY time {order}, ordinal {order}, product_type {order}",
-                [*values, *(after or ()), wanted, skip],
-            ).fetchall()
-            for time, ordinal, rowid, product_type, body in rows:
-                after = (time, ordinal, product_type)
-                if (row := self._read_row(selection.kind, rowid, product_type, body)) is not None:
-                    page.append((after, row))
-            rows_left, skip = len(rows) == wanted, 0
-        return page
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction on the file, for tables other than those of rows; it blocks as every call does."""

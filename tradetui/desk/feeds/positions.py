@@ -17,7 +17,8 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
-from tradetui.trading.positions import Position, PositionBook, reported, with_mark
+from tradetui.trading.position_book import PositionBook
+from tradetui.trading.positions import Position, reported, with_mark
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionSide
@@ -173,7 +174,7 @@ class _Sums:
         sums = cls(product_type)
         sums.archive = archive
         unsaved_ids = {fill.trade_id for fill in unsaved}
-        saved = (fill for fill in archive.fills(product_type) if fill.trade_id not in unsaved_ids)
+        saved = (fill for fill in archive.rows.fills(product_type) if fill.trade_id not in unsaved_ids)
         sums.add(merge(saved, sorted(unsaved, key=_order), key=_order))
         return sums
 

@@ -92,7 +92,7 @@ class TriggersReader:
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
-            for row in await self._disk.run(archive.newest, TriggerOrder, product_type, _KEPT):
+            for row in await self._disk.run(archive.rows.newest, TriggerOrder, product_type, _KEPT):
                 self._rows.setdefault(row.key, row)
         self._rows_in_order = None
         await self._write_buffer.open(archive)

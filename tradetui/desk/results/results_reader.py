@@ -65,7 +65,7 @@ class ResultsReader:
 
     async def symbols(self) -> list[str]:
         """Every symbol that a fill is kept of."""
-        return await self._disk.run(self._archive.symbols, FuturesFill)
+        return await self._disk.run(self._archive.rows.symbols, FuturesFill)
 
     async def bills_refused(self, product_types: Sequence[ProductType]) -> str:
         """Why bills of a product type were not given when they were read last; empty where all were."""

@@ -163,7 +163,7 @@ def _without_fills(archive: Archive, query: ResultQuery) -> str:
     """Which of the symbols asked for the archive has no fill of, and what to do; empty where there is none."""
     if not query.symbols:
         return ""
-    known = archive.symbols(FuturesFill)
+    known = archive.rows.symbols(FuturesFill)
     unknown = [symbol for symbol in query.symbols if symbol not in known]
     if not unknown:
         return ""

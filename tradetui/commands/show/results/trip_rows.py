@@ -8,7 +8,8 @@ from decimal import Context, Decimal
 from typing import Final
 
 from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_times
-from tradetui.desk.archive.database import Archive, Selection
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.tables.cells.number_format import decimals, number
@@ -98,7 +99,7 @@ class TripRows:
         """The most decimals that a price of the newest fills of a symbol has, which are those of its contract."""
         if symbol not in self._places:
             seen = SeenPrecisions()
-            page = self._archive.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
+            page = self._archive.rows.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
             seen.see((symbol, row.record.price, None) for _, row in page)
             precision = seen.by_symbol.get(symbol)
             self._places[symbol] = None if precision is None else precision.price

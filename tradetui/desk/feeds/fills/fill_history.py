@@ -24,7 +24,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.storage.disk_thread import Disk
-from tradetui.trading.positions import fill_effect
+from tradetui.trading.position_book import fill_effect
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
@@ -122,7 +122,7 @@ class FillHistory:
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
         async with self._turn:
-            kept = await self._disk.run(archive.newest, FuturesFill, self.product_type, KEPT)
+            kept = await self._disk.run(archive.rows.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.gaps, self.product_type)
             if kept:
                 # What this session has not read of the past ends where the archive begins.

@@ -12,7 +12,7 @@ from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import burst_among, closing_by_size, find_other_leg, traded_as_planned
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
-from tradetui.trading.positions import holdings_after
+from tradetui.trading.position_book import holdings_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill
 

@@ -9,7 +9,8 @@ from decimal import Decimal
 
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.positions import LONG, SHORT, leg_of
+from tradetui.trading.position_book import leg_of
+from tradetui.trading.positions import LONG, SHORT
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode
 from tradetui.wire.models.futures import FuturesFill
