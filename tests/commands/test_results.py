@@ -10,7 +10,6 @@ import shutil
 import socket
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -148,7 +147,7 @@ def test_bills_that_are_behind_the_fills_are_read_first(
         coverage = archive.bill_coverage(ProductType.USDT_FUTURES)
         assert coverage.until is not None
         read_until = coverage.until - 6 * 3_600_000
-        archive.add_bills(ProductType.USDT_FUTURES, BillReading((), replace(coverage, until=read_until)))
+        archive.add_bills(ProductType.USDT_FUTURES, BillReading((), coverage._replace(until=read_until)))
 
     async def fails(*_: object) -> None:
         raise Busy("no answer")

@@ -61,9 +61,9 @@ def test_todays_result_is_compared_in_usdt_or_in_per_cent() -> None:
 def test_other_levels_are_looked_at_from_now_on_and_those_that_stay_fire_no_second_time() -> None:
     watch = ThresholdDetector([MARGIN, NEAR])
     assert len(watch.margin_ratio(Decimal("0.9"), 0)) == 1
-    watch.use_conditions([replace(MARGIN, level=Decimal(70)), MARGIN])
+    watch.use_conditions([MARGIN._replace(level=Decimal(70)), MARGIN])
     (event,) = watch.margin_ratio(Decimal("0.9"), 1)
-    assert event.condition == replace(MARGIN, level=Decimal(70))
+    assert event.condition == MARGIN._replace(level=Decimal(70))
     assert watch.positions([HELD], 2) == []
 
 
@@ -80,9 +80,9 @@ def test_each_position_has_a_level_of_its_own() -> None:
 
 def test_the_result_of_a_coin_is_in_usdt_at_the_mark() -> None:
     coin = replace(HELD, product_type=COIN, symbol="BTCUSD", unrealised=Decimal("-0.0062"), mark=Decimal(84_000))
-    (event,) = ThresholdDetector([replace(RESULT, symbol="")]).positions([coin], 0)
+    (event,) = ThresholdDetector([RESULT._replace(symbol="")]).positions([coin], 0)
     assert event.sentence == "BTCUSD LONG: unrealised ~-520.80 USDT, below -500"
-    assert ThresholdDetector([replace(RESULT, symbol="")]).positions([replace(coin, mark=None)], 0) == []
+    assert ThresholdDetector([RESULT._replace(symbol="")]).positions([replace(coin, mark=None)], 0) == []
 
 
 def test_a_position_that_was_closed_for_a_minute_begins_again() -> None:
@@ -102,7 +102,7 @@ def test_a_price_crosses_either_way_from_the_side_it_begins_on() -> None:
     assert prices(ThresholdDetector([either]), "91000", "90001", "89990") == [
         "BTCUSDT is at 89,990, crossed to below 90,000"
     ]
-    down = replace(either, direction=Direction.DOWN)
+    down = either._replace(direction=Direction.DOWN)
     assert prices(ThresholdDetector([down]), "89000") == ["BTCUSDT is at 89,000, crossed to below 90,000"]
     assert prices(ThresholdDetector([down]), "91000", "95000") == []
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -44,7 +43,7 @@ def elsewhere(here: JournalLocation, *aliases: str) -> JournalLocation:
     """The same user's second data directory."""
     assert here.file is not None
     other = here.file.parents[3] / "other" / "accounts" / "name" / "journal.sqlite"
-    return replace(here, file=other, aliases=aliases or here.aliases)
+    return here._replace(file=other, aliases=aliases or here.aliases)
 
 
 def opened(location: JournalLocation, lives: ProcessLives | None = None) -> RegisteredJournal:
@@ -76,7 +75,7 @@ def settle(journal: Journal, intent: str) -> None:
 def test_two_data_directories_of_one_account_exclude_each_other(
     here: JournalLocation, first: tuple[str, ...], second: tuple[str, ...]
 ) -> None:
-    one, two = opened(replace(here, aliases=first)), opened(elsewhere(here, *second))
+    one, two = opened(here._replace(aliases=first)), opened(elsewhere(here, *second))
     begin(one, "i1")
     if not set(first) & set(second):
         begin(two, "i2")  # nothing tells that these are one account
@@ -92,8 +91,8 @@ def test_two_data_directories_of_one_account_exclude_each_other(
 
 
 def test_a_key_that_was_seen_with_a_uid_is_the_uids_in_every_directory(here: JournalLocation) -> None:
-    one = opened(replace(here, aliases=("by-uid", "by-key")))
-    opened(replace(here, aliases=("by-uid", "by-other-key"))).close()
+    one = opened(here._replace(aliases=("by-uid", "by-key")))
+    opened(here._replace(aliases=("by-uid", "by-other-key"))).close()
     two = opened(elsewhere(here, "by-other-key"))
     begin(one, "i1")
     with pytest.raises(AlreadyOpen):
@@ -446,7 +445,7 @@ def test_a_registry_that_cannot_be_written_names_its_setting(here: JournalLocati
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     with pytest.raises(FileUnusable, match="TRADETUI_STATE_DIR"):
-        opened(replace(here, registry_file=blocked / "registry.sqlite"))
+        opened(here._replace(registry_file=blocked / "registry.sqlite"))
 
 
 def test_a_journal_that_moved_is_known_again_and_a_copy_is_refused(here: JournalLocation) -> None:
@@ -478,7 +477,7 @@ def test_journals_under_former_names_lock_and_are_led_to_their_end(
         begin(former, name)
         go(former, name, State.SENT, State.UNKNOWN)
         former.close()
-    location = replace(here, former_files=tuple(former_of(here, name) for name in order))
+    location = here._replace(former_files=tuple(former_of(here, name) for name in order))
     journal = opened(location)
     assert [intent.id for intent in journal.open_intents()] == list(order)
     other = opened(elsewhere(here))
@@ -497,7 +496,7 @@ def test_journals_under_former_names_lock_and_are_led_to_their_end(
 def test_an_old_versions_journal_under_an_old_name_is_taken_up(here: JournalLocation) -> None:
     file = former_of(here, "old")
     still_running = old_journal(file)
-    journal = opened(replace(here, former_files=(file,)))
+    journal = opened(here._replace(former_files=(file,)))
     with pytest.raises(AlreadyOpen, match="old is sent"):
         begin(journal, "i1")
     assert journal.trading_locked() is True, "as it was locked there"

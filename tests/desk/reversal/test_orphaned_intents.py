@@ -6,7 +6,6 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -122,10 +121,10 @@ async def test_anybody_else_has_35_seconds_of_a_clock_that_never_steps(
 
 async def test_events_of_one_number_in_two_journals_are_two_events(location: JournalLocation) -> None:
     assert location.file is not None
-    former = replace(location, file=location.file.parent.parent / "former" / "journal.sqlite")
+    former = location._replace(file=location.file.parent.parent / "former" / "journal.sqlite")
     left(former, None, "", State.SENT, State.UNKNOWN)
     assert former.file is not None
-    intents = await intents_of(replace(location, former_files=(former.file,)))
+    intents = await intents_of(location._replace(former_files=(former.file,)))
     await asyncio.sleep(60)
     assert intents.elapsed_s((await intents.read("tt-0")).events[-1]) == 60
     await intents.step("tt-0", State.RELEASED, {})

@@ -117,7 +117,7 @@ def test_why_the_result_is_not_known_is_told_by_the_samples_of_equity() -> None:
     assert reason(EquityOfPeriod()) == "— no equity was sampled"
     assert reason(EquityOfPeriod(sampled_from=SINCE + DAY_MS, end=end)) == "— no equity sample until 24 Oct 00:00"
     assert reason(EquityOfPeriod(start=start, sampled_from=SINCE)) == "— no equity sample near the end"
-    untold = replace(start, unrealised=None)
+    untold = start._replace(unrealised=None)
     assert reason(EquityOfPeriod(start=untold, end=end)) == "— an account reports no open profit"
     assert reason(EquityOfPeriod(), "BTCUSDT") == "— equity is of the whole account"
     assert reason(EquityOfPeriod(start=start, end=end)) == ""

@@ -178,7 +178,7 @@ def no_registry(patch: Patch) -> None:
     right = trading_session.journal_location
 
     def without_registry(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
-        return replace(right(settings, account), registry_file=None)
+        return right(settings, account)._replace(registry_file=None)
 
     patch(trading_session, "journal_location", without_registry)
 

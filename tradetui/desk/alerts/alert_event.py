@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.wire.text.sanitize import scrub
@@ -20,8 +20,7 @@ def one_sentence(text: str) -> str:
     return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 1]}…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlertEvent:
+class AlertEvent(NamedTuple):
     """One thing that happened to the account.
 
     `key` is the same in every session of the account that notices it. One that `recurs` may come again under its key,
@@ -38,7 +37,7 @@ class AlertEvent:
     condition: Condition | None = None
     alarm: bool = True
     stays: bool = False
-    figures: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, str] = MappingProxyType({})
 
     def concerns(self, rule: Rule) -> bool:
         """Whether a rule is about this event."""
@@ -47,8 +46,7 @@ class AlertEvent:
         return rule.condition.kind in self.kinds and rule.condition.symbol in ("", self.symbol)
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(NamedTuple):
     """An event as a session shows it: by which channels, for which rules (by name), at which wall time (Unix ms).
 
     `silenced` names the rules that would have sounded. A `test` was requested, and nothing happened.

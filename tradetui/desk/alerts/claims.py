@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel
@@ -26,8 +25,7 @@ LOG_KEPT: Final = 1_000
 """Alerts in the log; older ones are forgotten."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryClaim:
+class DeliveryClaim(NamedTuple):
     """Whether a channel of an alert is this session's to do, is done, or may be claimed again in so many seconds."""
 
     mine: bool = False
@@ -35,8 +33,7 @@ class DeliveryClaim:
     free_in_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedAlert:
+class LoggedAlert(NamedTuple):
     """An alert of the log: when (Unix ms), what, for which rules, and what became of it."""
 
     number: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -65,8 +64,7 @@ THRESHOLDS: Final = frozenset(
 """Kinds that compare a figure with a level."""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """When a rule fires, whatever it does then.
 
     `level` is per cent for margin ratio and liquidation, USDT for a position's result, either for today's (per cent

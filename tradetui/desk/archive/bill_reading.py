@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tradetui.wire.models.futures_extended import FuturesBill
@@ -20,8 +19,7 @@ class TimeSpan(NamedTuple):
     until: int
 
 
-@dataclass(frozen=True, slots=True)
-class BillCoverage:
+class BillCoverage(NamedTuple):
     """How far the bills of a product type are read: from `since` to `until` but for the gaps.
 
     The ends are None where nothing was read. `refusal` says why the last reading brought nothing.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -41,8 +40,7 @@ class CoinEquity(NamedTuple):
         return self.in_usdt / self.equity if self.in_usdt is not None and self.equity > 0 else None
 
 
-@dataclass(frozen=True, slots=True)
-class EquitySample:
+class EquitySample(NamedTuple):
     """Equity and unrealised profit of some product types' accounts together, in USDT, at a time in Unix ms.
 
     `accounts` are those by coin, empty in samples of before they were kept.

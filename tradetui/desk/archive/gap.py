@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Fills not read yet: older than the fill `cursor`, down to `until` (Unix ms; None: all there are)."""
 
     cursor: str

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
@@ -89,8 +88,7 @@ class BillHistory:
         since = begun_at if coverage.until is None else coverage.until - BILL_OVERLAP_MS
         joined = [gap for gap in coverage.gaps if gap.until >= since and self._not_before.get(gap, 0.0) <= now]
         newest = TimeSpan(min([since, *(gap.since for gap in joined)]), now_ms)
-        self.coverage = replace(
-            coverage,
+        self.coverage = coverage._replace(
             since=begun_at if coverage.since is None else coverage.since,
             until=now_ms,
             gaps=(newest, *(gap for gap in coverage.gaps if gap not in joined)),
@@ -121,7 +119,7 @@ class BillHistory:
         unread = _undecodable_part(gap, rest, reply)
         gaps = [kept for kept in (rest, unread) if kept is not None]
         others = [other for other in self.coverage.gaps if other != gap]
-        await self._keep(() if reply is None else reply.rows, replace(self.coverage, gaps=(*gaps, *others), refusal=""))
+        await self._keep(() if reply is None else reply.rows, self.coverage._replace(gaps=(*gaps, *others), refusal=""))
         if unread is not None:
             self._not_before[unread] = now + REFUSED_AGAIN_S
         if rest is not None and not walked.over:
@@ -144,7 +142,7 @@ class BillHistory:
         if isinstance(problem, PermissionRefused | Rejected | UnreadableReply):
             self._not_before[gap] = now + REFUSED_AGAIN_S
         if isinstance(problem, PermissionRefused | Rejected) and problem.reason != self.coverage.refusal:
-            await self._keep((), replace(self.coverage, refusal=problem.reason))
+            await self._keep((), self.coverage._replace(refusal=problem.reason))
 
     async def _keep(self, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
         """Keep bills with how far they are read then; where the disk refuses, neither is taken for kept."""

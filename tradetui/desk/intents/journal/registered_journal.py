@@ -10,9 +10,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tradetui.desk.intents.journal.hash_chain import ChainPoint, genesis
 from tradetui.desk.intents.journal.journal import Journal
@@ -30,8 +29,7 @@ ENTERED_AGAIN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class JournalLocation:
+class JournalLocation(NamedTuple):
     """Where an account's journal is, and what keeps it from being taken for another.
 
     `file` is None for memory only; without a `registry_file` the journal stands alone. `aliases` are the names under
@@ -335,4 +333,4 @@ def located(location: JournalLocation) -> JournalLocation:
     file = location.file.absolute()
     real = file.parent.resolve() / file.name
     former = tuple(path.parent.resolve() / path.name for path in location.former_files)
-    return replace(location, file=real, former_files=tuple(path for path in former if path != real))
+    return location._replace(file=real, former_files=tuple(path for path in former if path != real))
