@@ -141,6 +141,15 @@ def test_fills_of_one_order_within_two_seconds_are_one() -> None:
     assert len(groups.take_due(3)) == 2, "two orders are two"
 
 
+def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
+    groups = FillGroups()
+    closed = fill(1, NOW_MS, orderId="7", side="buy", tradeSide="close", baseVolume="20")
+    opened = fill(2, NOW_MS, orderId="7", side="sell", tradeSide="open", baseVolume="20")
+    for row in (closed, opened):
+        groups.add(ProductRow(USDT, row), 0)
+    assert [group.fills for group in groups.take_due(3)] == [(closed,), (opened,)]
+
+
 def test_numbers_of_any_size_make_a_sentence() -> None:
     fills = OrderFills(USDT, (fill(1, price="1e-30", baseVolume="1e39"), fill(2, price="9e38", baseVolume="1e-39")))
     assert len(one_sentence(fills_sentence(fills))) <= LONGEST

@@ -1,4 +1,4 @@
-"""The fills of one order that come within two seconds, as one."""
+"""The fills of one order that did the same within two seconds, as one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.desk.tables.rows.filled_order import average_price
+from tradetui.desk.tables.rows.filled_order import average_price, order_key
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.wire.models.futures import FuturesFill
@@ -22,7 +22,7 @@ MOST_PLACES: Final = 12
 
 
 class OrderFills(NamedTuple):
-    """Fills of one order, oldest first, at least one."""
+    """Fills of one order that did the same, oldest first, at least one."""
 
     product_type: ProductType
     fills: tuple[FuturesFill, ...]
@@ -78,6 +78,7 @@ def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductTy
 @dataclass(slots=True)
 class _Group:
     product_type: ProductType
+    order_key: str
     began: datetime
     fills: list[FuturesFill]
     due_s: float
@@ -93,12 +94,12 @@ class FillGroups:
         """Take in a new fill."""
         fill = row.record
         groups = self._groups.setdefault((row.product_type, fill.order_id or fill.trade_id), [])
-        together = timedelta(seconds=TOGETHER_S)
+        key, together = order_key(row), timedelta(seconds=TOGETHER_S)
         for group in groups:
-            if abs(fill.c_time - group.began) <= together:
+            if group.order_key == key and abs(fill.c_time - group.began) <= together:
                 group.fills.append(fill)
                 return
-        groups.append(_Group(row.product_type, fill.c_time, [fill], now_s + TOGETHER_S))
+        groups.append(_Group(row.product_type, key, fill.c_time, [fill], now_s + TOGETHER_S))
 
     def take(self, product_type: ProductType, order_id: str) -> OrderFills | None:
         """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""
