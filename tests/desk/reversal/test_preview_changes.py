@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -122,6 +123,25 @@ def test_each_change_has_what_it_was_and_what_it_is(
     before: Preview, now: Preview, expected: tuple[Change, ...]
 ) -> None:
     assert changes(before, now) == expected
+
+
+@pytest.mark.parametrize(
+    ("margin_mode", "leverage", "sentences"),
+    [
+        ("crossed", "10", []),
+        ("CROSSED", "10.0", []),
+        (None, None, []),
+        ("isolated", "10", ["margin mode crossed → isolated"]),
+        ("crossed", "50", ["leverage 10x → 50x"]),
+    ],
+)
+def test_another_margin_mode_or_leverage_of_the_leg_is_a_change(
+    margin_mode: str | None, leverage: str | None, sentences: list[str]
+) -> None:
+    leg = position("short", "0.0943")
+    before = shown(SHORT_LEG, position=replace(leg, margin_mode="crossed", leverage=Decimal(10)))
+    now = replace(leg, margin_mode=margin_mode, leverage=None if leverage is None else Decimal(leverage))
+    assert list(map(str, changes(before, shown(SHORT_LEG, position=now)))) == sentences
 
 
 def test_a_change_of_mode_is_named() -> None:

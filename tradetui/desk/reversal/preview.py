@@ -16,7 +16,7 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.enums import PositionMode, Side, same
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType
@@ -152,6 +152,8 @@ class ChangedFact(StrEnum):
     NOT_POSSIBLE = "not possible any more"
     PRODUCT_TYPE = "product type"
     MODE = "position mode"
+    MARGIN_MODE = "margin mode"
+    LEVERAGE = "leverage"
     SIZE = "size"
     LONG = "LONG"
     SHORT = "SHORT"
@@ -212,6 +214,8 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.PRODUCT_TYPE, str(shown.wish.product_type), str(now.wish.product_type))
     if old.mode is not new.mode:
         yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
+    if old.position is not None and new.position is not None:
+        yield from _changed_margin(old.position, new.position)
     held = tuple(_changed_holdings(shown, now))
     yield from held
     before_fields, now_fields = _fields(shown), _fields(now)
@@ -229,6 +233,14 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:
         yield Change(ChangedFact.NOTIONAL, f"{old.notional:,.2f}", f"{new.notional:,.2f}")
+
+
+def _changed_margin(before: Position, now: Position) -> Iterator[Change]:
+    """What the margin of the leg rests on; what either reading does not tell is no change."""
+    if before.margin_mode and now.margin_mode and not same(before.margin_mode, now.margin_mode):
+        yield Change(ChangedFact.MARGIN_MODE, before.margin_mode, now.margin_mode)
+    if before.leverage and now.leverage and before.leverage != now.leverage:
+        yield Change(ChangedFact.LEVERAGE, f"{exact_digits(before.leverage)}x", f"{exact_digits(now.leverage)}x")
 
 
 def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:
