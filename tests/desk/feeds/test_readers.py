@@ -12,7 +12,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.fills.fill_history import MOST_CORRECTIONS, FillHistory
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
@@ -266,8 +266,8 @@ async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held(
     reader = positions(client)
     reading = await reader.read()
     assert not reading.rows
-    assert reading.note.startswith("what is held of BTCUSDT is not known: tradeSide 'merge'")
-    held = Held((), (), unknown_words=reader.unknown_words)
+    assert reading.note.startswith("what is held of BTCUSDT is not certain: tradeSide 'merge' is not known")
+    held = Held((), (), doubts=reader.doubts)
     assert held.doubt("btcusdt") == "tradeSide 'merge' is not known"
     assert not held.doubt("ETHUSDT")
 
@@ -409,6 +409,36 @@ async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one
         sizes += [row.size for row in reading.rows]
     assert (len(sizes), len(set(sizes)), history.changes) == (3, 1, 1)
     assert "1 fill corrected by the exchange" in reading.note
+
+
+@pytest.mark.parametrize("with_file", [True, False])
+async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and_said_to_be_in_doubt(
+    tmp_path: object, with_file: bool
+) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    if with_file:
+        await history.attach(Archive(tmp_path / "archive.sqlite"))  # type: ignore[operator]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    readings: list[Reading[Position] | None] = []
+    changes = []
+    for number in range(20):
+        client.rows[FILLS, USDT] = [fill(1, baseVolume=("19", "18")[number % 2]), fill(2, symbol="ETHUSDT")]
+        client.clock.seconds += 1
+        try:
+            readings.append(await reader.read())
+        except StillReading:
+            readings.append(None)
+        changes.append(history.changes)
+    assert readings.count(None) == (0 if with_file else MOST_CORRECTIONS)
+    late = readings[10:]
+    assert len({(tuple(reading.rows), reading.note) for reading in late if reading is not None}) == 1
+    assert changes[10:] == [changes[-1]] * 10, "nothing is summed or drawn anew any more"
+    note = late[0].note if late[0] is not None else ""
+    assert note.count("keep changing") == 1
+    held = Held((), (), doubts=reader.doubts)
+    assert "keep changing" in held.doubt("BTCUSDT") and not held.doubt("ETHUSDT")
 
 
 async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(

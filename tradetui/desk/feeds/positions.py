@@ -8,7 +8,7 @@ from decimal import Decimal
 from heapq import merge
 from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory, unsteady_sentence
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -93,15 +93,24 @@ class PositionsReader:
         self.source = "fills"
         rows = self._rows()
         marks_are_live = rows and all(row.market.mark_is_live for row in rows)
-        unknown = [f"what is held of {symbol} is not known: {word}" for symbol, word in self.unknown_words.items()]
-        corrections = [correction for history in self._histories.values() if (correction := history.correction)]
-        notes = (*unknown, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
+        doubts = [f"what is held of {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
+        corrections = [
+            correction
+            for history in self._histories.values()
+            if (correction := history.correction) and not history.unsteady
+        ]
+        notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self._parts.reading(rows, error, "; ".join(notes))
 
     @property
-    def unknown_words(self) -> dict[str, str]:
-        """By symbol, a word that nobody knows in the fills that positions are summed from; empty where reported."""
-        return {symbol: word for sums in self._sums.values() for symbol, word in sums.book.unknown_words.items()}
+    def doubts(self) -> dict[str, str]:
+        """By symbol, why what is held of it is not what its fills sum up to; empty where reported."""
+        doubts: dict[str, str] = {}
+        for product_type, sums in self._sums.items():
+            unsteady = self._histories[product_type].unsteady
+            doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
+            doubts |= {symbol: f"{word} is not known" for symbol, word in sums.book.unknown_words.items()}
+        return doubts
 
     def _rows(self) -> list[Position]:
         positions = _ordered(self._parts.rows)

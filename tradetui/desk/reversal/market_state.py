@@ -48,13 +48,12 @@ class Held:
     """Rows of positions or fills that could not be read."""
     server_ms: int | None = None
     """The exchange's time of the oldest reply in it; None where one of them told none."""
-    unknown_words: Mapping[str, str] = field(default_factory=dict)
-    """By symbol, a word that nobody knows in the fills that positions are summed from."""
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """By symbol, why it is not what the fills sum up to that positions are summed from."""
 
     def doubt(self, symbol: str) -> str:
         """Why what is held of a symbol cannot be told; empty where it can."""
-        word = self.unknown_words.get(symbol.upper())
-        return doubt_of_held(self.positions, symbol) or (f"{word} is not known" if word else "")
+        return doubt_of_held(self.positions, symbol) or self.doubts.get(symbol.upper(), "")
 
     @property
     def recent_fills(self) -> frozenset[str]:
@@ -189,7 +188,7 @@ class MarketState:
         server_ms = min(times) if len(times) == 2 else None
         unread = reading.undecodable_rows + len(fills.undecodable_rows)
         once = {fill.trade_id: fill for fill in fills.rows if same(fill.symbol, symbol)}
-        return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, reader.unknown_words)
+        return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, reader.doubts)
 
     async def aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]

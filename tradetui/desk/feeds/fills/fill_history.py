@@ -3,7 +3,8 @@
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
 read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
-decoded is read again until all of it can be. Of a fill that comes again with other figures the later read counts.
+decoded is read again until all of it can be. Of a fill that comes again with other figures the later read counts, but
+not for ever: each correction costs what is summed from fills a new beginning.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ NOTED_EVERY_MS: Final = 60_000
 """How often it is written down up to when fills were read."""
 BOOKED_AT: Final = 200
 """How many fills may wait to be booked; whoever reads the ledger books them first."""
+MOST_CORRECTIONS: Final = 3
+"""A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -63,6 +66,8 @@ class FillHistory:
         self.pages_read = 0
         self.changes = 0
         """Grows whenever `rows` become others."""
+        self.unsteady: dict[str, str] = {}
+        """By symbol, the id of a fill whose figures keep changing."""
         #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
         self._client = client
@@ -71,7 +76,7 @@ class FillHistory:
         self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
-        self._corrected: dict[str, None] = {}
+        self._corrections: dict[str, int] = {}
         self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
@@ -94,7 +99,9 @@ class FillHistory:
     @property
     def correction(self) -> str:
         """Which of the fills in memory came again with other figures; empty where none did."""
-        ids = [self._rows[key].record.trade_id for key in self._corrected if key in self._rows]
+        if self.unsteady:
+            return "; ".join(map(unsteady_sentence, self.unsteady.values()))
+        ids = [self._rows[key].record.trade_id for key in self._corrections if key in self._rows]
         if not ids:
             return ""
         return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}"
@@ -304,9 +311,9 @@ class FillHistory:
         for row in rows:
             known = latest.get(row.key) or self._rows.get(row.key)
             if known is not None and known is not row and fill_effect(known.record) != fill_effect(row.record):
-                self._corrected[row.key] = None
+                self._corrections.setdefault(row.key, 0)
             latest[row.key] = row  # where one reply gives it twice its last row counts, so that each read comes to one
-        fresh = [row for row in latest.values() if self._rows.get(row.key) is not row]
+        fresh = [row for row in latest.values() if self._is_taken(row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -315,6 +322,17 @@ class FillHistory:
         else:
             await self._write_buffer.put(fresh)
         self._remember(fresh)
+
+    def _is_taken(self, row: ProductRow[FuturesFill]) -> bool:
+        """Whether a row brings something, a correction that is one too many left out."""
+        known = self._rows.get(row.key)
+        if known is None or known is row or fill_effect(known.record) == fill_effect(row.record):
+            return known is not row
+        self._corrections[row.key] += 1
+        if self._corrections[row.key] <= MOST_CORRECTIONS:
+            return True
+        self.unsteady[row.record.symbol.upper()] = row.record.trade_id
+        return False
 
     def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
         if not fresh:
@@ -329,3 +347,8 @@ class FillHistory:
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
     return until is not None and any(unix_ms(time_of(row.record)) < until for row in rows)
+
+
+def unsteady_sentence(trade_id: str) -> str:
+    """What is to be said of a fill whose figures keep changing."""
+    return f"the figures of fill {trade_id} keep changing; the next start reads them anew"
