@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from tradetui.wire.endpoints.catalogue import endpoint
@@ -16,4 +15,4 @@ def limited(
     name: str = "futures.fills",
     scope: Literal["uid", "ip"] = "uid",
 ) -> Endpoint:
-    return replace(endpoint("futures.fills"), name=name, limit=RateLimit(per_second, copy_trader, scope))
+    return endpoint("futures.fills")._replace(name=name, limit=RateLimit(per_second, copy_trader, scope))

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import textwrap
 from contextlib import suppress
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -54,7 +53,7 @@ def now() -> float:
 
 
 ENDPOINTS = [limited(20, name=f"endpoint.{number}") for number in range(8)]
-WRITE: Endpoint = replace(limited(20, name="a.write"), method="POST")
+WRITE: Endpoint = limited(20, name="a.write")._replace(method="POST")
 
 
 class Calls:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
 from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from tradetui.wire.models.futures import FuturesAccount
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """Figures in USDT; None where no account tells.
 
     `equity` is the accounts' equity and, of accounts in multi-assets mode, their total margin instead (assets at the

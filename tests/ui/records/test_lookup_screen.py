@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -204,7 +203,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Pages of the spot fills are asked for so many rows at a time."""
     endpoint = LOOKUPS["spot-fills"].endpoint
     assert endpoint.page is not None
-    small = replace(endpoint, page=endpoint.page._replace(maximum=rows))
+    small = endpoint._replace(page=endpoint.page._replace(maximum=rows))
     monkeypatch.setattr(Table, "endpoint", property(lambda _: small))
 
 

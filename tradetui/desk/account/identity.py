@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tradetui.desk.account.address import former_spellings, normalised_address
@@ -15,8 +14,7 @@ from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
 IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
 
-@dataclass(frozen=True, slots=True)
-class AccountIdentity:
+class AccountIdentity(NamedTuple):
     """An account; `origin` says who told the UID: the exchange now, or then (`remembered`), or the profile.
 
     `key` means that nobody did, and a hash of the API key stands in for it.

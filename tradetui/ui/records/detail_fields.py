@@ -89,9 +89,9 @@ def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
     """What an order's fills come to, then each of them."""
     yield Field("product type", str(order.product_type), "", AS_REQUESTED)
-    for field in dataclasses.fields(order.record):
-        if field.name != "fee_detail":
-            yield Field(field.name.replace("_", " "), _read(getattr(order.record, field.name), zone), "", DERIVED)
+    for name, value in order.record._asdict().items():
+        if name != "fee_detail":
+            yield Field(name.replace("_", " "), _read(value, zone), "", DERIVED)
     known = "; older ones are not read yet" if order.older_unknown else ""
     yield Field("fills", f"{len(order.fills)}{known}", "", DERIVED)
     for fill_number, row in enumerate(order.fills, 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
@@ -38,8 +37,7 @@ class PageRule(NamedTuple):
     row_field: str = "orderId"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One endpoint. `number` is its number in the interface; None beyond it, where `core` is False."""
 
     name: str
@@ -50,9 +48,9 @@ class Endpoint:
     limit: RateLimit
     law: RowLaw
     request: type[Request[Any]]
-    page: PageRule | None = None
     #: Attributes of the row model: its id (`key` where several fields make it), and the time it is ordered by.
     id_field: str
+    page: PageRule | None = None
     time_field: str | None = None
     signed: bool = True
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
 from tradetui.trading.contract_math import ZERO, known_sum
@@ -21,8 +20,7 @@ SEVERAL: Final = "several"
 """Stands where an order's fills have different words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FillSum:
+class FillSum(NamedTuple):
     """What an order's fills come to, under the names of a fill's own fields.
 
     `price` is the average by size. An amount that one of the fills does not give is None: a sum without it would be

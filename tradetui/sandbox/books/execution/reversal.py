@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -45,8 +44,7 @@ class RequestedReversal(NamedTuple):
     client_oid: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReversalSteps:
+class ReversalSteps(NamedTuple):
     """What will be done: close so much of a leg, then open so much of a leg, the other one where all goes well."""
 
     closing: Holding
@@ -116,14 +114,14 @@ def _smaller(steps: ReversalSteps) -> ReversalSteps:
     part = steps.closing.spec.size(steps.open / 2)
     if not part:
         raise _too_small("reverse-smaller", "opened")
-    return replace(steps, open=part)
+    return steps._replace(open=part)
 
 
 def _remainder(steps: ReversalSteps) -> ReversalSteps:
     part = steps.closing.spec.size(steps.close / 2)
     if not part:
         raise _too_small("remainder", "closed")
-    return replace(steps, close=part, open=ZERO)
+    return steps._replace(close=part, open=ZERO)
 
 
 def _too_small(fault: str, what: str) -> Refusal:
@@ -135,12 +133,12 @@ def _too_small(fault: str, what: str) -> Refusal:
 #: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
 _CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
     "reverse-smaller": _smaller,
-    "closed-only": lambda steps: replace(steps, open=ZERO),
+    "closed-only": lambda steps: steps._replace(open=ZERO),
     "remainder": _remainder,
-    "larger": lambda steps: replace(steps, open=steps.open * 2),
-    "unchanged": lambda steps: replace(steps, close=ZERO, open=ZERO),
-    "liquidated": lambda steps: replace(steps, close=ZERO, open=ZERO),
-    "other": lambda steps: replace(steps, close=ZERO, opens=steps.closing.leg),
+    "larger": lambda steps: steps._replace(open=steps.open * 2),
+    "unchanged": lambda steps: steps._replace(close=ZERO, open=ZERO),
+    "liquidated": lambda steps: steps._replace(close=ZERO, open=ZERO),
+    "other": lambda steps: steps._replace(close=ZERO, opens=steps.closing.leg),
 }
 
 
@@ -160,7 +158,7 @@ def reverse_as(
             liquidate(book, held, at)
     if fault == "mode-changed":
         _switch_mode_by_hand(book, at)
-        changed = replace(changed, close=ZERO)
+        changed = changed._replace(close=ZERO)
     return perform(book, wanted, changed, at, opens_at_most)
 
 
