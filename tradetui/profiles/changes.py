@@ -121,7 +121,7 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_GIVEN
+        return " and ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_GIVEN
     if isinstance(value, tuple | list | frozenset):
         return ", ".join(map(_text, value)) or "all"
     return str(value)

@@ -94,7 +94,7 @@ def test_ctrl_l_is_free() -> None:
 
 
 def test_own_keys_are_shown() -> None:
-    assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x f5"
+    assert next(row.keys for row in key_table({"zoom": "x,f5"}) if row.id == "zoom") == "x F5"
     assert shown_keys("question_mark,f1") == "? F1"
 
 
@@ -140,3 +140,17 @@ def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | 
     opening = cast(MainScreen, SimpleNamespace(desk=None, trade_app=app, _may_trade=lambda: True))
     for binding in ("reverse", "lock", "lock_at_once"):
         assert MainScreen.blocking_reason(opening, binding) == reason
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        ("question_mark,f1", "? F1"),
+        ("ctrl+r", "Ctrl+R"),
+        ("shift+tab", "Shift+Tab"),
+        ("ctrl+pageup, R", "Ctrl+PgUp R"),
+        ("u,f5", "u F5"),
+    ],
+)
+def test_keys_are_shown_as_keyboards_name_them(keys: str, shown: str) -> None:
+    assert shown_keys(keys) == shown

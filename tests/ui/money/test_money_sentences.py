@@ -20,7 +20,7 @@ from tradetui.ui.money.money_sentences import (
     funding_beyond_fills,
     nothing_sentence,
     open_change_reason,
-    period_sentence,
+    period_sentences,
     since_reason,
     today_reason,
     wallet_sentence,
@@ -89,14 +89,20 @@ def test_without_bills_the_reason_is_told() -> None:
 
 
 def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
-    assert period_sentence(PERIOD, None, (), is_short=False) == (
-        "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · all symbols"
+    assert period_sentences(PERIOD, None, ()) == (
+        "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · all symbols",
+        "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC",
+        "Fri 23 Oct to Sat 21 Nov",
     )
-    assert period_sentence(PERIOD, None, ("BTCUSDT",), is_short=True) == "Fri 23 Oct to Sat 21 Nov · BTCUSDT"
+    assert period_sentences(PERIOD, None, ("BTCUSDT",)) == (
+        "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · BTCUSDT",
+        "Fri 23 Oct to Sat 21 Nov · BTCUSDT · a day ends at 00:00 UTC",
+        "Fri 23 Oct to Sat 21 Nov · BTCUSDT",
+    )
     today = Period(date(2026, 11, 21), date(2026, 11, 21), UTC)
-    assert period_sentence(today, None, (), is_short=True) == "Sat 21 Nov"
+    assert period_sentences(today, None, ())[-1] == "Sat 21 Nov"
     everything = Period(None, date(2026, 11, 21), UTC)
-    assert period_sentence(everything, date(2025, 11, 3), (), is_short=True) == "Mon 3 Nov 2025 to Sat 21 Nov"
+    assert period_sentences(everything, date(2025, 11, 3), ())[-1] == "Mon 3 Nov 2025 to Sat 21 Nov"
 
 
 def test_why_there_is_nothing_and_what_comes_next() -> None:

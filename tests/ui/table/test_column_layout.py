@@ -11,6 +11,7 @@ from tradetui.desk.tables.columns.triggers import trigger_columns
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import GAP, WIDEST_EXTRA_GAP, ColumnNeed, lay_out, lay_out_around
+from tradetui.ui.table.table_lines import whole_parts
 from tradetui.wire.product_types import ProductType
 
 needs_of = st.lists(
@@ -112,3 +113,12 @@ def test_a_cell_of_a_column_is_found_by_its_place(columns: list[ColumnNeed], roo
         if width:
             assert layout.at(start) == layout.at(start + width - 1) == column_index
     assert layout.at(layout.width + GAP) is None
+
+
+def test_a_note_that_is_too_long_ends_after_a_whole_part() -> None:
+    note = "2 without stop · long 1,000 · net +500 USDT"
+    shown = {room: whole_parts(note, room) for room in (43, 42, 29, 28, 15)}
+    assert shown[43] == note
+    assert shown[42] == shown[29] == "2 without stop · long 1,000 …"
+    assert shown[28] == "2 without stop …"
+    assert shown[15] == note, "the table cuts it"

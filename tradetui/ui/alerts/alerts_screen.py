@@ -132,7 +132,7 @@ class AlertsScreen(ClosableScreen):
         rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile: there is none")
         log_box.border_title = sanitized(f"Log {self._log_table.shown or ''}".strip())
         log_box.set_class(not self._log_table.shown, "-empty")
-        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}")
+        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""

@@ -186,7 +186,7 @@ REASONS: Final[Mapping[str, str]] = {
     "release": "only an intent whose outcome is unknown or was corrected can be released",
     "lock": "monitor mode: there is nothing to lock",
     "lock_at_once": "monitor mode: there is nothing to lock",
-    "create": "monitor mode, or account_admin is not set in the profile: nothing can be created",
+    "create": "account_admin is not set in the profile: nothing can be created",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
@@ -201,22 +201,12 @@ _NAMES: Final = {
     "left_curly_bracket": "{",
     "right_curly_bracket": "}",
     "escape": "Esc",
-    "space": "Space",
-    "enter": "Enter",
-    "tab": "Tab",
-    "shift+tab": "Shift+Tab",
-    "ctrl+p": "Ctrl+P",
     "up": "↑",
     "down": "↓",
     "left": "←",
     "right": "→",
     "pageup": "PgUp",
     "pagedown": "PgDn",
-    "home": "Home",
-    "end": "End",
-    "f1": "F1",
-    "f9": "F9",
-    "backspace": "Backspace",
 }
 
 
@@ -248,4 +238,12 @@ def is_key_of(id_: str, key: str, changed_keys: Mapping[str, str]) -> bool:
 
 def shown_keys(keys: str) -> str:
     """Keys as printed: `? F1` for `question_mark,f1`."""
-    return " ".join(_NAMES.get(key.strip(), key.strip()) for key in keys.split(","))
+    return " ".join(_shown_key(key.strip()) for key in keys.split(","))
+
+
+def _shown_key(key: str) -> str:
+    """A key as keyboards name it: `Ctrl+R`, `F5`; a letter as it is typed."""
+    if key in _NAMES or len(key) == 1:
+        return _NAMES.get(key, key)
+    *modifiers, last = key.split("+")
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), _NAMES.get(last, last.capitalize())])

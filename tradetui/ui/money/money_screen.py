@@ -34,7 +34,7 @@ from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import Opens
 from tradetui.ui.money.result_panel import ResultPanel
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.time_zones import zone_label, zone_named
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 
@@ -138,12 +138,11 @@ class MoneyScreen(TableScreen):
         first_known = reading.results.days[0].day if reading.results is not None and reading.results.days else None
         self._bar.show(
             reading.choice,
-            money_sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=False),
-            money_sentences.period_sentence(reading.period, first_known, reading.symbols, is_short=True),
+            money_sentences.period_sentences(reading.period, first_known, reading.symbols),
         )
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
-        self.show_hints(self._hinted_bindings(), f"days in {zone_label(reading.zone)}")
+        self.show_hints(self._hinted_bindings(), "")
 
     @property
     def _note_sentence(self) -> str:

@@ -123,17 +123,16 @@ def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
     return f"fills from {begin} to {end}"
 
 
-def period_sentence(period: Period, first_known: date | None, symbols: tuple[str, ...], *, is_short: bool) -> str:
-    """Which days the figures are of, when a day ends, in what coin, and of which symbols."""
+def period_sentences(period: Period, first_known: date | None, symbols: tuple[str, ...]) -> tuple[str, ...]:
+    """Which days the figures are of, of which symbols, when a day ends, and in what coin; then in less room."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
         days = f"{last:%a} {day_in_words(last, None)}"
     else:
         days = f"{first:%a} {day_in_words(first, last)} to {last:%a} {day_in_words(last, None)}"
-    chosen = ", ".join(symbols) or "all symbols"
-    if is_short:
-        return f"{days} · {chosen}" if symbols else days
-    return f"{days} · a day ends at 00:00 {zone_label(period.zone)} · in {USDT} · {chosen}"
+    short = " · ".join(filter(None, (days, ", ".join(symbols))))
+    with_zone = f"a day ends at 00:00 {zone_label(period.zone)}"
+    return f"{days} · {with_zone} · in {USDT} · {', '.join(symbols) or 'all symbols'}", f"{short} · {with_zone}", short
 
 
 def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, ...]:

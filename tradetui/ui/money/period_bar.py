@@ -27,13 +27,12 @@ class PeriodBar(Widget):
         super().__init__(id="money-period")
         self._around = ("▐", "▌") if has_utf8 else ("[", "]")
         self._choice: PeriodChoice | None = None
-        self._sentence = ""
-        self._short = ""
+        self._sentences: tuple[str, ...] = ("",)
 
-    def show(self, choice: PeriodChoice | None, sentence: str, short: str) -> None:
-        """Show a period as chosen, None for dates of one's own; `short` is the sentence where there is less room."""
-        if (choice, sentence, short) != (self._choice, self._sentence, self._short):
-            self._choice, self._sentence, self._short = choice, sentence, short
+    def show(self, choice: PeriodChoice | None, sentences: tuple[str, ...]) -> None:
+        """Show a period as chosen, None for dates of one's own, with the first of the sentences that fits."""
+        if (choice, sentences) != (self._choice, self._sentences):
+            self._choice, self._sentences = choice, sentences
             self.refresh()
 
     def render(self) -> Content:
@@ -47,7 +46,7 @@ class PeriodBar(Widget):
                 parts.append(Content.styled(f" {choice} ", "$foreground"))
         left = Content(" ").join(parts)
         room = self.content_size.width - left.cell_length - _GAP
-        sentence = self._sentence if len(self._sentence) <= room else self._short
+        sentence = next((sentence for sentence in self._sentences if len(sentence) <= room), self._sentences[-1])
         return Content.assemble(left, " " * _GAP, (sentence, "$quiet")).truncate(self.content_size.width, ellipsis=True)
 
     def on_click(self, event: events.Click) -> None:

@@ -91,7 +91,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
         nothing = "Nothing matches.\nEsc clears the filter." if self._table.pattern else self._nothing
         self.query_one(RecordsFrame).say(title, nothing)
-        self.show_hints(bindings_named(*_HINTS), f"times in {zone_label(self.zone)}")
+        self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""

@@ -169,7 +169,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         title = f"{self.subject} {self._table.shown:,}{dates}{pattern}"
         self.query_one(RecordsFrame).say(title, self.nothing, ORDER)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
-        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+        self.show_hints(hints, zone_label(self.zone))
 
     @property
     def nothing(self) -> str:

@@ -339,7 +339,7 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        self.show_hints(bindings_named(*_HINTS), "" if self.query("#filter") else f"times in {zone_label(self.zone)}")
+        self.show_hints(bindings_named(*_HINTS), "" if self.query("#filter") else zone_label(self.zone))
 
     # Layout
 

@@ -122,7 +122,10 @@ class TableScreen(Screen[None]):
         """Why a binding can do nothing now, None where it can."""
         if binding in LOOKUPS:
             return self.lookup_reason(binding)
-        return None if self.possible().get(binding, True) else REASONS[binding]
+        if self.possible().get(binding, True):
+            return None
+        is_monitor = self.desk is not None and not self.has_journal()
+        return REASONS["reverse" if binding == "create" and is_monitor else binding]
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id; one that is not in it always can."""

@@ -420,7 +420,7 @@ async def test_without_leave_its_key_says_why(screen: str) -> None:
         await pilot.press(*(["6"] if screen == "lookup" else []), "N")
         await pilot.pause()
         (message,) = [notification.message for notification in stage.app._notifications]
-        assert message == "Monitor mode, or account_admin is not set in the profile: nothing can be created."
+        assert message == "Monitor mode: nothing can be sent."
         assert posts(stage) == 0
 
 

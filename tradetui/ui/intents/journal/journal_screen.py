@@ -75,7 +75,7 @@ class JournalScreen(RecordsScreen[Intent]):
         nothing = self._trouble or (f"None of {count} intents matches." if count else _EMPTY)
         self.query_one(RecordsFrame).say(f"Journal{narrowed if count else ''}", nothing, self._trouble)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
-        self.show_hints(hints, f"times in {zone_label(self.zone)}")
+        self.show_hints(hints, zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
