@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
+
 
 class ConfigurationError(Exception):
     """A setting that cannot be used.
@@ -22,3 +25,9 @@ class ConfigurationError(Exception):
 
 class NoProfile(ConfigurationError):
     """No configuration at all: nothing was written and nothing is in the environment."""
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """The end of a sentence that names the known word nearest to one that is not known; empty where none is near."""
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

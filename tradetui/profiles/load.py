@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from tradetui.profiles import paths as places
-from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.profiles.model import CredentialSource, Intervals, Profile
+from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean
+from tradetui.profiles.model import Profile
 from tradetui.profiles.toml_lines import line_of
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
 PROXY_FLAG = "--proxy"
-_NESTED: Mapping[str, type[BaseModel]] = {"credentials": CredentialSource, "intervals": Intervals}
 _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE")
 
 
@@ -106,7 +104,7 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 
 def _no_such_profile(name: str, sources: Mapping[str, _Source], file: Path) -> ConfigurationError:
     return ConfigurationError(
-        f"there is no profile {name!r}" + _suggestion(name, list(sources)),
+        f"there is no profile {name!r}" + did_you_mean(name, list(sources)),
         location=str(file),
         key="profile",
         remedy=f"Profiles here: {', '.join(sources) or 'none'}. `tradetui init` writes one.",
@@ -160,36 +158,11 @@ def keys_dir(config_file: Path) -> Path:
 
 
 def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], str | None]:
+    """Every profile by its name, and the one that the configuration file names as the default."""
     sources: dict[str, _Source] = {}
     default: str | None = None
     if file.is_file():
-        text, tree = _parse(file)
-        for key in tree:
-            if key not in ("default_profile", "profiles"):
-                raise ConfigurationError(
-                    "unknown key" + _suggestion(key, ["default_profile", "profiles"]),
-                    location=_location(file, line_of(text, [key])),
-                    key=key,
-                    remedy="A setting belongs into a table [profiles.NAME].",
-                )
-        default = tree.get("default_profile")
-        if default is not None and not isinstance(default, str):
-            raise ConfigurationError(
-                "must be a profile's name in quotes",
-                location=_location(file, line_of(text, ["default_profile"])),
-                key="default_profile",
-            )
-        tables = tree.get("profiles", {})
-        if not isinstance(tables, dict):
-            raise ConfigurationError("must be tables [profiles.NAME]", location=str(file), key="profiles")
-        for name, settings in tables.items():
-            if not isinstance(settings, dict):
-                raise ConfigurationError(
-                    "must be a table [profiles.NAME]",
-                    location=_location(file, line_of(text, ["profiles", name])),
-                    key=f"profiles.{name}",
-                )
-            sources[name] = _Source(settings, file, text, ("profiles", name))
+        sources, default = _read_configuration(file)
     elif explicit and not any(profiles_dir(file).glob("*.toml")):
         raise ConfigurationError(
             "there is no such file",
@@ -205,6 +178,37 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
             )
         sources[single.stem] = _Source(tree, single, text, ())
     return sources, default
+
+
+def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
+    """The profiles that are tables of the configuration file, and the default that it names."""
+    text, tree = _parse(file)
+    for key in tree:
+        if key not in ("default_profile", "profiles"):
+            raise ConfigurationError(
+                "unknown key" + did_you_mean(key, ["default_profile", "profiles"]),
+                location=_location(file, line_of(text, [key])),
+                key=key,
+                remedy="A setting belongs into a table [profiles.NAME].",
+            )
+    default = tree.get("default_profile")
+    if default is not None and not isinstance(default, str):
+        raise ConfigurationError(
+            "must be a profile's name in quotes",
+            location=_location(file, line_of(text, ["default_profile"])),
+            key="default_profile",
+        )
+    tables = tree.get("profiles", {})
+    if not isinstance(tables, dict):
+        raise ConfigurationError("must be tables [profiles.NAME]", location=str(file), key="profiles")
+    for name, settings in tables.items():
+        if not isinstance(settings, dict):
+            raise ConfigurationError(
+                "must be a table [profiles.NAME]",
+                location=_location(file, line_of(text, ["profiles", name])),
+                key=f"profiles.{name}",
+            )
+    return {name: _Source(settings, file, text, ("profiles", name)) for name, settings in tables.items()}, default
 
 
 def _parse(file: Path) -> tuple[str, dict[str, Any]]:
@@ -283,81 +287,17 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
     try:
         return Profile.model_validate(settings)
     except ValidationError as problem:
-        first = problem.errors(include_url=False)[0]
-        path, kind, message = [str(part) for part in first["loc"]], first["type"], first["msg"]
-        if path == ["alerts"]:
-            from tradetui.profiles.alert_rules import WrongAlert
+        from tradetui.profiles.broken_setting import explained, first_broken  # most configurations are sound
 
-            cause = first.get("ctx", {}).get("error")
-            if isinstance(cause, WrongAlert):
-                path, kind, message = [*path, *cause.path], cause.kind, cause.rule
-        raise _explained(kind, message, path, source, overlay) from None
+        broken = first_broken(problem)
+        raise explained(broken, _location_of(broken.path, source, overlay)) from None
 
 
-def _explained(
-    kind: str,
-    message: str,
-    path: Sequence[str],
-    source: _Source | None,
-    overlay: Mapping[str, tuple[Any, str]],
-) -> ConfigurationError:
-    top = path[0] if path else ""
-    key = ".".join(path)
-    if top in overlay:
-        location = overlay[top][1]
-    elif source:
-        location = _location(source.file, line_of(source.text, [*source.prefix, *path]))
-    else:
-        location = "environment"
-    if kind == "extra_forbidden":
-        known = _known_keys(path)
-        return ConfigurationError(
-            "unknown key" + _suggestion(path[-1], known),
-            location=location,
-            key=key,
-            remedy=f"Known keys: {', '.join(known)}.",
-        )
-    if kind == "missing":
-        return ConfigurationError(
-            "is required",
-            location=location,
-            key=key,
-            remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
-        )
-    rule = message.removeprefix("Value error, ")
-    return ConfigurationError(rule[:1].lower() + rule[1:], location=location, key=key, remedy=_remedy(top, path))
-
-
-def _remedy(top: str, path: Sequence[str]) -> str:
-    field_ = Profile.model_fields.get(top)
-    nested, fields = _nested_model(top), _fields_within(path)
-    if nested and fields and fields[0] in nested.model_fields:
-        field_ = nested.model_fields[fields[0]]
-    return f"It means: {field_.description}." if field_ and field_.description else ""
-
-
-def _nested_model(top: str) -> type[BaseModel] | None:
-    """The model of a table within a profile."""
-    if top == "alerts":
-        from tradetui.profiles.alert_rules import AlertRule
-
-        return AlertRule
-    return _NESTED.get(top)
-
-
-def _fields_within(path: Sequence[str]) -> list[str]:
-    """What a path names within its first key, without the numbers of a list's entries."""
-    return [part for part in path[1:] if not part.isdecimal()]
-
-
-def _known_keys(path: Sequence[str]) -> list[str]:
-    model = (_nested_model(path[0]) if _fields_within(path) else None) or Profile
-    return list(model.model_fields)
-
-
-def _suggestion(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+def _location_of(path: Sequence[str], source: _Source | None, overlay: Mapping[str, tuple[Any, str]]) -> str:
+    """Where the setting at a path was given."""
+    if path and path[0] in overlay:
+        return overlay[path[0]][1]
+    return _location(source.file, line_of(source.text, [*source.prefix, *path])) if source else "environment"
 
 
 def _location(file: Path, line: int | None) -> str:
