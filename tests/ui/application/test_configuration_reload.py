@@ -29,7 +29,7 @@ def with_configuration(stage: AppOnRecentFills, **result: Any) -> AppOnRecentFil
             result.get("look", ProfileLook()),
             settings,
             result.get("reopens", False),
-            frozenset(result.get("changed", ())),
+            frozenset(result.get("changed_look", ())),
             result.get("taken", ()),
             result.get("needs_restart", ()),
             result.get("alert_rules", stage.desk.alerts.rules),
@@ -58,7 +58,6 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
     stage = with_configuration(
         AppOnRecentFills(),
         limits={"max_reversal_size": Decimal("0.0001")},
-        changed=["max_reversal_size", "uid"],
         taken=("max_reversal_size: 0.0001, was not set",),
         needs_restart=("uid: 7, was not set",),
     )
@@ -75,7 +74,7 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
 
 async def test_changed_alerts_are_gone_by_at_once() -> None:
     rules = (rule_of(Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(1), Direction.DOWN)),)
-    stage = with_configuration(AppOnRecentFills(), alert_rules=rules, changed=["alerts"], taken=("alerts changed",))
+    stage = with_configuration(AppOnRecentFills(), alert_rules=rules, taken=("alerts changed",))
     async with stage.running() as pilot:
         assert "In force now: alerts changed." in await reloaded(stage, pilot)
         assert stage.desk.alerts.rules == rules
@@ -96,7 +95,7 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
     stage = with_configuration(
         AppOnRecentFills(preferences=ScreenPreferences("tradetui-red-up")),
         look=look,
-        changed=["theme", "timezone", "keys"],
+        changed_look=["theme", "timezone", "keys"],
     )
     async with stage.running() as pilot:
         await reloaded(stage, pilot)
@@ -111,7 +110,6 @@ async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again
         AppOnRecentFills(),
         limits={"read_only": True},
         reopens=True,
-        changed=["mode"],
         taken=("mode: monitor, was trade",),
     )
     async with stage.running() as pilot:
@@ -138,7 +136,7 @@ async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> Non
 
 @pytest.mark.parametrize("keys", [("2", "R"), ("4", "R"), ("4", "H"), ("m", "t"), ("6",)])
 async def test_screens_and_dialogs_of_a_session_that_is_opened_again_are_closed(keys: tuple[str, ...]) -> None:
-    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True, changed=["mode"])
+    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True)
     async with stage.running() as pilot:
         await pilot.press(*keys)
         await asyncio.sleep(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tradetui.commands.session import screen_state
-from tradetui.profiles.changes import Effect, reconfigured
+from tradetui.profiles.changes import SCREEN_SETTINGS, Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
 from tradetui.ui.settings.preferences import preferences_from
@@ -92,7 +92,7 @@ class ProfileSessions:
             look_of(effective),
             desk_settings(effective),
             reopens,
-            frozenset(change.key for change in after.changes),
+            SCREEN_SETTINGS & {change.key for change in after.changes},
             tuple(str(change) for change in after.changes if change.effect is not Effect.RESTART)
             + ((_NO_SYMBOL_LEFT,) if after.no_symbol_left else ()),
             tuple(str(change) for change in after.changes if change.effect is Effect.RESTART),

@@ -22,6 +22,7 @@ from tradetui.desk.creation.kinds import (
     CreationRequest,
     CreationStatus,
     kind_of,
+    requested_names,
     title_of,
     titles_of,
     what_to_do,
@@ -238,7 +239,7 @@ class Creation:
     # What came of it
 
     async def _in_doubt(self, attempt: _Attempt, why: str) -> CreationStatus:
-        remedy = what_to_do(attempt.kind, title_of(attempt.request))
+        remedy = what_to_do(attempt.kind, titles_of(attempt.request))
         await self._intents.note(attempt.intent, State.UNKNOWN, {"why": why, "next": remedy})
         unclear = "not known: it may have been created"
         rows = tuple(CreatedItem(title, unclear, None) for title in titles_of(attempt.request))
@@ -300,12 +301,12 @@ class Creation:
             await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": unsaved.reply, **details})
 
     async def _kept(self, intent: str, unsaved: UnsavedKeys) -> CreationStatus:
-        rows, missing = unsaved.rows(), ", ".join(unsaved.missing)
+        rows, missing = unsaved.rows(), unsaved.missing
         done = sum(row.good is True for row in rows)
         outcome = f"{done} of {len(unsaved.requested)} created with a key, kept in {self.keys.where}."
         if missing:
             remedy = what_to_do(unsaved.kind, missing)
-            why = f"{outcome} The reply does not mention {missing}."
+            why = f"{outcome} The reply does not mention {', '.join(missing)}."
             await self._intents.note(intent, State.UNKNOWN, {"why": why, "next": remedy})
             return CreationStatus(intent, unsaved.kind, State.UNKNOWN, why, remedy, rows)
         details = {"outcome": outcome, "rows": [f"{row.title}: {row.sentence}" for row in rows]}
@@ -352,7 +353,7 @@ class Creation:
             await self._intents.step(intent.id, State.SETTLED, {"outcome": "created; the program ended then"})
         else:
             why = "the program ended before the exchange's reply was saved"
-            remedy = what_to_do(kind, str(details.get("title", "")))
+            remedy = what_to_do(kind, requested_names(details.get("request")))
             await self._intents.step(intent.id, State.UNKNOWN, {"why": why, "next": remedy})
 
     async def _keys_of(self, intent: Intent) -> list[StoredKey]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -100,8 +100,14 @@ def titles_of(request: CreationRequest) -> tuple[str, ...]:
     return tuple(requested_key.title for requested_key in requested_keys_of(request))
 
 
-def what_to_do(kind: CreationKind, title: str) -> str:
-    """What is in doubt after a lost reply, where to look, and what to do there."""
+def requested_names(journalled: object) -> tuple[str, ...]:
+    """The names of the sub-accounts in a request as the journal has it; none of a request for another kind."""
+    rows = journalled if isinstance(journalled, list) else []
+    return tuple(str(row.get("subAccountName", "")) for row in rows)
+
+
+def what_to_do(kind: CreationKind, names: Sequence[str]) -> str:
+    """What is in doubt after a lost reply, where to look for these sub-accounts, and what to do there."""
     if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
             "The sub-account may exist. Check the broker's sub-accounts on the exchange's site, then release this. "
@@ -112,8 +118,8 @@ def what_to_do(kind: CreationKind, title: str) -> str:
             "A copy-trading key may exist that tradetui never received, and its secret cannot be read again. Look "
             "under API management on the exchange's site, delete the key if it is there, then release this."
         )
-    names = title.removeprefix("create sub-accounts with keys: ")
     return (
-        f"Keys may exist that tradetui never received, and their secrets cannot be read again. Look for {names} under "
-        "sub-accounts on the exchange's site, delete the API keys there (the sub-accounts stay), then release this."
+        "Keys may exist that tradetui never received, and their secrets cannot be read again. Look for "
+        f"{', '.join(names)} under sub-accounts on the exchange's site, delete the API keys there (the sub-accounts "
+        "stay), then release this."
     )

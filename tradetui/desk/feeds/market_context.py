@@ -42,13 +42,13 @@ _Contract = tuple[ProductType, str]
 
 
 class ProductRowsReader(Generic[RecordT]):
-    """Reads a list of the market, one call a product type."""
+    """Reads a list of the market, one call a product type; `request` takes the product type by its name."""
 
     def __init__(
         self,
         client: ExchangeReader,
         product_types: Sequence[ProductType],
-        request: Callable[[ProductType], Request[RecordT]],
+        request: Callable[..., Request[RecordT]],
     ) -> None:
         self._client = client
         self._request = request
@@ -60,7 +60,7 @@ class ProductRowsReader(Generic[RecordT]):
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[RecordT]]:
         self._client.capabilities.check_account()
-        reply = await self._client.read(self._request(product_type))
+        reply = await self._client.read(self._request(product_type=product_type))
         part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
         part.count(reply)
         return part
@@ -90,19 +90,19 @@ class MarketContext:
         self.coin_places: Mapping[str, int] = MappingProxyType({})
         self.tickers = Feed(
             "tickers",
-            ProductRowsReader(client, product_types, _tickers_request),
+            ProductRowsReader(client, product_types, TickersRequest),
             TICKERS_EVERY_S,
             clock,
         )
         self.funding_rates = Feed(
             "funding rates",
-            ProductRowsReader(client, product_types, _funding_rates_request),
+            ProductRowsReader(client, product_types, FundingRatesRequest),
             FUNDING_EVERY_S,
             clock,
         )
         self.contracts = Feed(
             "contracts",
-            ProductRowsReader(client, product_types, _contracts_request),
+            ProductRowsReader(client, product_types, ContractsRequest),
             CONTRACTS_EVERY_S,
             clock,
         )
@@ -194,15 +194,3 @@ class MarketContext:
         precisions = {**self._seen.by_symbol, **self._of_contracts}
         if precisions != self.precisions:
             self.precisions = MappingProxyType(precisions)
-
-
-def _tickers_request(product_type: ProductType) -> TickersRequest:
-    return TickersRequest(product_type=product_type)
-
-
-def _funding_rates_request(product_type: ProductType) -> FundingRatesRequest:
-    return FundingRatesRequest(product_type=product_type)
-
-
-def _contracts_request(product_type: ProductType) -> ContractsRequest:
-    return ContractsRequest(product_type=product_type)

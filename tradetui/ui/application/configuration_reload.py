@@ -16,7 +16,6 @@ NO_FILE: Final = "There is no configuration to read: this session was started wi
 UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."
 READ_S: Final = 30.0
 """Seconds for which the result is shown: it may be long."""
-_SCREEN: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
 
 
 def reload_configuration(app: App[Any]) -> None:
@@ -42,9 +41,9 @@ async def _reload(app: App[Any]) -> None:
         trading_app.desk.zone = result.settings.zone
         if result.alert_rules != trading_app.desk.alerts.rules:
             trading_app.desk.alerts.use_rules(result.alert_rules)
-    if result.changed & _SCREEN:
+    if result.changed_look:
         preferences = trading_app.preferences
-        if "theme" in result.changed:
+        if "theme" in result.changed_look:
             # The theme chosen on the screen would hide the one that was just written.
             preferences = replace(preferences, theme=None)
         trading_app.use_look(replace(result.look, preferences=preferences))
@@ -61,5 +60,5 @@ async def _reload(app: App[Any]) -> None:
     if sentences:
         is_warning = result.reopens or result.needs_restart
         notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
-    if not result.changed:
+    else:
         notify(app, UNCHANGED)

@@ -97,14 +97,14 @@ class HiddenPanels(Widget):
         super().__init__(id="hidden-panels")
         self._panels: tuple[HiddenPanel, ...] = ()
 
-    def show(self, panels: Sequence[HiddenPanel]) -> None:
-        """Name these panels; the lines are repainted only when they read otherwise."""
+    def show(self, panels: Sequence[HiddenPanel], terminal: Size, spare: int) -> None:
+        """Name these panels in as many lines as they need, `spare` at most; in none on a low terminal.
+
+        The lines are repainted only when they read otherwise.
+        """
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
-
-    def fit(self, panels: Sequence[HiddenPanel], terminal: Size, spare: int) -> None:
-        """Take the lines that these panels need, `spare` at most; none on a low terminal."""
         self.display = bool(panels) and terminal.height >= _LOWEST_TERMINAL
         lines = max(1, len(in_lines(panels, max(1, terminal.width - 2), spare)))
         if self.styles.height is None or self.styles.height.value != lines:

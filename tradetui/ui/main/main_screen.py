@@ -24,7 +24,7 @@ from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
-from tradetui.ui.main.hidden_panels import HiddenPanel, HiddenPanels
+from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.main_hints import hinted_bindings
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
@@ -174,7 +174,7 @@ class MainScreen(TableScreen):
         # Until the new desk tells, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
         self._headlines = PanelHeadlines()
-        self._hidden.show(self._hidden_panels(None))
+        self._show_hidden(None)
         self.query_one(NewestAlert).show_newest(None, self.zone)
 
     def opened(self, desk: Desk) -> None:
@@ -233,7 +233,7 @@ class MainScreen(TableScreen):
         """Bring titles, ages, tabs and hints up to date."""
         if self.desk is not None:
             self._painter.show_states(self.desk)
-        self._show_hidden()
+        self._show_hidden(self.desk)
         self._show_hints()
 
     def _show_header(self, desk: Desk) -> None:
@@ -247,30 +247,23 @@ class MainScreen(TableScreen):
 
     def on_screen_resume(self) -> None:
         """Show what came while another screen was in front."""
-        self._show_hidden()
+        self._show_hidden(self.desk)
         if self._painter.fresh:
             self.published(None)
 
     def show_alert(self) -> None:
         """Count it on the line of what is off the screen, too."""
         super().show_alert()
-        self._show_hidden()
+        self._show_hidden(self.desk)
 
-    def _show_hidden(self) -> None:
-        if self._hidden.display:
-            self._hidden.show(self._hidden_panels(self.desk))
-            self._size_hidden()
-
-    def _size_hidden(self) -> None:
-        """Give the panels that are not on the screen a line, or more where the one that is leaves some free."""
+    def _show_hidden(self, desk: Desk | None) -> None:
+        """Name the panels that are not on the screen in a line, or in more where the one that is leaves some free."""
+        off_screen = [name for name in PANELS if name not in self._area.shown]
+        panels = self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named("alerts"))
         spare = 1
         if len(self._area.shown) == 1:
             spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.wanted_lines)
-        self._hidden.fit(self._hidden_panels(self.desk), self.app.size, spare)
-
-    def _hidden_panels(self, desk: Desk | None) -> list[HiddenPanel]:
-        off_screen = [name for name in PANELS if name not in self._area.shown]
-        return self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named("alerts"))
+        self._hidden.show(panels, self.app.size, spare)
 
     def _show_hints(self) -> None:
         on_positions = self.focused_panel == POSITIONS.name
@@ -316,7 +309,7 @@ class MainScreen(TableScreen):
         terminal = self.app.size
         self.set_class(has_two_lines(terminal.height), "-narrow")
         revealed = self._area.rearrange(terminal, self.focused_panel)
-        self._size_hidden()
+        self._show_hidden(self.desk)
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
         if self.desk is not None:
@@ -350,7 +343,7 @@ class MainScreen(TableScreen):
         for name, panel in self.panels.items():
             if panel.table.has_focus and name != self.focused_panel:
                 self.focused_panel = name
-        self._show_hidden()
+        self._show_hidden(self.desk)
         self._show_hints()
 
     def action_zoom(self) -> None:

@@ -38,14 +38,15 @@ class ConfigurationReload(NamedTuple):
     """What the configuration of the open profile says now.
 
     `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
-    a whole and is opened again. `taken` and `needs_restart` name the changes in sentences, `changed` by setting.
+    a whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_look` are the names
+    of those settings that only say how the screen looks and which keys it takes.
     `alert_rules` are those to go by.
     """
 
     look: ProfileLook
     settings: DeskSettings
     reopens: bool
-    changed: frozenset[str]
+    changed_look: frozenset[str]
     taken: tuple[str, ...]
     needs_restart: tuple[str, ...]
     alert_rules: tuple[Rule, ...]

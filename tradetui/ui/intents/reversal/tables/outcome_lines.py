@@ -55,7 +55,8 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
     before, held = plan.before, progress.held
     made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
     if made_smaller and progress.outcome is Outcome.REVERSED:
-        return f"Settled as previewed, smaller on the same side: {progress.sentence.removeprefix('reversed; ')}"
+        held_now = progress.sentence.removeprefix(f"{Outcome.REVERSED}; ")
+        return f"Settled as previewed, smaller on the same side: {held_now}"
     return f"Settled: {progress.sentence}"
 
 
