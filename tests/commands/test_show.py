@@ -7,7 +7,6 @@ import io
 import json
 import os
 import time
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -341,7 +340,7 @@ def test_help_prints_the_rule_of_every_parameter(what: str, capsys: Capture) -> 
     for parameter in TABLES[what].endpoint.request.parameters():
         if parameter.name not in ("startTime", "endTime", "limit"):
             choices = ", ".join(parameter.choices)
-            rule = choices if parameter.name == "productType" else replace(parameter, required=False).explanation
+            rule = choices if parameter.name == "productType" else parameter.changed(required=False).explanation
             assert rule.replace("- ", "-") in text, parameter.name
 
 
