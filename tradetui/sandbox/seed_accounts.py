@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.contracts import CONTRACTS
@@ -22,65 +22,71 @@ MAX_SUBACCOUNTS = 20
 MAX_KEYS = 10
 BOUND_DAYS = 30
 
-# name, uid, kind, mode, fills of USDT-, COIN- and USDC-FUTURES in the past, resting orders, triggers, lively
-_PEOPLE: tuple[tuple[str, str, str, str, tuple[int, int, int], int, int, bool], ...] = (
-    ("hedge", "4100000001", "ordinary", HEDGE, (2000, 120, 160), 22, 320, True),
-    ("one-way", "4100000002", "ordinary", ONE_WAY, (2000, 120, 160), 22, 320, True),
-    ("coin", "4100000003", "ordinary", HEDGE, (0, 260, 0), 6, 40, True),
-    ("copy-old", "4100000004", "copy-old", HEDGE, (60, 0, 0), 3, 12, False),
-    ("copy-new", "4100000005", "copy-new", HEDGE, (60, 0, 0), 3, 12, False),
-    ("broker", "4100000006", "broker", ONE_WAY, (60, 0, 0), 3, 12, False),
-    ("managed", "4100000007", "managed", HEDGE, (240, 0, 0), 5, 60, False),
-    ("at-limits", "4100000008", "copy-new", HEDGE, (20, 0, 0), 2, 8, False),
-    ("unified", "4100000010", "unified", ONE_WAY, (0, 0, 0), 0, 0, False),
-    ("demo", "4100000011", "demo", HEDGE, (60, 0, 0), 3, 12, False),
-    ("multi-assets", "4100000012", "ordinary", ONE_WAY, (120, 0, 0), 4, 16, False),
-    ("isolated", "4100000013", "ordinary", HEDGE, (120, 0, 0), 4, 16, False),
+
+class SeededAccount(NamedTuple):
+    """An account as it is begun: how many fills of USDT-, COIN- and USDC-FUTURES it has behind it, how many orders and
+    triggers rest. A `lively` one goes on trading by itself."""
+
+    name: str
+    uid: str
+    kind: str
+    mode: str
+    fills: tuple[int, int, int]
+    orders: int
+    triggers: int
+    lively: bool = False
+
+
+_ACCOUNTS: Final = (
+    SeededAccount(
+        "hedge", "4100000001", "ordinary", HEDGE, fills=(2000, 120, 160), orders=22, triggers=320, lively=True
+    ),
+    SeededAccount(
+        "one-way", "4100000002", "ordinary", ONE_WAY, fills=(2000, 120, 160), orders=22, triggers=320, lively=True
+    ),
+    SeededAccount("coin", "4100000003", "ordinary", HEDGE, fills=(0, 260, 0), orders=6, triggers=40, lively=True),
+    SeededAccount("copy-old", "4100000004", "copy-old", HEDGE, fills=(60, 0, 0), orders=3, triggers=12),
+    SeededAccount("copy-new", "4100000005", "copy-new", HEDGE, fills=(60, 0, 0), orders=3, triggers=12),
+    SeededAccount("broker", "4100000006", "broker", ONE_WAY, fills=(60, 0, 0), orders=3, triggers=12),
+    SeededAccount("managed", "4100000007", "managed", HEDGE, fills=(240, 0, 0), orders=5, triggers=60),
+    SeededAccount("at-limits", "4100000008", "copy-new", HEDGE, fills=(20, 0, 0), orders=2, triggers=8),
+    SeededAccount("unified", "4100000010", "unified", ONE_WAY, fills=(0, 0, 0), orders=0, triggers=0),
+    SeededAccount("demo", "4100000011", "demo", HEDGE, fills=(60, 0, 0), orders=3, triggers=12),
+    SeededAccount("multi-assets", "4100000012", "ordinary", ONE_WAY, fills=(120, 0, 0), orders=4, triggers=16),
+    SeededAccount("isolated", "4100000013", "ordinary", HEDGE, fills=(120, 0, 0), orders=4, triggers=16),
 )
 
 
 def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1)) -> ExchangeState:
     """The exchange at a moment; the same seed and moment give the same state."""
     exchange_state = ExchangeState(seed, now_ms, step_ms=max(1, round(STEP_MS / speed)))
-    for person in _PEOPLE:
-        name, uid, kind, mode = person[:4]
-        exchange_state.unborn[uid] = partial(_born, seed, now_ms, *person)
+    for seeded in _ACCOUNTS:
+        exchange_state.unborn[seeded.uid] = partial(_born, seed, now_ms, seeded)
         # A sub-account's key is bound to no address.
-        ips = () if kind == "managed" else ANYWHERE
-        exchange_state.keys.append(made_key(seed, name, uid, ALL, mode, kind, ips=ips))
+        ips = () if seeded.kind == "managed" else ANYWHERE
+        exchange_state.keys.append(made_key(seed, seeded.name, seeded.uid, ALL, seeded.mode, seeded.kind, ips=ips))
     owner = exchange_state.keys[0]
     exchange_state.keys.append(made_key(seed, "read-only", owner.uid, READ, owner.mode, owner.kind))
     return exchange_state
 
 
-def _born(
-    seed: int,
-    now_ms: int,
-    name: str,
-    uid: str,
-    kind: str,
-    mode: str,
-    fills: tuple[int, int, int],
-    orders: int,
-    triggers: int,
-    lively: bool,
-) -> Account:
+def _born(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
     """One account with what lies behind it."""
-    account = Account(uid, name, kind, mode, random.Random(f"{seed}/{uid}"), lively=lively)
-    account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if kind == "managed" else None
-    if name == "multi-assets":
+    chance = random.Random(f"{seed}/{seeded.uid}")
+    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, chance, lively=seeded.lively)
+    account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None
+    if seeded.name == "multi-assets":
         account.futures["USDT-FUTURES"].use_assets("USDT", Decimal(-6200), {"BTC": Decimal("1.1"), "ETH": Decimal(6)})
-    if name == "isolated":
+    if seeded.name == "isolated":
         account.futures["USDT-FUTURES"].isolated = frozenset({"ETHUSDT", "SOLUSDT"})
-    _give_past(account, seed, now_ms, fills, orders, triggers)
-    if name == "at-limits":
+    _give_past(account, seed, now_ms, seeded)
+    if seeded.name == "at-limits":
         _fill_limits(account)
     return account
 
 
-def _give_past(
-    account: Account, seed: int, now_ms: int, fills: tuple[int, int, int], orders: int, triggers: int
-) -> None:
+def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) -> None:
+    fills, orders = seeded.fills, seeded.orders
     chance = account.chance
     for product_type, count in zip(HELD_PRODUCT_TYPES, fills, strict=True):
         if not count:
@@ -90,7 +96,7 @@ def _give_past(
         fill_past(book, chance, now_ms, count)
         book.past_movements = partial(past_movements, book, now_ms)
         rest_orders(book, chance, now_ms, share)
-        past_triggers(book, chance, now_ms, triggers if share == orders else 14)
+        past_triggers(book, chance, now_ms, seeded.triggers if share == orders else 14)
         for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
             waiting_trigger(book, spec, spec.start_price, chance, now_ms - chance.randrange(1, DAY_MS))
     if account.kind != "unified":
