@@ -107,16 +107,33 @@ def read_day_opening(
     last = last_sample(connection, product_types, now_ms)
     if start is None or last is None:
         return None
-    opening = partial(_opening, day, start, is_whole_day=near is not None)
+    is_whole_day = near is not None
     transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
-    if transfers is not None:
-        later = samples(connection, product_types, start.time + 1, last.time)
-        points = [EquityPoint(sample.time, sample.equity) for sample in later]
-        confirmed = last_sample(connection, product_types, transfers.until) or start
-        return opening(points, transfers.flows, transfers.until, confirmed, is_complete=True)
+    if transfers is None:
+        return _opening_by_fills(archive, product_types, day, start, now_ms, is_whole_day=is_whole_day)
+    later = samples(connection, product_types, start.time + 1, last.time)
+    points = [EquityPoint(sample.time, sample.equity) for sample in later]
+    confirmed = last_sample(connection, product_types, transfers.until) or start
+    return _opening(
+        day, start, points, transfers.flows, transfers.until, confirmed, is_complete=True, is_whole_day=is_whole_day
+    )
+
+
+def _opening_by_fills(
+    archive: Archive,
+    product_types: tuple[ProductType, ...],
+    day: date,
+    start: EquitySample,
+    now_ms: int,
+    *,
+    is_whole_day: bool,
+) -> DayOpening | None:
+    """The opening where no bills tell what was moved in: what the wallets moved by beyond fills is taken for it."""
+    connection = archive.connection
+    opening = partial(_opening, day, start, is_complete=False, is_whole_day=is_whole_day)
     settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if settled is None or settled.time <= start.time:
-        return opening([], [], start.time, start, is_complete=False)
+        return opening([], [], start.time, start)
     while archive.settle():
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
@@ -131,7 +148,7 @@ def read_day_opening(
             return None
         moved_in += amount * (rate or ZERO)
     points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
-    return opening(points, flows, settled.time, settled, is_complete=False)
+    return opening(points, flows, settled.time, settled)
 
 
 def _opening(

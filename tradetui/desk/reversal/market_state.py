@@ -127,19 +127,13 @@ class MarketState:
         mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
         coin = self._margin_coin(held.positions, orders, product_type, symbol)
         account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
-        doubts = _doubts_of(held)
         plan: ReversalPlan | None = None
-        if doubt := held.doubt(symbol):
-            doubts.append(f"The position in {symbol} is not certain: {doubt}.")
-        elif mode is None:
-            doubts.append(f"The position mode is not known: {mode_from}.")
-        elif coin is None:
-            doubts.append("The margin coin is not known.")
-        else:
+        reason = _why_not_planned(held, symbol, mode, mode_from, coin)
+        if not reason and mode is not None and coin is not None:
             try:
                 plan = plan_reversal(self._wish(target, product_type, symbol, coin, mode, held.positions))
-            except CannotReverse as reason:
-                doubts.append(f"{reason}.")
+            except CannotReverse as cannot:
+                reason = f"{cannot}."
         position = self._position(held.positions, symbol, plan)
         estimates: ReversalEstimates | None = None
         market: Decimal | None = None
@@ -173,7 +167,7 @@ class MarketState:
             newest_fill=held.fills[0].trade_id if held.fills else None,
             recent_fills=held.recent_fills,
             contract=contract,
-            doubts=tuple(doubts),
+            doubts=tuple(filter(None, (_unread_rows(held), reason))),
         )
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
@@ -342,8 +336,16 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
     return (held.fills[0].price if held.fills else None), PriceSource.FILL
 
 
-def _doubts_of(held: Held) -> list[str]:
+def _unread_rows(held: Held) -> str:
     if not held.unread:
-        return []
-    rows = counted(held.unread, "row")
-    return [f"The position is not certain: {rows} of positions or fills could not be read."]
+        return ""
+    return f"The position is not certain: {counted(held.unread, 'row')} of positions or fills could not be read."
+
+
+def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_from: str, coin: str | None) -> str:
+    """What has to be known to plan and is not; empty where all is."""
+    if doubt := held.doubt(symbol):
+        return f"The position in {symbol} is not certain: {doubt}."
+    if mode is None:
+        return f"The position mode is not known: {mode_from}."
+    return "The margin coin is not known." if coin is None else ""

@@ -65,6 +65,7 @@ class LookupScreen(TableScreen):
         self._focused: RecordTable[object] = self.rows_table
         self._end: Callable[[], None] = lambda: None
         self._painting = False
+        self._shown_generation = -1
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
@@ -267,16 +268,16 @@ class LookupScreen(TableScreen):
         if not self.is_attached:
             return
         lookup = self.lookup
-        if lookup is not None and (self.rows_table.source is not lookup.rows or self._generation() != self._shown):
-            self._shown = self._generation()
+        if lookup is not None and (
+            self.rows_table.source is not lookup.rows or self._generation() != self._shown_generation
+        ):
+            self._shown_generation = self._generation()
             self.show_zone()
             self.rows_table.set_source(lookup.rows)
             self.call_later(self._make_ready)
             self._show_totals(lookup)
         self.refresh_states()
         self._fill_screen()
-
-    _shown = -1
 
     def _make_ready(self) -> None:
         """A few rows at a time, so that no key has to wait."""

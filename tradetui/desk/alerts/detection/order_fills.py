@@ -117,7 +117,9 @@ class FillGroups:
         """The groups that are complete, which are forgotten with that."""
         due: list[OrderFills] = []
         for order, groups in list(self._groups.items()):
-            due += [OrderFills(g.product_type, _oldest_first(g.fills)) for g in groups if g.due_s <= now_s]
+            due += [
+                OrderFills(group.product_type, _oldest_first(group.fills)) for group in groups if group.due_s <= now_s
+            ]
             waiting = [group for group in groups if group.due_s > now_s]
             if waiting:
                 self._groups[order] = waiting

@@ -44,21 +44,25 @@ def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: flo
 
     `now` is monotonic seconds.
     """
-    for feed in feeds:
-        if (error := feed.snapshot.error) is not None and error.of_account:
-            return Health(LinkState.REFUSED, error.sentence, error.remedy, of_account=True)
-    troubled = [feed for feed in feeds if feed.snapshot.error is not None and feed.failures]
-    silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
-    if troubled and (silent or len(troubled) == len(feeds)):
-        errors = [feed.snapshot.error for feed in troubled if feed.snapshot.error is not None]
-        refused = not silent and all(error.code is not None for error in errors)
-        return Health(LinkState.REFUSED if refused else LinkState.DOWN, errors[0].sentence, errors[0].remedy)
+    errors = [feed.snapshot.error for feed in feeds if feed.snapshot.error is not None]
+    if (of_account := next((error for error in errors if error.of_account), None)) is not None:
+        return Health(LinkState.REFUSED, of_account.sentence, of_account.remedy, of_account=True)
+    troubled = {feed.name: feed.snapshot.error for feed in feeds if feed.snapshot.error is not None and feed.failures}
+    if troubled:
+        first = next(iter(troubled.values()))
+        silent = link.down and now - (link.last_reply_at or 0.0) > SILENT_S
+        if silent or len(troubled) == len(feeds):
+            refused = not silent and all(error.code is not None for error in troubled.values())
+            return Health(LinkState.REFUSED if refused else LinkState.DOWN, first.sentence, first.remedy)
+        if link.last_reply_at is not None:
+            return Health(LinkState.DEGRADED, f"{', '.join(troubled)}: {first.sentence}", first.remedy)
+    return _of_link(link)
+
+
+def _of_link(link: ConnectionStatus) -> Health:
+    """How clock and budget are, where the feeds bring what they should."""
     if link.last_reply_at is None:
         return Health(LinkState.STARTING)
-    if troubled:
-        error = troubled[0].snapshot.error
-        names = ", ".join(feed.name for feed in troubled)
-        return Health(LinkState.DEGRADED, f"{names}: {error.sentence}" if error else "", error.remedy if error else "")
     if link.clock_warns:
         offset = link.clock_offset_ms or 0
         way = "behind" if offset > 0 else "ahead of"

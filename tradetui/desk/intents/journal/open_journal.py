@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -84,21 +84,7 @@ def _open_registered(
                 opened[path] = RegisteredJournal(path, lives, registry, aliases)
             except FileLost as lost:
                 losses.append(FileLost(lost.file, lost.reason, _scopes_of(registry, by_path.get(path))))
-    here = {journal.id for journal in opened.values()}
-    damaged = {Path(lost.file) for lost in losses}
-    for head in heads:
-        if head.journal in here or head.path in damaged:
-            continue
-        # What was reserved may be intended there, though the head is written only once it is sent.
-        held_anything = head.head.number or registry.held_by(head.journal)
-        if head.path in opened and held_anything:
-            losses.append(
-                FileLost(str(head.path), "it was emptied or replaced by another one", _scopes_of(registry, head))
-            )
-        elif not head.path.exists() and held_anything:
-            losses.append(FileLost(str(head.path), "it is not there any more", _scopes_of(registry, head)))
-        elif not head.path.exists() or head.path in opened:
-            registry.forget(head.journal)  # it never held anything
+    losses += _not_what_they_were(registry, heads, opened, {Path(lost.file) for lost in losses})
     if losses:
         for journal in opened.values():
             journal.close()
@@ -110,6 +96,30 @@ def _open_registered(
         main = RegisteredJournal(file, lives, registry, aliases)
     main.take_over(list(opened.values()))
     return main
+
+
+def _not_what_they_were(
+    registry: Registry,
+    heads: Sequence[RegisteredHead],
+    opened: Mapping[Path, RegisteredJournal],
+    damaged: Collection[Path],
+) -> Iterator[FileLost]:
+    """Of registered journals those that are absent, emptied or replaced; one that never held anything is forgotten."""
+    here = {journal.id for journal in opened.values()}
+    for head in heads:
+        if head.journal in here or head.path in damaged:
+            continue
+        if head.path in opened:
+            reason = "it was emptied or replaced by another one"
+        elif not head.path.exists():
+            reason = "it is not there any more"
+        else:
+            continue
+        # What was reserved may be intended there, though the head is written only once it is sent.
+        if head.head.number or registry.held_by(head.journal):
+            yield FileLost(str(head.path), reason, _scopes_of(registry, head))
+        else:
+            registry.forget(head.journal)
 
 
 def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives | None = None) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_book import leg_of
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus, PositionMode
+from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
 
 _SOON_AFTER = timedelta(seconds=10)
@@ -94,9 +94,7 @@ def _other_leg(
         wanted: how much it may be, in the base coin.
         known: the fills of the leg that is known.
     """
-    groups: dict[str | None, list[FuturesFill]] = {}
-    for fill in fills:
-        groups.setdefault(fill.order_id, []).append(fill)
+    groups = _by_order(fills)
     sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
     likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
     # Newest first: of several orders of one size, the first that came.
@@ -125,7 +123,7 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     cancelled = order is not None and order.status is OrderStatus.CANCELED and not order.base_volume
     if seen.own_fills or (cancelled and _is_one_order(plan, seen)):
         return (), False
-    for order_id, fills in _by_order(plan, seen.other_fills).items():
+    for order_id, fills in _by_order(fill for fill in seen.other_fills if _closes(plan, fill)).items():
         kindred = order_id in seen.kindred_orders and (order is None or cancelled)
         unsaid = order is None or (cancelled and order_id not in seen.foreign_orders)
         may_be_ours = kindred or order_id is None or (unsaid and not seen.kindred_orders)
@@ -147,29 +145,32 @@ def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
     may be one order.
     """
     planned = {size for result in plan.results for size in (result.closed, result.traded)}
-    groups = _by_order(plan, fills)
+    groups = _by_order(fill for fill in fills if _closes(plan, fill))
     return any(sum((fill.base_volume for fill in group), ZERO) in planned for group in groups.values())
 
 
-def _by_order(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill]]:
+def _by_order(fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill]]:
     groups: dict[str | None, list[FuturesFill]] = {}
     for fill in fills:
-        if _closes(plan, fill):
-            groups.setdefault(fill.order_id, []).append(fill)
+        groups.setdefault(fill.order_id, []).append(fill)
     return groups
 
 
 def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
-        return False
-    if plan.wish.mode is PositionMode.HEDGE:
-        return leg_of(fill) == (LONG if plan.reverses_long else SHORT, False)
-    return fill.is_buy is not plan.reverses_long
+    return _moves_as_ours(plan, fill, (LONG if plan.reverses_long else SHORT, False))
 
 
 def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
+    return _moves_as_ours(plan, fill, (SHORT if plan.reverses_long else LONG, True))
+
+
+def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[PositionSide, bool]) -> bool:
+    """Whether somebody's order moved what a leg of ours moves; in one-way mode closing and opening have one direction.
+
+    `hedge_leg` is the leg in hedge mode, and whether it is opened.
+    """
     if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
         return False
     if plan.wish.mode is PositionMode.HEDGE:
-        return leg_of(fill) == (SHORT if plan.reverses_long else LONG, True)
+        return leg_of(fill) == hedge_leg
     return fill.is_buy is not plan.reverses_long
