@@ -9,7 +9,7 @@ from datetime import datetime
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
-from tradetui.desk.reversal.tracking.own_legs import traded_as_planned
+from tradetui.desk.reversal.tracking.own_legs import contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
 from tradetui.trading.positions import holdings_of, unproven_since
@@ -142,7 +142,7 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
-            unreadable=_unreadable(held, wish.symbol),
+            unreadable=_unreadable(held, wish.symbol) or contradiction(sent.plan, own, held.positions),
             proven=not unproven_since(held.positions, wish.symbol),
             positions=held.positions,
         )

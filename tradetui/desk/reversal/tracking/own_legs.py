@@ -10,7 +10,7 @@ from decimal import Decimal
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_book import leg_of
-from tradetui.trading.positions import LONG, SHORT
+from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
@@ -131,6 +131,23 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
         if may_be_ours and (closed in planned or (kindred and closed < max(planned))):
             return tuple(fills), True
     return (), False
+
+
+def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
+    """Why what is held cannot be summed from fills, though each can be read; empty where it can, or is reported.
+
+    A fill of our own order in hedge mode that is neither of its legs shows that `side` does not name the leg in this
+    exchange's fills.
+    """
+    if plan.wish.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
+        return ""
+    for fill in own_fills:
+        by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
+        certain = fill.position_mode is PositionMode.HEDGE and not fill.unknown_word and not by_the_system
+        if certain and not (_closes(plan, fill) or _opens(plan, fill)):
+            sides = f"side {fill.side}, tradeSide {fill.trade_side}"
+            return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not tell what is held"
+    return ""
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
