@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
@@ -22,6 +22,7 @@ from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.estimates.cost_estimates import CostEstimate
 from tradetui.wire.enums import Side
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.text.decimal_text import typed_number
 from tradetui.wire.text.json_text import dump_json
 
 
@@ -103,10 +104,7 @@ def _line(label: str, text: str) -> str:
 
 
 def _size(text: str) -> Decimal:
-    try:
-        size = Decimal(text)
-    except InvalidOperation:
-        size = Decimal(0)
-    if not size.is_finite() or size <= 0:
+    size = typed_number(text)
+    if size is None or size <= 0:
         raise InvalidRequest("--size", "must be a number above zero", text, "For example --size 0.01.")
     return size

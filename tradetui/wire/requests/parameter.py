@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, dataclass_transform
 
@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.decimal_text import trimmed_digits
+from tradetui.wire.text.decimal_text import trimmed_digits, typed_number
 from tradetui.wire.time_windows import DAY_MS
 
 _NO_ALTERNATIVES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -178,10 +178,9 @@ class Amount(Parameter):
     def read(self, value: object) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
             raise self.refused(value, "Give it as Decimal or as text, such as 0.01.")
-        try:
-            amount = Decimal(value.strip()) if isinstance(value, str) else Decimal(value)
-        except InvalidOperation:
-            raise self.refused(value, "Give it in digits, such as 0.01.") from None
+        amount = typed_number(value) if isinstance(value, str) else Decimal(value)
+        if amount is None:
+            raise self.refused(value, "Give it in digits, such as 0.01.")
         if not amount.is_finite() or amount <= 0 or abs(amount.adjusted()) > 40:
             raise self.refused(value, "Give a number above zero, such as 0.01.")
         return amount

@@ -1,12 +1,26 @@
-"""Exact text of decimals: what goes into a request and what stands in a cell."""
+"""Exact text of decimals: what is typed, what goes into a request and what stands in a cell."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Final
 
 # Beyond this many places a number is shown with its exponent: "1E+999999999" must not become a gigabyte of zeros.
 _LONGEST: Final = 100
+
+
+def typed_number(text: str) -> Decimal | None:
+    """The finite number that was typed; None where it is none.
+
+    Python skips an underscore, which is a slip for the point beside it: `0_1` must not become 1.
+    """
+    if "_" in text or not text.isascii():
+        return None
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
 
 
 def trimmed_digits(number: Decimal) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from textual import getters
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
 from tradetui.ui.safe_text import sanitized
+from tradetui.wire.text.decimal_text import typed_number
 
 
 class SizeBox(Input):
@@ -25,11 +26,8 @@ class SizeBox(Input):
     @property
     def amount(self) -> Decimal | None:
         """The size that was typed, above zero; None where nothing or no size was."""
-        try:
-            amount = Decimal(self.value.strip())
-        except InvalidOperation:
-            return None
-        return amount if amount.is_finite() and amount > 0 else None
+        amount = typed_number(self.value)
+        return amount if amount is not None and amount > 0 else None
 
     @property
     def is_wrong(self) -> bool:
