@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.alerts.alert_event import AlertEvent
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
-from tradetui.desk.intents.intents import Withheld
-from tradetui.desk.intents.states import State
+from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
@@ -301,6 +303,34 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         assert outcomes[-1] is Outcome.REVERSED
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
         assert on.posts == 1
+
+
+async def test_what_was_inferred_is_watched_by_a_later_session_though_it_could_not_read_the_journal_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest, failures = Intents.newest, iter([sqlite3.OperationalError("database is locked")])
+
+    async def newest_from_the_second_time_on(self: Intents) -> list[Intent]:
+        for problem in failures:
+            raise problem
+        return await newest(self)
+
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        by_legs = ByLegs(on, monkeypatch)
+        async with session(on, tmp_path / "journal.sqlite") as former:
+            preview = await former.preview(LONG)
+            await former.confirm(preview, preview.subject)
+            by_legs.close("20")
+            await asyncio.sleep(70)
+            assert not former.unsettled()
+        monkeypatch.setattr(Intents, "newest", newest_from_the_second_time_on)
+        async with session(on, tmp_path / "journal.sqlite") as later:
+            await asyncio.sleep(20)
+            by_legs.open("20")
+            await asyncio.sleep(20)
+            (intent,) = await later.intents.newest()
+            assert State.CORRECTED in [event.state for event in intent.events]
 
 
 async def test_what_another_one_trades_is_not_named_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,15 +61,35 @@ async def test_time_to_connect_makes_what_was_read_too_old(monkeypatch: pytest.M
         assert "3.2 s before sending, and 3 s is the limit" in await refused(on)
 
 
-async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("written", [True, False])
+async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.MonkeyPatch, written: bool) -> None:
     async with scene() as on:
         on.hold(long="2")
 
         async def lock() -> None:
-            await on.execution.lock()
+            is_written = on.execution.lock()
+            if written:
+                await is_written
 
         connecting(monkeypatch, lock)
         assert "trading was locked before it was sent" in await refused(on)
+
+
+async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        step = on.execution.intents.step
+
+        async def locked_meanwhile(intent: str, state: State, details: Mapping[str, Any], **seen: Any) -> None:
+            if state is State.SENT:
+                on.execution.lock()
+            await step(intent, state, details, **seen)
+
+        monkeypatch.setattr(on.execution.intents, "step", locked_meanwhile)
+        preview = await on.execution.preview(LONG)
+        with pytest.raises(NotConfirmed, match="trading was locked before it was sent"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0 and not on.execution.unsettled()
 
 
 async def test_taken_back_while_connecting_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

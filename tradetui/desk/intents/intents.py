@@ -284,14 +284,16 @@ class Intents:
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
-            if await self._disk.run(self._ready().trading_locked) or self._lock.here:
-                raise NotSent("trading was locked before it was sent")
-            await self.step(intent, State.SENT, details)
+            locked = await self._disk.run(self._ready().trading_locked)
+            if not (locked or self._lock.locked):
+                await self.step(intent, State.SENT, details)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
+        if locked or self._lock.locked:  # here also while the disk wrote
+            raise NotSent("trading was locked before it was sent")
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error.

@@ -40,11 +40,11 @@ class IntentWatch:
 
     async def run(self) -> None:
         """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
-        first = True
+        not_done = {self._take_up, self._watch_what_was_inferred}
         for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
             try:
                 async with asyncio.timeout(STEP_S):
-                    await step(first)
+                    await step(step in not_done)
             except Withheld:
                 pass  # there is no journal to be used yet
             except asyncio.CancelledError:
@@ -53,7 +53,7 @@ class IntentWatch:
             except Exception as problem:  # the next look says what is wrong with the journal
                 _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
             else:
-                first = first and step != self._look_around
+                not_done.discard(step)
 
     async def _look_around(self, first: bool) -> None:
         self._followed.end_what_stands_still(STANDS_STILL_S)

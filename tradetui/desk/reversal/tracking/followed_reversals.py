@@ -42,10 +42,7 @@ class Tracking:
         self.latest = progress
         for queue in self._queues:
             queue.put_nowait(progress)
-        try:
-            self._listener(self.sent, progress)
-        except Exception:
-            _log.exception("a listener failed at the progress of intent %s", self.sent.intent)
+        self._listener(self.sent, progress)
 
     def end(self) -> None:
         """Nothing more will come."""
@@ -106,7 +103,10 @@ class FollowedReversals:
 
     def _publish(self, sent: Sent, progress: Progress) -> None:
         for listener in tuple(self._listeners):
-            listener(sent, progress)
+            try:
+                listener(sent, progress)
+            except Exception:
+                _log.exception("a listener failed at the progress of intent %s", sent.intent)
 
     async def _track_to_the_end(self, tracking: Tracking) -> None:
         try:
