@@ -19,6 +19,7 @@ from tests.bench.report import Report
 from tests.bench.resident_memory import resident_mib
 from tests.bench.virtual_loop import run
 from tests.desk.fixtures.desk_simulation import Simulation
+from tradetui.sandbox.books.identifiers import Identifiers
 from tradetui.sandbox.exchange_state import ExchangeState
 
 MOST_MIB = 5.0
@@ -35,13 +36,19 @@ def descriptors() -> int:
 def forget(exchange_state: ExchangeState) -> None:
     """Let the exchange drop what is old."""
     for account in exchange_state.accounts.values():
-        for moment_ms in list(account.ids._given)[:-KEPT_BY_THE_EXCHANGE]:
-            del account.ids._given[moment_ms]
+        _forget_ids(account.ids)
         for book in account.futures.values():
             del book.fills[:-KEPT_BY_THE_EXCHANGE]
+            del book._bills._rows[:-KEPT_BY_THE_EXCHANGE]
+            _forget_ids(book._bills._ids)
             del book.triggers[:-KEPT_BY_THE_EXCHANGE]
             for order_id in list(book.done)[:-KEPT_BY_THE_EXCHANGE]:
                 del book.done[order_id]
+
+
+def _forget_ids(ids: Identifiers) -> None:
+    for moment_ms in list(ids._given)[:-KEPT_BY_THE_EXCHANGE]:
+        del ids._given[moment_ms]
 
 
 async def day(seed: int, hours: int, directory: Path) -> int:
