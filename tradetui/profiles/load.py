@@ -189,7 +189,7 @@ def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
                 "unknown key" + did_you_mean(key, ["default_profile", "profiles"]),
                 location=_location(file, line_of(text, [key])),
                 key=key,
-                remedy="A setting belongs into a table [profiles.NAME].",
+                remedy="A setting belongs in a table [profiles.NAME].",
             )
     default = tree.get("default_profile")
     if default is not None and not isinstance(default, str):

@@ -149,7 +149,10 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         assert "what      Test of the alert fill: nothing happened" in screen_text(stage.app)
         await pilot.press("escape", "t")
         await settled(pilot)
-        assert "The cursor is on no alert of the list." in messages(stage)
+        assert "Put the cursor on an alert of the list first." in messages(stage)
+        await pilot.press("slash", *"test", "enter")
+        await settled(pilot)
+        assert "Log 1 /test" in screen_text(stage.app)
         await pilot.press("q")
         assert stage.app.screen is stage.app.main
 

@@ -73,7 +73,7 @@ def test_a_gap_is_named_by_its_times() -> None:
     older = replace(RESULTS, missing=(gap(0, begin), gap(begin, begin + 1)))
     assert wallet_line(older).endswith(" · ? fills before 13 Nov 06:00 and 1 more are being read")
     nothing = replace(RESULTS, missing=(gap(0, NOW_MS),))
-    assert wallet_line(nothing).endswith(" · ? fills of all of it are being read")
+    assert wallet_line(nothing).endswith(" · ? fills of the whole period are being read")
 
 
 def test_without_bills_the_reason_is_told() -> None:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.enums import QUERIED_PLAN_TYPES
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures_requests import LiveTriggersRequest, PositionsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.unix_time import unix_ms
 
 
 async def held_positions(
-    client: ExchangeReader, requests: list[PositionsRequest], count_undecodable: Callable[[int], None]
+    client: ExchangeReader,
+    requests: list[PositionsRequest],
+    count_undecodable: Callable[[int], None],
+    *,
+    with_stops: bool,
 ) -> AsyncIterator[Position]:
-    """What is held, as reported or summed from fills.
+    """What is held, as reported or summed from fills, `with_stops` with the nearest stop-loss that waits.
 
     `count_undecodable` is told how many rows could not be read.
     """
@@ -27,12 +36,29 @@ async def held_positions(
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
     count_undecodable(reading.undecodable_rows)
-    for position in reading.rows:
+    for position in await _with_stops(client, reading.rows) if with_stops else reading.rows:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():
             yield position
     if reading.error is not None:
         raise reading.error
+
+
+async def _with_stops(client: ExchangeReader, positions: Sequence[Position]) -> Sequence[Position]:
+    """Positions with their nearest stop-loss; as they are where the exchange does not report the stops that wait."""
+    waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
+    try:
+        for product_type, stops in waiting.items():
+            for plan_type in QUERIED_PLAN_TYPES:
+                async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
+                    stops += reply.rows
+    except (EndpointMissing, PermissionRefused):
+        return positions
+    joined = []
+    for position in positions:
+        stop_state, stop = nearest_stop(position, waiting[position.product_type])
+        joined.append(replace(position, market=position.market._replace(stop_state=stop_state, stop=stop)))
+    return joined
 
 
 def position_as_json(position: Position) -> dict[str, object]:

@@ -60,7 +60,9 @@ async def rows_to_show(
     if options.what == TableName.POSITIONS:
         from tradetui.commands.show.position_rows import held_positions
 
-        async for position in held_positions(client, [group[0] for group in requests], progress.unreadable):
+        of_product_types = [group[0] for group in requests]
+        with_stops = needs_rows(options)
+        async for position in held_positions(client, of_product_types, progress.unreadable, with_stops=with_stops):
             yield position
         return
     groups = [

@@ -57,7 +57,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append(f"The size {size:,f} is above max_reversal_size {settings.max_reversal_size:,f}.")
     if settings.max_reversal_value is not None:
         if preview.notional is None:
-            reasons.append("max_reversal_value is set and the notional is not known.")
+            reasons.append("The notional is not known, so it cannot be held to max_reversal_value.")
         elif preview.notional > settings.max_reversal_value:
             limit = f"max_reversal_value {settings.max_reversal_value:,}"
             reasons.append(f"The notional {preview.notional:,.2f} is above {limit}.")
@@ -82,7 +82,7 @@ def why_typed(preview: Preview, settings: DeskSettings) -> str:
     if plan is None:
         return ""
     if plan.uncertain:
-        return "one of two results is possible"
+        return "two results are possible"
     if preview.unproven:
         return "the position is not proven"
     if settings.typed_above is not None and preview.notional is None:

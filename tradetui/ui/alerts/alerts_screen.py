@@ -22,6 +22,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.table.table_frame import TableFrame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,9 +53,9 @@ class AlertsScreen(ClosableScreen):
 
     def compose(self) -> ComposeResult:
         """The alerts, their log, and the keys."""
-        with Container(id="alert-rules", classes="panel"):
+        with TableFrame(table=self._rules_table, id="alert-rules", classes="panel"):
             yield self._rules_table
-        with Container(id="alert-log", classes="panel -empty"):
+        with TableFrame(table=self._log_table, id="alert-log", classes="panel -empty"):
             yield self._log_table
             with Container(classes="nothing"):
                 yield Static(sanitized("No alert has fired yet.\nt sends a test."), classes="words", markup=False)
@@ -127,10 +128,11 @@ class AlertsScreen(ClosableScreen):
     def refresh_states(self) -> None:
         """Bring titles and hints up to date."""
         silenced = sum(row.silenced for row in self._rules)
-        rules_box, log_box = self.query_one("#alert-rules"), self.query_one("#alert-log")
-        rules_box.border_title = sanitized(f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}")
-        rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile: there is none")
-        log_box.border_title = sanitized(f"Log {self._log_table.shown or ''}".strip())
+        rules_box, log_box = self.query_one("#alert-rules", TableFrame), self.query_one("#alert-log", TableFrame)
+        rules_title = f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
+        rules_box.entitle(sanitized(f"{rules_title}{_pattern_of(self._rules_table)}"))
+        rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile turns every alert off")
+        log_box.entitle(sanitized(f"Log {self._log_table.shown or ''}".strip() + _pattern_of(self._log_table)))
         log_box.set_class(not self._log_table.shown, "-empty")
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
@@ -195,3 +197,8 @@ class AlertsScreen(ClosableScreen):
             now = "sounds again" if row.silenced else "is silenced; x lets it sound again"
             notify(self.app, f"{row.key} {now}.")
         self._show_rules()
+
+
+def _pattern_of(table: RecordTable[object]) -> str:
+    """The filter as a title says it; empty where there is none."""
+    return f" /{table.pattern}" if table.pattern else ""

@@ -281,7 +281,7 @@ class MainScreen(TableScreen):
         if desk is None and binding in ("reverse", "lock", "lock_at_once") and self._may_trade():
             return self.trade_app.failure or "still starting"
         if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
-            return "the exchange does not report waiting triggers"
+            return "the exchange does not report the stops that wait"
         if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
             return f"nothing is saved: {desk.archive_trouble}"
         return super().blocking_reason(binding)

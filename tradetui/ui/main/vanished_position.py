@@ -27,4 +27,4 @@ class VanishedPosition:
         if self._position is None:
             return ""
         leg = "LONG" if self._position.is_long else "SHORT"
-        return f"{self._position.symbol} {leg} has just closed; press R again for the row under the cursor now."
+        return f"{self._position.symbol} {leg} has just closed; press the key again for the row under the cursor now."

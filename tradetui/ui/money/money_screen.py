@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 _TICK_S: Final = 1.0
-_LINES_AROUND: Final = 3
+_LINES_AROUND: Final = 4
+"""Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
 """Lines that are no panels beside the header: the period, what the wallet did, and the keys."""
 _HINTS: Final = (
     "help",
@@ -150,7 +151,7 @@ class MoneyScreen(TableScreen):
         if reading.trouble:
             return reading.trouble
         if reading.fills_to_book is not None:
-            return f"The archive is brought forward: {reading.fills_to_book:,} fills to go …"
+            return f"Results are being worked out from the stored fills: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
             wallet = money_sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
             today = None if self.desk is None else self.desk.today()

@@ -116,7 +116,7 @@ def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
     period = results.period
     end = moment_in_words(span.until, period.zone, period.last_day)
     if span.since <= (period.since or 0):
-        return "fills of all of it" if span.until >= results.now_ms else f"fills before {end}"
+        return "fills of the whole period" if span.until >= results.now_ms else f"fills before {end}"
     begin = moment_in_words(span.since, period.zone, period.last_day)
     if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
         end = end.rpartition(" ")[2]

@@ -85,7 +85,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         days = (
             last if first == period.last_day else f"{day_in_words(first, period.last_day)} to {last}" if first else ""
         )
-        newest = f"the newest {MOST_TRIPS:,} of more" if self._has_more else f"{self._table.shown:,}"
+        newest = f"the newest {MOST_TRIPS:,}, there are more" if self._has_more else f"{self._table.shown:,}"
         chosen = ", ".join(self._symbols or ())
         pattern = f"/{self._table.pattern}" if self._table.pattern else ""
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
