@@ -54,7 +54,9 @@ def test_a_second_run_refuses(config: Path, capsys: pytest.CaptureFixture[str]) 
     [
         (["--base-url", "http://exchange.example"], "https"),
         (["--base-url", "https://x.example", "--name", "../up"], "--name"),
-        (["--base-url", "https://x.example", "--uid", "not a uid"], "uid"),
+        (["--base-url", "https://x.example", "--uid", "not a uid"], "--uid: uid: must be 1 to 64 letters"),
+        (["--base-url", "https://x.example", "--product-type", "USDT"], "It means: the product types shown"),
+        (["--base-url", "https://x.example", "--proxy", "ftp://proxy.example"], "--proxy: proxy: must begin with"),
     ],
 )
 def test_bad_input_is_named_and_nothing_is_written(

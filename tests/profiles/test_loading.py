@@ -107,7 +107,7 @@ def test_default_profile_and_choice(config: Path) -> None:
     assert load({}, flags).name == "b"
     assert load({"TRADETUI_PROFILE": "a"}, flags).name == "a"
     assert load({"TRADETUI_PROFILE": "a"}, Flags(config=config, profile="b")).name == "b"
-    with pytest.raises(ConfigurationError, match="no profile 'aa'; did you mean a"):
+    with pytest.raises(ConfigurationError, match=r"no profile 'aa'; did you mean a\? Profiles"):
         load({}, Flags(config=config, profile="aa"))
 
 
@@ -137,7 +137,13 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('proxy = "ftp://canary:canary@proxy:1"', "proxy", "must begin with http://, socks5://"),
         ('proxy = "127.0.0.1:3128"', "proxy", "must begin with http://, socks5://"),
         ('proxy = "http://canary:canary@"', "proxy", "must be an address such as http://127.0.0.1:3128"),
-        ("max_reversal_size = 0", "max_reversal_size", "greater than 0"),
+        ("max_reversal_size = 0", "max_reversal_size", "must be greater than 0"),
+        ('max_reversal_size = "much"', "max_reversal_size", "must be a number"),
+        ('symbols = "BTCUSDT"', "symbols", "must be a list in brackets"),
+        ("start_locked = 3", "start_locked", "must be true or false"),
+        ("data_dir = 5", "data_dir", "must be a path in quotes"),
+        ("uid = 5", "uid", "must be text in quotes"),
+        ('uid = "my account"', "uid", "must be 1 to 64 letters, digits, - or _"),
         ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
         ('credentials = { source = "file" }', "credentials", "needs path"),
         ('credentials = { sources = "file" }', "credentials.sources", "did you mean source"),
@@ -146,7 +152,7 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('alerts = [{ when = "fills" }]', "alerts.0.when", "'fill', 'order_gone'"),
         ('alerts = [{ to = ["line"] }]', "alerts.0.when", "is required"),
         ('alerts = [{ when = "fill", two = ["bell"] }]', "alerts.0.two", "did you mean to"),
-        ('alerts = [{ when = "fill", to = [] }]', "alerts.0.to", "at least 1 item"),
+        ('alerts = [{ when = "fill", to = [] }]', "alerts.0.to", "must not be empty"),
         ('alerts = [{ when = "fill", to = ["mail"] }]', "alerts.0.to.0", "'line', 'bell', 'desktop' or 'command'"),
         ('alerts = [{ when = "fill", to = ["command"] }]', "alerts", "alert_command is not set"),
         ('alerts = [{ when = "price_crosses", price = 5 }]', "alerts.0.symbol", "must be given"),

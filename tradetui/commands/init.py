@@ -16,12 +16,15 @@ from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.key_check import KeyCheck, check_key
 from tradetui.profiles import paths as places
+from tradetui.profiles.broken_setting import explained, first_broken
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir, without_password
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 PROPOSED_BASE_URL = "https://api.bitget.com"
+_FLAGS = {"product_types": "--product-type", "proxy": "--proxy", "uid": "--uid"}
+"""The flags that give settings of the profile."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,9 +150,8 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
     try:
         Profile.model_validate(settings)
     except ValidationError as problem:
-        first = problem.errors(include_url=False)[0]
-        rule = first["msg"].removeprefix("Value error, ")
-        raise ConfigurationError(rule, location="init", key=".".join(map(str, first["loc"]))) from None
+        broken = first_broken(problem)
+        raise explained(broken, _FLAGS.get(broken.path[0], "init")) from None
     return settings
 
 

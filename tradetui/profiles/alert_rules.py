@@ -34,11 +34,13 @@ class AlertRule(StrictSettings):
     name: str = Field(
         default="",
         pattern=r"^[^\x00-\x1f\x7f]{0,60}$",
+        title="one line of at most 60 characters",
         description="what the screen A calls it; made from the other fields when not given",
     )
     symbol: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9_]{0,40}$",
+        title="at most 40 letters, digits and _, such as BTCUSDT",
         validate_default=True,
         description="for this symbol only; price_crosses needs one",
     )

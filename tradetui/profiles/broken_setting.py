@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from tradetui.profiles.alert_rules import AlertRule, WrongAlert
 from tradetui.profiles.errors import ConfigurationError, did_you_mean
@@ -17,6 +18,17 @@ _TABLES: Final[Mapping[str, type[BaseModel]]] = {
     "intervals": Intervals,
 }
 """The models of the tables within a profile."""
+_RULES: Final[Mapping[str, str]] = {
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "path_type": "must be a path in quotes",
+    "string_type": "must be text in quotes",
+    "too_short": "must not be empty",
+    "tuple_type": "must be a list in brackets",
+    **dict.fromkeys(("float_parsing", "float_type", "int_from_float", "int_parsing", "int_type"), "must be a number"),
+    **dict.fromkeys(("decimal_parsing", "decimal_type"), "must be a number"),
+}
+"""Rules in the words of TOML, by pydantic's name of what is wrong, whose own words are a programmer's."""
 
 
 class BrokenSetting(NamedTuple):
@@ -56,16 +68,19 @@ def explained(broken: BrokenSetting, location: str) -> ConfigurationError:
             key=key,
             remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
         )
-    rule = broken.rule.removeprefix("Value error, ")
-    return ConfigurationError(rule[:1].lower() + rule[1:], location=location, key=key, remedy=_meaning(top, path))
+    rule = broken.rule.removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    rule, setting = _RULES.get(broken.kind, rule), _setting(top, path)
+    if broken.kind == "string_pattern_mismatch" and setting is not None and setting.title:
+        rule = f"must be {setting.title}"
+    meaning = f"It means: {setting.description}." if setting is not None and setting.description else ""
+    return ConfigurationError(rule[:1].lower() + rule[1:], location=location, key=key, remedy=meaning)
 
 
-def _meaning(top: str, path: Sequence[str]) -> str:
-    setting = Profile.model_fields.get(top)
+def _setting(top: str, path: Sequence[str]) -> FieldInfo | None:
     table, fields = _TABLES.get(top), _fields_within(path)
     if table is not None and fields and fields[0] in table.model_fields:
-        setting = table.model_fields[fields[0]]
-    return f"It means: {setting.description}." if setting and setting.description else ""
+        return table.model_fields[fields[0]]
+    return Profile.model_fields.get(top)
 
 
 def _fields_within(path: Sequence[str]) -> list[str]:

@@ -20,7 +20,8 @@ class ConfigurationError(Exception):
         self.remedy = remedy
         where = ": ".join(part for part in (location, key) if part)
         text = f"{where}: {rule}" if where else rule
-        super().__init__(f"{text}. {remedy}" if remedy else text)
+        ending = "" if text.endswith("?") else "."
+        super().__init__(f"{text}{ending} {remedy}" if remedy else text)
 
 
 class NoProfile(ConfigurationError):

@@ -39,6 +39,7 @@ class CredentialSource(StrictSettings):
     prefix: str = Field(
         default="TRADETUI",
         pattern=r"^[A-Z][A-Z0-9_]*$",
+        title="capitals, digits and _, such as TRADETUI",
         description="environment: read from PREFIX_API_KEY, PREFIX_API_SECRET and PREFIX_PASSPHRASE",
     )
     command: tuple[str, ...] = Field(
@@ -95,6 +96,7 @@ class Profile(StrictSettings):
     uid: str | None = Field(
         default=None,
         pattern=r"^[0-9A-Za-z_-]{1,64}$",
+        title="1 to 64 letters, digits, - or _",
         description="the account's user ID, where the exchange does not report it; profiles with one UID share rate "
         "limits, journal, lock and archive",
     )
@@ -113,6 +115,7 @@ class Profile(StrictSettings):
     locale: str = Field(
         default="en-US",
         pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+        title="a language such as en-US or zh-CN",
         description="language of the exchange's messages",
     )
     intervals: Intervals = Field(default=Intervals(), description="seconds between polls, by panel")

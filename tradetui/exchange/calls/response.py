@@ -212,7 +212,7 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     if status >= 500:
         return Busy(
             f"HTTP status {status}, {answer.unreadable}",
-            remedy="The screen reads again by itself; run a command again.",
+            remedy="A running session goes on reading; run a command again.",
             **error_fields,
         )
     if status == 404:
@@ -228,13 +228,13 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
 
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     remedies = {
-        TransportErrorKind.CONNECT: "Check the network and base_url; the screen reads again by itself.",
-        TransportErrorKind.NAME: "Check base_url and this machine's name service; the screen reads again by itself.",
-        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; the screen reads again by itself.",
+        TransportErrorKind.CONNECT: "Check the network and base_url; a running session goes on reading.",
+        TransportErrorKind.NAME: "Check base_url and this machine's name service; a running session goes on reading.",
+        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; a running session goes on reading.",
         TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
-        TransportErrorKind.TIME_OUT: "Check the network; the screen reads again by itself.",
-        TransportErrorKind.BROKEN: "The screen reads again by itself; run a command again.",
-        TransportErrorKind.POOL: "The screen reads again by itself; if this lasts, restart and keep the log.",
+        TransportErrorKind.TIME_OUT: "Check the network; a running session goes on reading.",
+        TransportErrorKind.BROKEN: "A running session goes on reading; run a command again.",
+        TransportErrorKind.POOL: "A running session goes on reading; if this lasts, restart and keep the log.",
     }
     if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
