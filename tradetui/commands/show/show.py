@@ -33,6 +33,7 @@ from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter
+    from tradetui.exchange.client import ExchangeReader
 
 ROWS_AT_A_TIME = 25
 """Rows written before what comes in from the exchange is looked at."""
@@ -82,12 +83,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
             if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
-                from tradetui.commands.show.funding import write_funding
-
-                request, now_ms = requests[0][0], client.server_clock.now_ms
-                period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=progress.cut)
-                product_types = [ProductType(group[0].product_type) for group in requests]
-                await write_funding(client, writer, product_types, *period, options.symbol)
+                await _write_funding(options, client, writer, requests, span, cut=progress.cut)
         except BrokenPipeError:
             raise
         except Exception as problem:
@@ -98,17 +94,30 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     if failure is not None:
         return report(failure)
     _say_what_is_left_out(options, progress)
-    if progress.undecodable_rows:
-        say(
-            f"tradetui: not shown, since unreadable: {counted(progress.undecodable_rows, 'row')}. "
-            "`tradetui doctor` says more."
-        )
-        return ATTENTION
+    has_unknown = False
     if options.format == BITTYTAX:
+        has_unknown = bool(writer.unknown)
         for remark in writer.remarks():
             say(f"tradetui: {remark}")
-        return ATTENTION if writer.unknown else DONE
-    return DONE
+    return ATTENTION if progress.undecodable_rows or has_unknown else DONE
+
+
+async def _write_funding(
+    options: argparse.Namespace,
+    client: ExchangeReader,
+    writer: BittyTaxWriter,
+    requests: list[list[Any]],
+    span: ReadSpan | None,
+    *,
+    cut: bool,
+) -> None:
+    """The funding of the period of the fills, which no fill shows."""
+    from tradetui.commands.show.funding import write_funding
+
+    request, now_ms = requests[0][0], client.server_clock.now_ms
+    period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=cut)
+    product_types = [ProductType(group[0].product_type) for group in requests]
+    await write_funding(client, writer, product_types, *period, options.symbol)
 
 
 def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress) -> None:
@@ -119,6 +128,9 @@ def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress
         say(f"tradetui: these are the newest {newest}; there are more: {way}.")
     elif progress.may_be_cut:
         say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
+    if progress.undecodable_rows:
+        unreadable = counted(progress.undecodable_rows, "row")
+        say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")
 
 
 def _period_of_funding(
