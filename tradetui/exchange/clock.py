@@ -69,11 +69,12 @@ class SystemClock:
 class LoopClock:
     """The event loop's time, so that virtual time drives everything; the wall shows `start_ms` at first use.
 
-    Two clocks of one `boot` are compared as two processes of one boot are.
+    Two of these clocks are compared as two processes of one boot are.
     """
 
-    def __init__(self, start_ms: int, boot: str = "virtual") -> None:
-        self.boot = boot
+    boot = "virtual"
+
+    def __init__(self, start_ms: int) -> None:
         self._start_ms = start_ms
         self._origin: float | None = None
 

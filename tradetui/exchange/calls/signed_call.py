@@ -45,6 +45,8 @@ BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited with the request's time stamp (ms) just before its first byte; if it raises, nothing is sent."""
 Connect: TypeAlias = Callable[[], Awaitable[Transport]]
 
+_WRITE_GRACE_S = 2.0
+"""How long the end waits for the reply to a write under way."""
 _PATIENCE_S = 5.0
 """How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
 
@@ -134,13 +136,13 @@ class SignedCalls:
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
 
-    async def aclose(self, *, write_grace_s: float = 2.0) -> None:
+    async def aclose(self) -> None:
         """Drop the reads at once, give a write under way a moment to be answered, and close."""
         self._closed = True
         reads = [task for task, writes in self._running.items() if not writes]
         writes = [task for task, writes in self._running.items() if writes]
         if writes:
-            await asyncio.wait(writes, timeout=write_grace_s)
+            await asyncio.wait(writes, timeout=_WRITE_GRACE_S)
         for task in (*reads, *writes):
             task.cancel()
         await asyncio.gather(*reads, *writes, return_exceptions=True)

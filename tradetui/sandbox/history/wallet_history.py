@@ -27,6 +27,7 @@ _OTHER_BILLS = (
     ("convert", "transfer-in"),
     ("financial", "transfer-out"),
 )
+_TRANSFERS = 260
 _OUT = frozenset({"withdraw", "sell", "transfer-out", "system lock", "user lock", "deduction of handling fee"})
 
 
@@ -130,12 +131,10 @@ def convert_book(chance: random.Random, ids: Identifiers, now_ms: int, count: in
     return rows
 
 
-def transfer_book(
-    uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int, count: int = 260
-) -> list[dict[str, Any]]:
+def transfer_book(uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
     """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
     rows: list[dict[str, Any]] = []
-    for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(count)):
+    for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(_TRANSFERS)):
         recent = now_ms - moment < DAY_MS // 2
         rows.append(
             {
