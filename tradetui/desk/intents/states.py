@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tradetui.exchange.clock import Moment
 
@@ -62,8 +61,7 @@ class WrongStep(Exception):
     """A step the state machine does not have; a fault of this program."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One step: the state reached, when (Unix ms, for display only), and the details of it.
 
     `boot` and `monotonic_s` say when by a clock that never steps; `owner` is the process that wrote it, by the name
@@ -81,8 +79,7 @@ class Event:
     chain: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Intent:
+class Intent(NamedTuple):
     """An intent with every step so far. Secret fields are stored as `***`."""
 
     id: str

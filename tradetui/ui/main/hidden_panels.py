@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual import events
 from textual.content import Content
@@ -23,14 +22,13 @@ _SHORTEST_HEADLINE: Final = 8
 """Cells of a headline below which it says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenPanel:
+class HiddenPanel(NamedTuple):
     """One panel: `key` opens it; `has_trouble` marks one whose rows are old or failed."""
 
     name: str
     key: str
     title: str
-    count: str
+    row_count: str
     headline: str
     has_trouble: bool
 
@@ -38,7 +36,7 @@ class HiddenPanel:
     def label(self) -> str:
         """What it is called, and how many rows it has."""
         # A headline that begins with a figure counts by itself: "9 waiting".
-        count = "" if self._counts_itself else self.count
+        count = "" if self._counts_itself else self.row_count
         return " ".join(filter(None, (self.key, self.title, count))) + ("!" if self.has_trouble else "")
 
     @property
