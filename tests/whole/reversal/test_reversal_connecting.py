@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tradetui.desk.intents.journal.journal_fault import JournalFault
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Target
@@ -21,6 +22,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
 )
+from tradetui.storage.sqlite_file import FileLost
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
@@ -90,6 +92,22 @@ async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeyp
         with pytest.raises(NotConfirmed, match="trading was locked before it was sent"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0 and not on.execution.unsettled()
+
+
+async def test_a_journal_that_is_lost_while_connecting_is_said_and_nothing_is_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+
+        async def lose() -> None:
+            on.execution.intents._fails(JournalFault.UNREADABLE, FileLost("journal.sqlite", "it is gone"))
+
+        connecting(monkeypatch, lose)
+        preview = await on.execution.preview(LONG)
+        with pytest.raises(NotConfirmed, match=r"^The journal cannot be used: .*it is gone"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0
 
 
 async def test_taken_back_while_connecting_it_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -312,7 +312,7 @@ async def _proven(read: Callable[[], Awaitable[bool]]) -> bool:
 
 
 def _in_words(problem: BaseException) -> str:
-    if isinstance(problem, ExchangeError):
+    if isinstance(problem, ExchangeError | Withheld):
         return str(problem)
     if isinstance(problem, asyncio.CancelledError):
         return "it was interrupted"
