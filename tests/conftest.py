@@ -6,7 +6,8 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,18 @@ def pytest_asyncio_loop_factories(item: pytest.Item) -> dict[str, Callable[[], a
     return {"real": SetAheadLoop}
 
 
-@pytest.fixture(autouse=True)
-def own_state_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's state, runtime and scratch directories, for this process and those that it starts and may kill."""
+@pytest.fixture(scope="session")
+def state_dirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Directories of each test in one of their own: pytest would number each by looking at all the others."""
     directory = tmp_path_factory.mktemp("state")
+    return (directory / str(number) for number in count())
+
+
+@pytest.fixture(autouse=True)
+def own_state_dir(state_dirs: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's state, runtime and scratch directories, for this process and those that it starts and may kill."""
+    directory = next(state_dirs)
+    directory.mkdir()
     monkeypatch.setenv("TRADETUI_STATE_DIR", str(directory))
     monkeypatch.setenv("XDG_STATE_HOME", str(directory))  # where a test hands over an environment of its own
     monkeypatch.setenv("TRADETUI_RUNTIME_DIR", str(directory / "run"))
