@@ -12,7 +12,7 @@ from tests.whole.lives.lives_mutations import MUTATIONS, Mutation
 from tests.whole.lives.plan import Plan
 
 SUITE_LIVES = 300
-"""The lives of the suite: `test_lives.py` runs every one of them without a fault."""
+"""The lives of the suite: `test_lives.py` shows that none of them breaks a promise without a fault."""
 
 
 def plans_for(mutation: Mutation) -> Iterator[Plan]:
@@ -24,7 +24,4 @@ def plans_for(mutation: Mutation) -> Iterator[Plan]:
 def test_a_fault_put_back_breaks_a_promise(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutation = MUTATIONS[name]
     mutation.put_back(monkeypatch.setattr)
-    shown_by = next((plan for plan in plans_for(mutation) if live(plan).broken), None)
-    monkeypatch.undo()
-    assert shown_by is not None, f"{name} is not seen in {SUITE_LIVES} lives"
-    assert not live(shown_by).broken, f"life {shown_by.seed} breaks a promise without it too"
+    assert any(live(plan).broken for plan in plans_for(mutation)), f"{name} is not seen in {SUITE_LIVES} lives"
