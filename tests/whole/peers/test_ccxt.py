@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,14 @@ import pytest
 from tests.optional_packages import import_optional
 from tests.whole.peers.sandbox_program import key_of, sandbox_program, show
 
-ccxt = import_optional("ccxt.async_support")
-
 ROOT = Path(__file__).parents[3]
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
+
+
+@cache
+def ccxt() -> Any:
+    """The client, whose import takes half a second of every process that would import it to collect its tests."""
+    return import_optional("ccxt.async_support")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +33,7 @@ def server() -> Iterator[dict[str, Any]]:
 def ask(server: dict[str, Any], question: Callable[[Any], Awaitable[Any]], **changed: Any) -> Any:
     async def run() -> Any:
         key = key_of(server, "hedge")
-        client = ccxt.bitget(
+        client = ccxt().bitget(
             {"apiKey": key["api_key"], "secret": key["secret"], "password": key["passphrase"], **changed}
         )
         client.urls["api"] = dict.fromkeys(client.urls["api"], server["base_url"])
@@ -127,7 +132,7 @@ def test_the_spot_ledger(server: dict[str, Any]) -> None:
 
 
 def test_a_wrong_secret_is_an_authentication_error(server: dict[str, Any]) -> None:
-    with pytest.raises(ccxt.AuthenticationError):
+    with pytest.raises(ccxt().AuthenticationError):
         ask(server, lambda client: client.fetch_positions(), secret="wrong")
 
 
@@ -137,5 +142,5 @@ def test_too_many_calls_are_a_rate_limit_error(server: dict[str, Any]) -> None:
         await asyncio.gather(*(client.fetch_positions() for _ in range(20)))
 
     # Its table of codes has 429 as DDoSProtection, the same error as for the live exchange.
-    with pytest.raises((ccxt.RateLimitExceeded, ccxt.DDoSProtection)):
+    with pytest.raises((ccxt().RateLimitExceeded, ccxt().DDoSProtection)):
         ask(server, many)
