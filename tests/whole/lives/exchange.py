@@ -24,6 +24,8 @@ from tests.whole.lives.plan import IdOn, Matching, Plan
 API_KEY, SECRET, PASSPHRASE = "bg_second_exchange", "second-secret", "secondpass"
 STAMP_OFF_MS = 30_000
 REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
+PUBLIC_PATHS = ("/api/v2/public/", "/api/v2/mix/market/")
+"""What is offered below them is read without a key."""
 FOUND_AFTER_S = 3.0
 """Whatever else lags, an order that was taken is known to order detail after so long."""
 
@@ -89,6 +91,8 @@ class SecondExchange:
                 "/api/v2/mix/account/account": self._account,
                 "/api/v2/mix/market/contracts": self._contracts,
                 "/api/v2/mix/market/ticker": self._ticker,
+                "/api/v2/mix/market/tickers": self._tickers,
+                "/api/v2/mix/market/current-fund-rate": self._funding_rates,
                 "/api/v2/spot/account/info": self._info,
                 "/api/v2/public/time": self._time,
             }
@@ -131,7 +135,8 @@ class SecondExchange:
 
     def _authenticate(self, request: Request) -> None:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        if request.path == "/api/v2/public/time" and "access-key" not in headers:
+        is_public = request.path.startswith(PUBLIC_PATHS) and request.path in self._routes
+        if is_public and "access-key" not in headers:
             return
         stamp = headers.get("access-timestamp", "")
         signed = f"{stamp}{request.method}{request.target}".encode() + request.body
@@ -433,6 +438,12 @@ class SecondExchange:
 
     def _ticker(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
         return [ticker_row(query.get("symbol", "BTCUSDT").upper(), self.clock.now_ms())]
+
+    def _tickers(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
+        return [ticker_row(symbol, self.clock.now_ms()) for symbol in PRICES]
+
+    def _funding_rates(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
+        return [{"symbol": symbol, "fundingRate": "0.0001", "fundingRateInterval": "8"} for symbol in PRICES]
 
     def _info(self, query: Mapping[str, str]) -> dict[str, Any]:
         return account_info()
