@@ -131,17 +131,19 @@ def test_each_change_has_what_it_was_and_what_it_is(
         ("crossed", "10", []),
         ("CROSSED", "10.0", []),
         (None, None, []),
-        ("isolated", "10", ["margin mode crossed → isolated"]),
-        ("crossed", "50", ["leverage 10x → 50x"]),
+        ("isolated", "10", ["margin mode{leg} crossed → isolated"]),
+        ("crossed", "50", ["leverage{leg} 10x → 50x"]),
     ],
 )
 def test_another_margin_mode_or_leverage_of_the_leg_is_a_change(
     margin_mode: str | None, leverage: str | None, sentences: list[str]
 ) -> None:
-    leg = position("short", "0.0943")
-    before = shown(SHORT_LEG, position=replace(leg, margin_mode="crossed", leverage=Decimal(10)))
-    now = replace(leg, margin_mode=margin_mode, leverage=None if leverage is None else Decimal(leverage))
-    assert list(map(str, changes(before, shown(SHORT_LEG, position=now)))) == sentences
+    reversed_leg, other_leg = position("short", "0.0943"), position("long", "0.1214")
+    for leg, name in ((reversed_leg, ""), (other_leg, " LONG")):
+        was = replace(leg, margin_mode="crossed", leverage=Decimal(10))
+        now = replace(leg, margin_mode=margin_mode, leverage=None if leverage is None else Decimal(leverage))
+        changed = changes(shown(SHORT_LEG, positions=(was,)), shown(SHORT_LEG, positions=(now,)))
+        assert list(map(str, changed)) == [sentence.replace("{leg}", name) for sentence in sentences]
 
 
 def test_a_change_of_mode_is_named() -> None:

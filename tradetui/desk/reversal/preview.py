@@ -171,7 +171,7 @@ _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that is not as it was shown. `row` is the order's id, or the request's field, that it is about.
+    """One fact that is not as it was shown. `row` is the order's id, the request's field or the other leg it is about.
 
     `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all that is held where
     the side or the mode is another one.
@@ -193,7 +193,7 @@ class Change:
                 return f"{self.fact}: {now}"
             case ChangedFact.ORDER_GONE:
                 return f"{self.fact}: {before}"
-        name = f"{self.fact} {self.row}" if self.fact is ChangedFact.REQUEST else str(self.fact)
+        name = f"{self.fact} {self.row}".rstrip()
         if self.fact in _SIZES:
             before, now = (grouped_digits(Decimal(size)) for size in (before, now))
         return f"{name} {before} → {now}"
@@ -214,8 +214,10 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.PRODUCT_TYPE, str(shown.wish.product_type), str(now.wish.product_type))
     if old.mode is not new.mode:
         yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
-    if old.position is not None and new.position is not None:
-        yield from _changed_margin(old.position, new.position)
+    now_held = {leg.leg: leg for leg in new.positions if leg.symbol == new.target.symbol}
+    for leg in old.positions:
+        if leg.symbol == old.target.symbol and leg.leg in now_held:
+            yield from _changed_margin(leg, now_held[leg.leg], is_reversed=leg.is_long == shown.reverses_long)
     held = tuple(_changed_holdings(shown, now))
     yield from held
     before_fields, now_fields = _fields(shown), _fields(now)
@@ -235,12 +237,14 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.NOTIONAL, f"{old.notional:,.2f}", f"{new.notional:,.2f}")
 
 
-def _changed_margin(before: Position, now: Position) -> Iterator[Change]:
-    """What the margin of the leg rests on; what either reading does not tell is no change."""
+def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> Iterator[Change]:
+    """What the margin of a leg rests on; what either reading does not tell is no change."""
+    leg = "" if is_reversed else before.shown_leg.upper()
     if before.margin_mode and now.margin_mode and not same(before.margin_mode, now.margin_mode):
-        yield Change(ChangedFact.MARGIN_MODE, before.margin_mode, now.margin_mode)
+        yield Change(ChangedFact.MARGIN_MODE, before.margin_mode, now.margin_mode, leg)
     if before.leverage and now.leverage and before.leverage != now.leverage:
-        yield Change(ChangedFact.LEVERAGE, f"{exact_digits(before.leverage)}x", f"{exact_digits(now.leverage)}x")
+        was, leverage = (f"{exact_digits(times)}x" for times in (before.leverage, now.leverage))
+        yield Change(ChangedFact.LEVERAGE, was, leverage, leg)
 
 
 def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:

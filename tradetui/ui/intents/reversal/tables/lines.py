@@ -134,9 +134,8 @@ def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Cont
         return
     figures = figures_of(preview)
     leverage = f"leverage {number(position.leverage)}x" if position.leverage else "leverage not known"
-    changed = ", ".join(filter(None, map(marks.was, (ChangedFact.MARGIN_MODE, ChangedFact.LEVERAGE))))
     margin = f"{position.margin_mode or 'margin mode not known'}, {leverage}"
-    yield _marked(hanging_line("margin", margin), changed or None)
+    yield _marked(hanging_line("margin", margin), marks.were(ChangedFact.MARGIN_MODE, ChangedFact.LEVERAGE))
     source = "as the exchange reports" if isinstance(position.source, Reported) else "summed from fills"
     yield hanging_line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
     if position.locked:

@@ -105,3 +105,8 @@ class Marks:
         """`size was 0.2934`, None where it has not changed."""
         before = self.before(fact, row)
         return None if before is None else f"{row or fact} was {before}"
+
+    def were(self, *facts: ChangedFact) -> str | None:
+        """`leverage was 10x, leverage SHORT was 5x`: these facts of every row, None where none has changed."""
+        changed = ((fact, row, before) for (fact, row), before in self._before.items() if fact in facts)
+        return ", ".join(f"{fact} {row}".rstrip() + f" was {before}" for fact, row, before in changed) or None
