@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.table import TableName
-from tradetui.ui.table.cells import cells_of, fitted
+from tradetui.ui.table.cells import cells_of, fitted, whole_parts
 
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
@@ -47,7 +47,8 @@ class HiddenPanel(NamedTuple):
         """Label and headline; the headline cut to so many cells with an ellipsis, or left out where it says nothing."""
         headline = self.headline
         if headline_cells is not None and headline_cells < cells_of(headline):
-            headline = fitted(headline, headline_cells, right=False) if headline_cells >= _SHORTEST_HEADLINE else ""
+            shortened = fitted(whole_parts(headline, headline_cells), headline_cells, right=False).rstrip()
+            headline = shortened if headline_cells >= _SHORTEST_HEADLINE else ""
         return f"{self.label}{self.between}{headline}" if headline else self.label
 
     @property

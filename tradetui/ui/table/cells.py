@@ -14,6 +14,8 @@ from tradetui.ui.table.column_layout import GAP, ColumnLayout, ColumnNeed, lay_o
 from tradetui.wire.text.sanitize import scrub
 
 ELLIPSIS: Final = "…"
+_BETWEEN_PARTS: Final = " · "
+_MORE: Final = f" {ELLIPSIS}"
 WIDEST_NUMBER: Final = 28
 WIDEST_TEXT: Final = 120
 ROWS_KEPT: Final = 512
@@ -204,3 +206,13 @@ def fitted(text: str, width: int, *, right: bool) -> str:
             return ELLIPSIS.rjust(width)
         return cut
     return " " * (width - length) + text if right else text + " " * (width - length)
+
+
+def whole_parts(note: str, room: int) -> str:
+    """The parts of a note that fit, with an ellipsis behind them where others do not; all of it if none fits."""
+    if cells_of(note) <= room:
+        return note
+    *parts, _ = note.split(_BETWEEN_PARTS)
+    while parts and cells_of(_BETWEEN_PARTS.join(parts)) + len(_MORE) > room:
+        parts.pop()
+    return f"{_BETWEEN_PARTS.join(parts)}{_MORE}" if parts else note

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.rows.row_source import RowT, Sort
-from tradetui.ui.table.cells import ELLIPSIS, Cells, Drawn, cells_of, fitted
+from tradetui.ui.table.cells import Cells, Drawn, fitted, whole_parts
 from tradetui.ui.table.column_layout import ColumnLayout
 
 MARGIN: Final = 1
@@ -27,8 +27,6 @@ CURSOR: Final = "cursor"
 CURSOR_CELL: Final = "cursor-cell"
 RULE: Final = "rule"
 NOTE: Final = "note"
-_BETWEEN_PARTS: Final = " · "
-_MORE: Final = f" {ELLIPSIS}"
 
 
 class _Look(NamedTuple):
@@ -209,13 +207,3 @@ def _gap_after(layout: ColumnLayout, slot: int) -> int:
     if slot + 1 == len(layout.starts):
         return 0
     return layout.starts[slot + 1] - layout.starts[slot] - layout.widths[slot]
-
-
-def whole_parts(note: str, room: int) -> str:
-    """The parts of a note that fit, with an ellipsis behind them where others do not; all of it if none fits."""
-    if cells_of(note) <= room:
-        return note
-    *parts, _ = note.split(_BETWEEN_PARTS)
-    while parts and cells_of(_BETWEEN_PARTS.join(parts)) + len(_MORE) > room:
-        parts.pop()
-    return f"{_BETWEEN_PARTS.join(parts)}{_MORE}" if parts else note
