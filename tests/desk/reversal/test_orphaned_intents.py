@@ -159,7 +159,7 @@ async def test_the_call_of_a_process_taken_for_dead_ends_when_it_says_so_itself(
     await sender.step("tt-0", last_word, {})
     await asyncio.sleep(30)
     async with scene() as on:
-        tracker = OutcomeTracker(on.execution._reads, on.execution._evidence, other, LoopClock(START_MS))
+        tracker = OutcomeTracker(on.execution._reads, on.execution._market_state, other, LoopClock(START_MS))
         assert tracker.waited_s(await other.read("tt-0")) == 30
 
 

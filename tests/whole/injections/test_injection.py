@@ -21,8 +21,7 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, se
 from tradetui.desk import task_groups
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import ENDED, Intent, State, WrongStep
-from tradetui.desk.reversal import execution, intent_watch, sending
-from tradetui.desk.reversal import market_state as evidence
+from tradetui.desk.reversal import execution, intent_watch, market_state, sending
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Sent
@@ -43,7 +42,7 @@ MODULES = (
     task_groups,
     outcome_tracker,
     order_reads,
-    evidence,
+    market_state,
     writes,
     calls,
 )

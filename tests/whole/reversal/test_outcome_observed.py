@@ -585,7 +585,7 @@ async def test_a_position_with_an_unknown_word_is_not_reversed(
     async with scene(mode) as on:
         on.hold(long="2")
         position_rows_with(monkeypatch, **{field: word})
-        (position,) = (await on.execution._evidence.held(USDT, SYMBOL)).positions
+        (position,) = (await on.execution._market_state.held(USDT, SYMBOL)).positions
         if field == "holdSide":
             assert position.shown_leg == word and position.is_long is None
         preview = await on.execution.preview(on.execution.target_of(position))

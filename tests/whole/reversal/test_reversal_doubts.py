@@ -41,14 +41,14 @@ def states(on: Scene) -> list[State]:
 @asynccontextmanager
 async def frozen_holdings(on: Scene, patch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Positions and fills stand still, as a server that lags shows them."""
-    evidence = on.execution._evidence
-    held = await evidence.held(USDT, SYMBOL)
+    market_state = on.execution._market_state
+    held = await market_state.held(USDT, SYMBOL)
 
     async def as_before(*_: object) -> object:
         return held
 
     with patch.context() as frozen:
-        frozen.setattr(evidence, "held", as_before)
+        frozen.setattr(market_state, "held", as_before)
         yield
 
 
@@ -143,10 +143,10 @@ async def test_nothing_is_sent_on_what_was_read_too_long_ago(
 ) -> None:
     async with scene() as on:
         on.hold(long="2")
-        execution, evidence = on.execution, on.execution._evidence
+        execution, market_state = on.execution, on.execution._market_state
         preview = await execution.preview(LONG)
         if what == "reading":
-            monkeypatch.setattr(evidence, "held", slow(evidence.held, 3.5, count()))
+            monkeypatch.setattr(market_state, "held", slow(market_state.held, 3.5, count()))
         else:
             monkeypatch.setattr(execution.intents, what, slow(getattr(execution.intents, what), 3.5, count()))
         with pytest.raises(NotConfirmed, match=r"3\.5 s before sending, and 3 s is the limit"):
@@ -297,7 +297,7 @@ async def test_a_lock_that_others_do_not_see_is_told_and_written_later(
 
 async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
     async with scene(core_only=True, clear=False) as on:
-        held = await on.execution._evidence.held(USDT, SYMBOL)
+        held = await on.execution._market_state.held(USDT, SYMBOL)
         side = (
             Side.BUY
             if any(position.symbol == SYMBOL and position.is_long for position in held.positions)

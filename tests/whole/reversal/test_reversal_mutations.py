@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_cases import check_cases
-from tradetui.desk.reversal import market_state as evidence
+from tradetui.desk.reversal import market_state
 from tradetui.sandbox import exchange_state as exchange_state
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.execution.reversal import decide
@@ -30,7 +30,7 @@ def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPat
             results = tuple(replace(result, after=change(plan)) for result in plan.results)
             return replace(plan, results=results)
 
-        patch.setattr(evidence, "plan_reversal", wrong)
+        patch.setattr(market_state, "plan_reversal", wrong)
 
     return mutate
 
@@ -93,11 +93,11 @@ MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the existing leg dropped": planned(only_hedge(dropped)),
     "sides swapped": swapped,
     "size not capped": planned(uncapped),
-    "closed but not opened": done(lambda steps, wanted: replace(steps, open=Decimal(0))),
-    "opened twice": done(lambda steps, wanted: replace(steps, open=steps.open * 2)),
+    "closed but not opened": done(lambda steps, wanted: steps._replace(open=Decimal(0))),
+    "opened twice": done(lambda steps, wanted: steps._replace(open=steps.open * 2)),
     "net halved": planned(halved),
     "wrong leg": planned(only_hedge(wrong_leg)),
-    "size ignored": done(lambda steps, wanted: replace(steps, close=steps.closing.size, open=steps.closing.size)),
+    "size ignored": done(lambda steps, wanted: steps._replace(close=steps.closing.size, open=steps.closing.size)),
 }
 
 

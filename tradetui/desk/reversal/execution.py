@@ -58,9 +58,9 @@ class Execution:
         self._client = client
         self._settings = settings
         self._clock = clock
-        self._evidence = MarketState(client, settings, clock)
-        self._reads = OrderReads(client, self._evidence)
-        self._tracker = OutcomeTracker(self._reads, self._evidence, self.intents, clock)
+        self._market_state = MarketState(client, settings, clock)
+        self._reads = OrderReads(client, self._market_state)
+        self._tracker = OutcomeTracker(self._reads, self._market_state, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
         self._tasks = BackgroundTasks()
         self._followed = FollowedReversals(self._tracker, clock, self._tasks)
@@ -124,11 +124,11 @@ class Execution:
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.look()
-        return await self._evidence.preview(target)
+        return await self._market_state.preview(target)
 
     async def _read_again(self, shown: Preview) -> Preview:
         await self.intents.look()
-        return await self._evidence.again(shown)
+        return await self._market_state.again(shown)
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""

@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.calls.request_variants import Dialect
+from tradetui.exchange.calls.request_variants import Dialect, RequestVariant
 from tradetui.exchange.calls.response import read_result
 from tradetui.exchange.errors import (
     AuthenticationFailed,
@@ -58,17 +58,17 @@ class Reads:
     async def read(self, endpoint: Endpoint, request: Request[Any], priority: Priority) -> Reply[Any]:
         """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
         self._capabilities.check(endpoint)
-        manner = self._dialect.manner(endpoint, request)
+        variant = RequestVariant(self._dialect, endpoint, request)
         again = 1 if priority is Priority.INTERACTIVE else 0
         first: ExchangeError | None = None
         while True:
-            answer = await self._calls.call(endpoint, priority, query=manner.query(), sign_decoded=manner.decoded)
+            answer = await self._calls.call(endpoint, priority, query=variant.query(), sign_decoded=variant.decoded)
             result = read_result(endpoint, answer)
             if isinstance(result, Reply):
-                manner.worked()
+                variant.worked()
                 self._capabilities.answered(endpoint)
                 return result
-            if manner.change_after(result):
+            if variant.change_after(result):
                 first = first or result
                 continue
             if again and self._may_pass(result):

@@ -23,10 +23,6 @@ class Dialect:
         self.signs_decoded = False
         self._live_words: set[tuple[str, str]] = set()
 
-    def manner(self, endpoint: Endpoint, request: Request[Any]) -> RequestVariant:
-        """How to begin saying this request."""
-        return RequestVariant(self, endpoint, request)
-
     def prefers_live(self, endpoint: Endpoint, parameter: str) -> bool:
         """Whether the live exchange's words were what worked for this parameter."""
         return (endpoint.name, parameter) in self._live_words

@@ -40,9 +40,9 @@ class OrderReading:
 class OrderReads:
     """Looks at one account's reversals; keeps which orders are known to be somebody else's."""
 
-    def __init__(self, client: ExchangeReader, evidence: MarketState) -> None:
+    def __init__(self, client: ExchangeReader, market_state: MarketState) -> None:
         self._client = client
-        self._evidence = evidence
+        self._market_state = market_state
         self._sources: dict[str, str] = {}
 
     async def order(self, wish: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
@@ -75,18 +75,18 @@ class OrderReads:
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
             return OrderReading(OrderAnswer.NOT_TOLD)
-        self._evidence.seen_orders.remember(client_oid, detail.order_id, detail.size)
+        self._market_state.seen_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
     async def is_pending(self, wish: ReversalParams, client_oid: str) -> bool:
         """Whether an order of our own clientOid is pending, live or partially filled; raises `ExchangeError`."""
-        orders = await self._evidence.orders(wish.product_type, wish.symbol)
+        orders = await self._market_state.orders(wish.product_type, wish.symbol)
         return any(order.client_oid == client_oid for order in orders)
 
     async def has_effect(self, sent: Sent) -> bool:
         """Whether what was planned is held now, or an order among the new fills closed it; raises `ExchangeError`."""
         plan, wish = sent.plan, sent.plan.wish
-        held = await self._evidence.held(wish.product_type, wish.symbol)
+        held = await self._market_state.held(wish.product_type, wish.symbol)
         if traded_as_planned(plan, new_fills(held.fills, sent)):
             return True
         if _unreadable(held, wish.symbol):
@@ -109,8 +109,8 @@ class OrderReads:
         """
         wish = sent.plan.wish
         order = await self.order(wish, sent.intent, replied_order_id)
-        orders = await self._evidence.orders(wish.product_type, wish.symbol)
-        seen_orders = self._evidence.seen_orders
+        orders = await self._market_state.orders(wish.product_type, wish.symbol)
+        seen_orders = self._market_state.seen_orders
         for row in orders:
             if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
                 seen_orders.remember(sent.intent, row.order_id, row.size)
@@ -120,7 +120,7 @@ class OrderReads:
         if order.detail is not None:
             order_size = order.detail.size or order_size
         pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
-        held = await self._evidence.held(wish.product_type, wish.symbol)
+        held = await self._market_state.held(wish.product_type, wish.symbol)
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)

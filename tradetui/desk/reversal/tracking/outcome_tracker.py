@@ -75,9 +75,9 @@ class _Search:
 class OutcomeTracker:
     """Follows reversals of one account, and writes what settles them into the journal."""
 
-    def __init__(self, reads: OrderReads, evidence: MarketState, intents: Intents, clock: Clock) -> None:
+    def __init__(self, reads: OrderReads, market_state: MarketState, intents: Intents, clock: Clock) -> None:
         self._reads = reads
-        self._evidence = evidence
+        self._market_state = market_state
         self._intents = intents
         self._clock = clock
         self._pending: dict[str, str] = {}
@@ -255,7 +255,7 @@ class OutcomeTracker:
         progress = replace(progress, came_true=came_true)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
-                aftermath = await self._evidence.aftermath(sent.plan, held, seen.positions, classification.fills)
+                aftermath = await self._market_state.aftermath(sent.plan, held, seen.positions, classification.fills)
         except Exception as problem:
             aftermath = Aftermath(
                 actuals=reversal_actuals(sent.plan, classification.fills, seen.positions, None, None),
