@@ -77,6 +77,22 @@ async def test_several_processes_together_stay_within_the_limit_and_each_gets_a_
 
 
 @pytest.mark.looptime
+async def test_calls_made_before_the_account_was_known_count_for_it(tmp_path: Path) -> None:
+    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(3)
+    held = [await budget.acquire(endpoint, Priority.INTERACTIVE) for _ in range(2)]
+    unrelated = await other.acquire(endpoint, Priority.INTERACTIVE)
+    budget.account = "account of this key"
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+    for permit in held:
+        permit.replied()
+    replied_at = now()
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() - replied_at >= 1.0
+    unrelated.replied()
+
+
+@pytest.mark.looptime
 async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
     processes = [shared(tmp_path, i) for i in range(4)]
     endpoint = limited(10)

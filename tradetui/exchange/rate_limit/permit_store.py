@@ -229,6 +229,14 @@ class PermitStore:
             if use.counted is not None:
                 self._addresses.unused(use.counted)
 
+    def rename_account(self, before: str, after: str) -> None:
+        """Count this process's uses for another account, which its own is known to be."""
+        with transaction(self._base):
+            self._base.execute(
+                "update uses set key = ? || substr(key, ?) where owner = ? and substr(key, 1, ?) = ?",
+                (after, len(before) + 1, self._owner, len(before) + 1, f"{before}|"),
+            )
+
     def _when(
         self, rows: list[tuple[int, int, str]], allowance: Quota, allowed: int, *, feed: bool, now: float
     ) -> tuple[float | None, float]:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -60,7 +61,7 @@ class SharedBudget:
         random: Random | None = None,
         inline: bool = False,
     ) -> None:
-        self.account = account
+        self._account = account
         self.account_kind = account_kind
         self.shared = True
         self.file = BudgetFile(directory, inline=inline)
@@ -75,6 +76,18 @@ class SharedBudget:
         self._local: LocalBudget | None = None
         self._pools: dict[str, SharedPool] = {}
         self._closed = False
+
+    @property
+    def account(self) -> str:
+        """Under whose name calls are counted."""
+        return self._account
+
+    @account.setter
+    def account(self, name: str) -> None:
+        before, self._account = self._account, name
+        if name != before and self.file.is_open and self._local is None:
+            # The exchange has counted what is under way and cooling for the account that it turns out to be.
+            self.file.run(partial(self.file.store.rename_account, before, name)).add_done_callback(_log_failure)
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
@@ -156,3 +169,8 @@ class SharedBudget:
             ) from None
         except (OSError, sqlite3.Error) as failure:
             self.give_up(failure)
+
+
+def _log_failure(renamed: asyncio.Future[None]) -> None:
+    if not renamed.cancelled() and (failure := renamed.exception()) is not None:
+        _log.warning("calls before the account was known are not counted for it (%s)", type(failure).__name__)
