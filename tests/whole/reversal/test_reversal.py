@@ -207,7 +207,7 @@ async def test_a_new_order_or_a_moved_price_voids_the_preview() -> None:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         on.sandbox.exchange_state.place_order(on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
-        with pytest.raises(NotConfirmed, match=r"new order: buy 0\.1 at 70,000"):
+        with pytest.raises(NotConfirmed, match=r"new order: buy 0\.1000 at 70,000"):
             await on.execution.confirm(preview, preview.subject)
         preview = await on.execution.preview(LONG)
         on.sandbox.exchange_state.market.set_price(SYMBOL, Decimal("90000"))
