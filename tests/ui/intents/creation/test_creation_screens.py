@@ -189,6 +189,7 @@ async def test_a_broker_s_sub_account() -> None:
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create a broker sub-account")
         await type_into(pilot, "new@desk.example", "new desk")
+        assert "a key once" not in text_in_front(stage)
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
         assert "✓ new@desk.example created: uid 42" in text_in_front(stage)
@@ -200,6 +201,7 @@ async def test_the_copy_key() -> None:
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
+        assert "a key once" in text_in_front(stage)
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", COPY] == posts(stage) == 1
         assert "key kept as copy-trading" in text_in_front(stage)

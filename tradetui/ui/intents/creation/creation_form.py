@@ -115,7 +115,9 @@ class CreationForm(ParameterForm[None]):
         self._showed_locked = self._creation.locked
         if self._showed_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
-        return [*lines, f"The exchange shows a key once; it is saved in {self._creation.keys.where}."]
+        if any(field.is_secret for field in self._fields):  # a passphrase, and so a key
+            lines.append(f"The exchange shows a key once; it is saved in {self._creation.keys.where}.")
+        return lines
 
     def action_move(self, by: int) -> None:
         """To the same field of another row."""
