@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
+from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, creation_fields, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols.application import trading_app
@@ -73,11 +73,10 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         yield Content.styled(f"{what.method} {what.path}", "bold")
         yield from map(sanitized, _json_lines(self._request.redacted()))
         yield Content("")
-        yield Content.styled(
-            "It cannot be undone from here, and is never sent twice. The new keys are saved "
-            f"in {scrub(self._creation.keys.where)} before they are shown.",
-            "$quiet",
-        )
+        sentence = "It cannot be undone from here, and is never sent twice."
+        if any(field.is_secret for field in creation_fields(kind_of(self._request))):  # a passphrase, and so a key
+            sentence += f" The new keys are saved in {scrub(self._creation.keys.where)} before they are shown."
+        yield Content.styled(sentence, "$quiet")
 
     async def on_mount(self) -> None:
         """Arm a moment later, so that keys typed ahead send nothing."""
