@@ -506,7 +506,7 @@ def test_keys_are_the_profiles_own_as_far_as_they_are_in_force(
     assert main(["keys", "--json"]) == DONE
     output = capsys.readouterr()
     keys = {row["id"]: row["keys"] for row in json.loads(output.out)}
-    assert (keys["reverse"], keys["quit"], keys["zoom"]) == ("R", "q", "f5")
+    assert (keys["reverse"], keys["quit"], keys["zoom"]) == ("R", "q", "F5")
     assert "keys.reverse is not taken: q is the key of quit too" in output.err
 
 
