@@ -139,6 +139,8 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('proxy = "http://canary:canary@"', "proxy", "must be an address such as http://127.0.0.1:3128"),
         ("max_reversal_size = 0", "max_reversal_size", "must be greater than 0"),
         ('max_reversal_size = "much"', "max_reversal_size", "must be a number"),
+        ('max_reversal_size = "0_1"', "max_reversal_size", "must be a number"),
+        ('max_reversal_value = "1\uff10"', "max_reversal_value", "must be a number"),
         ('symbols = "BTCUSDT"', "symbols", "must be a list in brackets"),
         ("start_locked = 3", "start_locked", "must be true or false"),
         ("data_dir = 5", "data_dir", "must be a path in quotes"),

@@ -17,6 +17,7 @@ from tradetui.exchange.transport.proxy import parse_proxy
 from tradetui.profiles.strict_settings import StrictSettings
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.decimal_text import typed_number
 
 if TYPE_CHECKING:
     from tradetui.profiles.alert_rules import AlertRule
@@ -216,6 +217,13 @@ class Profile(StrictSettings):
         if len(set(upper)) != len(upper):
             raise ValueError("must name each product type once")
         return upper
+
+    @field_validator("max_reversal_size", "max_reversal_value", "typed_above", mode="before")
+    @classmethod
+    def _limit(cls, value: object) -> object:
+        if isinstance(value, str) and typed_number(value) is None:
+            raise ValueError("must be a number")
+        return value
 
     @field_validator("symbols")
     @classmethod
