@@ -208,3 +208,25 @@ async def test_an_order_of_no_client_oid_is_found_by_the_id_in_the_reply(monkeyp
         await asyncio.sleep(40)
         (intent,) = on.journal.newest()
         assert intent.details["outcome"] == Outcome.UNCHANGED
+
+
+async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reason_until_it_is_released(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Core-only, by an exchange whose `side` is a direction where the interface says the leg."""
+
+    def by_direction(_: Any, envelope: dict[str, Any]) -> None:
+        for row in envelope["data"]["fillList"] or ():
+            if row["tradeSide"] == "close":
+                row["side"] = "sell" if row["side"] == "buy" else "buy"
+
+    answers_with(monkeypatch, FILLS, by_direction)
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
+        *_, last = [progress async for progress in on.execution.follow(sent)]
+        assert last.state is State.UNKNOWN and "(side sell, tradeSide close) that reverses no LONG" in last.sentence
+        assert on.journal.intent(sent.intent).end == last.sentence
+        await on.execution.release(sent.intent, "seen on the exchange's site")
+        assert not on.execution.unsettled()

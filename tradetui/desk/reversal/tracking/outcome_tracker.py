@@ -70,6 +70,8 @@ class _Search:
     own_only: bool = False
     absence_s: float = 0.0
     """From when on that nothing is seen of the order is evidence."""
+    unreadable: str = ""
+    """Why the last look could not tell what is held; empty where it could."""
 
 
 class OutcomeTracker:
@@ -172,6 +174,7 @@ class OutcomeTracker:
         if search.watching:
             return self._watched_enough(search)
         self._remember_pending(sent, classification)
+        search.unreadable = seen.unreadable
         if seen.unreadable:
             publish(Progress(search.state, SearchStage.LOOKING, f"looking: {seen.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
@@ -202,7 +205,7 @@ class OutcomeTracker:
         """Say once that there is no end after a while; the trader may release it from then on."""
         if search.left_open or search.watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
-        why = f"no outcome could be named within {FOLLOW_S:.0f} s"
+        why = ": ".join(filter(None, (f"no outcome could be named within {FOLLOW_S:.0f} s", search.unreadable)))
         if search.state is State.ACKNOWLEDGED and await self._intents.note(
             search.sent.intent, State.UNKNOWN, {"why": why}, seen=State.ACKNOWLEDGED
         ):
