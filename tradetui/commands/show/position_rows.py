@@ -10,7 +10,7 @@ from typing import Any
 
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import EndpointMissing, PermissionRefused
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
@@ -36,24 +36,32 @@ async def held_positions(
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
     count_undecodable(reading.undecodable_rows)
-    for position in await _with_stops(client, reading.rows) if with_stops else reading.rows:
+    positions, error = reading.rows, reading.error
+    if with_stops:
+        try:
+            positions = await _with_stops(client, positions, count_undecodable)
+        except (EndpointMissing, PermissionRefused):
+            pass  # the exchange does not report the stops that wait
+        except ExchangeError as problem:
+            error = error or problem
+    for position in positions:
         coin = coins[position.product_type]
         if coin is None or (position.margin_coin or "").upper() == coin.upper():
             yield position
-    if reading.error is not None:
-        raise reading.error
+    if error is not None:
+        raise error
 
 
-async def _with_stops(client: ExchangeReader, positions: Sequence[Position]) -> Sequence[Position]:
-    """Positions with their nearest stop-loss; as they are where the exchange does not report the stops that wait."""
+async def _with_stops(
+    client: ExchangeReader, positions: Sequence[Position], count_undecodable: Callable[[int], None]
+) -> Sequence[Position]:
+    """Positions with their nearest stop-loss; raises ExchangeError."""
     waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
-    try:
-        for product_type, stops in waiting.items():
-            for plan_type in QUERIED_PLAN_TYPES:
-                async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
-                    stops += reply.rows
-    except (EndpointMissing, PermissionRefused):
-        return positions
+    for product_type, stops in waiting.items():
+        for plan_type in QUERIED_PLAN_TYPES:
+            async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
+                count_undecodable(len(reply.undecodable_rows))
+                stops += reply.rows
     joined = []
     for position in positions:
         stop_state, stop = nearest_stop(position, waiting[position.product_type])

@@ -1,0 +1,52 @@
+"""What `show positions` writes where not all that it joins can be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.desk.fixtures.scripted_exchange import USDT, ScriptedClient
+from tests.trading.test_resting_orders import stop
+from tradetui.commands.show.position_rows import held_positions
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
+from tradetui.trading.positions import Position
+from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_requests import PositionsRequest
+
+STOPS = "futures.live_triggers"
+
+
+async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError | None, int]:
+    """The rows, the error that came behind them, and how many rows could not be read."""
+    client.rows["futures.positions", USDT] = [
+        ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "3", "posMode": "hedge_mode"})
+    ]
+    client.rows[STOPS, USDT] = [stop("profit_loss", "buy", "close")]
+    positions: list[Position] = []
+    undecodable: list[int] = []
+    requests = [PositionsRequest(product_type=USDT)]
+    try:
+        async for position in held_positions(client, requests, undecodable.append, with_stops=True):  # type: ignore[arg-type]
+            positions.append(position)
+    except ExchangeError as error:
+        return positions, error, sum(undecodable)
+    return positions, None, sum(undecodable)
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_reported"), [(EndpointMissing("no", code="40404"), False), (Rejected("no", code="400172"), True)]
+)
+async def test_positions_are_written_though_their_stops_cannot_be_read(
+    problem: ExchangeError, is_reported: bool
+) -> None:
+    client = ScriptedClient()
+    client.failing[STOPS] = problem
+    positions, error, _ = await written(client)
+    assert [(position.symbol, position.market.stop) for position in positions] == [("BTCUSDT", None)]
+    assert error is (problem if is_reported else None)
+
+
+async def test_stops_that_cannot_be_decoded_are_counted() -> None:
+    client = ScriptedClient()
+    client.unreadable.add(STOPS)
+    positions, error, undecodable = await written(client)
+    assert len(positions) == 1 and error is None and undecodable == 1
