@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.fills.fill_history import MOST_CORRECTIONS, FillHistory
+from tradetui.desk.feeds.fills.fill_history import MOST_CORRECTIONS, STEADY_S, FillHistory
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
@@ -459,6 +460,12 @@ async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and
     assert note.count("keep changing") == 1
     held = Held((), (), doubts=reader.doubts)
     assert "keep changing" in held.doubt("BTCUSDT") and not held.doubt("ETHUSDT")
+    for _ in range(2):
+        client.clock.seconds += STEADY_S
+        with suppress(StillReading):
+            await reader.read()
+    reading = await reader.read()
+    assert not reader.doubts and Decimal(18) in [row.size for row in reading.rows], "it is believed once it is steady"
 
 
 async def test_a_sum_made_anew_counts_fills_that_could_not_be_saved_yet(

@@ -4,7 +4,8 @@ Fills are append-only, so a read goes back to the newest one known and a minute 
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
 read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
 decoded is read again until all of it can be. Of a fill that comes again with other figures the later read counts, but
-not for ever: each correction costs what is summed from fills a new beginning.
+not each time: a correction costs what is summed from fills a new beginning. One that keeps changing waits until it is
+steady.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ BOOKED_AT: Final = 200
 """How many fills may wait to be booked; whoever reads the ledger books them first."""
 MOST_CORRECTIONS: Final = 3
 """A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
+STEADY_S: Final = 30.0
+"""Figures that have not changed for so long are believed again: shorter than the overlap in which a fill is reread."""
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -66,8 +69,6 @@ class FillHistory:
         self.pages_read = 0
         self.changes = 0
         """Grows whenever `rows` become others."""
-        self.unsteady: dict[str, str] = {}
-        """By symbol, the id of a fill whose figures keep changing."""
         #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
         self._client = client
@@ -77,6 +78,7 @@ class FillHistory:
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
         self._corrections: dict[str, int] = {}
+        self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
         self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
         self._bounded = True
@@ -95,6 +97,11 @@ class FillHistory:
     def undecodable_rows(self) -> UndecodableRows:
         """The rows that could not be decoded whenever they were read."""
         return self._undecodable_pages.undecodable_rows
+
+    @property
+    def unsteady(self) -> dict[str, str]:
+        """By symbol, the id of a fill whose figures keep changing."""
+        return {fill.symbol.upper(): fill.trade_id for fill, _ in self._unsteady.values()}
 
     @property
     def correction(self) -> str:
@@ -326,12 +333,27 @@ class FillHistory:
     def _is_taken(self, row: ProductRow[FuturesFill]) -> bool:
         """Whether a row brings something, a correction that is one too many left out."""
         known = self._rows.get(row.key)
-        if known is None or known is row or fill_effect(known.record) == fill_effect(row.record):
+        if known is None:
+            return True
+        if row.key in self._unsteady and not self._is_steady_again(row):
+            return False
+        if known is row or fill_effect(known.record) == fill_effect(row.record):
             return known is not row
         self._corrections[row.key] += 1
         if self._corrections[row.key] <= MOST_CORRECTIONS:
             return True
-        self.unsteady[row.record.symbol.upper()] = row.record.trade_id
+        self._unsteady[row.key] = row.record, self._client.clock.monotonic()
+        return False
+
+    def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
+        """Whether the figures of a fill that kept changing have stayed as they are for long enough."""
+        (fill, since), now = self._unsteady[row.key], self._client.clock.monotonic()
+        if fill_effect(fill) != fill_effect(row.record):
+            self._unsteady[row.key] = row.record, now
+        elif now - since >= STEADY_S:
+            del self._unsteady[row.key]
+            self._corrections[row.key] = 0
+            return True
         return False
 
     def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
@@ -351,4 +373,5 @@ def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool
 
 def unsteady_sentence(trade_id: str) -> str:
     """What is to be said of a fill whose figures keep changing."""
-    return f"the figures of fill {trade_id} keep changing; the next start reads them anew"
+    steady = f"after {STEADY_S:.0f} s without a change, or with the next start"
+    return f"the figures of fill {trade_id} keep changing; they count again {steady}"
