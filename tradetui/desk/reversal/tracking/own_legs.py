@@ -146,7 +146,7 @@ def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], position
         certain = fill.position_mode is PositionMode.HEDGE and not fill.unknown_word and not by_the_system
         if certain and not (_closes(plan, fill) or _opens(plan, fill)):
             sides = f"side {fill.side}, tradeSide {fill.trade_side}"
-            return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not tell what is held"
+            return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not show what is held"
     return ""
 
 
