@@ -64,7 +64,8 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
     async with stage.running() as pilot:
         (notice,) = await reloaded(stage, pilot)  # of several the screen would show the last alone
         assert notice == (
-            "In force now: max_reversal_size: 0.0001, was not set. After a restart of tradetui: uid: 7, was not set."
+            "In force now: max_reversal_size: 0.0001, was not set. "
+            "After a restart, or once the profile is opened again: uid: 7, was not set."
         )
         execution = stage.desk.execution
         assert execution is not None

@@ -56,7 +56,7 @@ async def _reload(app: App[Any]) -> None:
     if result.taken:
         sentences.append(f"In force now: {'; '.join(result.taken)}.")
     if result.needs_restart:
-        sentences.append(f"After a restart of tradetui: {'; '.join(result.needs_restart)}.")
+        sentences.append(f"After a restart, or once the profile is opened again: {'; '.join(result.needs_restart)}.")
     if sentences:
         is_warning = result.reopens or result.needs_restart
         notify(app, " ".join(sentences), severity="warning" if is_warning else "information", seconds=READ_S)
