@@ -56,6 +56,24 @@ async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> N
         assert dialog.query_one("#confirm", Button).display
 
 
+async def test_another_size_that_cannot_be_read_names_no_request_and_no_details() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot)
+        assert "F2 the request as sent" in text_in_one_line(stage) and "F2 Request" in text_in_one_line(stage)
+        stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
+        await pilot.press(*"0.01", "enter")
+        await asyncio.sleep(10)
+        await pilot.pause()
+        shown = text_in_one_line(stage)
+        assert "It could not be read. " in shown
+        assert "F2" not in shown and "PgDn" not in shown
+        stage.sandbox.faults.heal()
+        await asyncio.sleep(6)
+        await pilot.pause()
+        assert "F2 the request as sent" in text_in_one_line(stage)
+
+
 async def test_while_locked_nobody_is_asked_to_type() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:

@@ -122,6 +122,11 @@ class ReversalDialog(ScrollingDialog):
         lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
         return sanitized((KEYS if self.shows_request else KEYS_UNREAD).format(lock=lock))
 
+    def _show_keys(self) -> None:
+        """Name request and details only while there is a preview that has them."""
+        self._frame.border_subtitle = MORE if self.shows_request else ""
+        self.query_one("#keys", Static).update(self._keys_line())
+
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
 
@@ -235,8 +240,7 @@ class ReversalDialog(ScrollingDialog):
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
         self._draw(preview)
-        self._frame.border_subtitle = MORE
-        self.query_one("#keys", Static).update(self._keys_line())
+        self._show_keys()
         self._target = preview.target
         self._show_age()
         self._tell()
@@ -353,6 +357,7 @@ class ReversalDialog(ScrollingDialog):
             self._disarm("Reading …")
             self._target = replace(self._target, size=box.amount)
             self._preview = self._unread.looked_at = None
+            self._show_keys()
             self._fields.ask_for(None)
             self._area.read_whole = False
             self._note = ""
