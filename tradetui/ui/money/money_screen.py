@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 _TICK_S: Final = 1.0
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
-"""Lines that are no panels beside the header: the period, what the wallet did, and the keys."""
 _HINTS: Final = (
     "help",
     "next_panel",
