@@ -145,6 +145,8 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ("start_locked = 3", "start_locked", "must be true or false"),
         ("data_dir = 5", "data_dir", "must be a path in quotes"),
         ("uid = 5", "uid", "must be text in quotes"),
+        ('keys = "x"', "keys", "must be a table"),
+        ("intervals = 5", "intervals", "must be a table"),
         ('uid = "my account"', "uid", "must be 1 to 64 letters, digits, - or _"),
         ("intervals = { fills = 0.01 }", "intervals.fills", "greater than or equal to 0.5"),
         ('credentials = { source = "file" }', "credentials", "needs path"),

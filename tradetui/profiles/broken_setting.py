@@ -21,6 +21,8 @@ _TABLES: Final[Mapping[str, type[BaseModel]]] = {
 _RULES: Final[Mapping[str, str]] = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
     "path_type": "must be a path in quotes",
     "string_type": "must be text in quotes",
     "too_short": "must not be empty",
