@@ -25,7 +25,7 @@ NOTHING = st.just(Decimal(0))
 
 def plan(held: Holdings, side: str | None = None, size: str | None = None, **more: Any) -> ReversalPlan:
     mode = PositionMode.HEDGE if isinstance(held, Legs) else PositionMode.ONE_WAY
-    wish = ReversalParams(
+    params = ReversalParams(
         product_type=USDT,
         symbol="BTCUSDT",
         margin_coin="USDT",
@@ -35,7 +35,7 @@ def plan(held: Holdings, side: str | None = None, size: str | None = None, **mor
         size=None if size is None else Decimal(size),
         **more,
     )
-    return plan_reversal(wish)
+    return plan_reversal(params)
 
 
 def legs(long: str, short: str = "0") -> Legs:

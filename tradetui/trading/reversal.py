@@ -66,7 +66,7 @@ class ReversalPlan:
     Sizes are written with `size_places` decimals at least, those of the contract's step, where that is known.
     """
 
-    wish: ReversalParams
+    params: ReversalParams
     request: ReversalRequest
     before: Holdings
     results: tuple[ProjectedPosition, ...]
@@ -87,7 +87,7 @@ class ReversalPlan:
         """Whether the leg that is closed is a long one."""
         if isinstance(self.before, Net):
             return self.before.net > ZERO
-        return self.wish.side is Side.BUY
+        return self.params.side is Side.BUY
 
     @property
     def leg(self) -> str:
@@ -97,7 +97,7 @@ class ReversalPlan:
     @property
     def subject(self) -> str:
         """Symbol and leg, `BTCUSDT SHORT`: what is reversed, and what is typed to confirm it."""
-        return f"{self.wish.symbol} {self.leg}"
+        return f"{self.params.symbol} {self.leg}"
 
     @property
     def held_size(self) -> Decimal:
@@ -112,9 +112,9 @@ class ReversalPlan:
         side = self.request.side
         if side is None:
             return ""
-        if self.wish.mode is PositionMode.HEDGE:
+        if self.params.mode is PositionMode.HEDGE:
             return f"{side} = the {self.leg.lower()} leg"
-        if self.wish.one_way_side == "held":
+        if self.params.one_way_side == "held":
             return f"{side} = the {self.leg.lower()} position that is held"
         return f"{side} = the order that closes the {self.leg.lower()} position"
 
@@ -152,79 +152,79 @@ class ReversalPlan:
         return f"SHORT {self.size_text(after.short)}" if self.reverses_long else f"LONG {self.size_text(after.long)}"
 
 
-def plan_reversal(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-    """Return the plan of a wish; raises CannotReverse where nothing can be sent.
+def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
+    """Return the plan of what a trader asks for; raises CannotReverse where nothing can be sent.
 
     The rules are those of endpoint 5 (`click-backhand`) of the interface.
     """
-    if wish.size is not None and wish.size <= ZERO:
+    if params.size is not None and params.size <= ZERO:
         raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
-    if wish.mode is PositionMode.HEDGE:
-        return _hedge(wish, client_oid)
-    return _one_way(wish, client_oid)
+    if params.mode is PositionMode.HEDGE:
+        return _hedge(params, client_oid)
+    return _one_way(params, client_oid)
 
 
-def _hedge(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
-    if not isinstance(wish.held, Legs):
+def _hedge(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
+    if not isinstance(params.held, Legs):
         raise CannotReverse("The holdings are of one-way mode", "Read the positions again")
-    if wish.side is None:
-        if wish.held == Legs():
-            raise _nothing_held(wish)
-        if wish.held.long and wish.held.short:
-            legs = f"{wish.symbol} LONG or {wish.symbol} SHORT"
-            raise CannotReverse(f"Both sides of {wish.symbol} are held", f"Name one: {legs}")
+    if params.side is None:
+        if params.held == Legs():
+            raise _nothing_held(params)
+        if params.held.long and params.held.short:
+            legs = f"{params.symbol} LONG or {params.symbol} SHORT"
+            raise CannotReverse(f"Both sides of {params.symbol} are held", f"Name one: {legs}")
         raise CannotReverse("In hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
-    reverses_long = wish.side is Side.BUY
-    leg = wish.held.long if reverses_long else wish.held.short
+    reverses_long = params.side is Side.BUY
+    leg = params.held.long if reverses_long else params.held.short
     name, other = ("LONG", "SHORT") if reverses_long else ("SHORT", "LONG")
     if leg <= ZERO:
-        raise _not_held(wish, name)
-    size = leg if wish.size is None else wish.size
+        raise _not_held(params, name)
+    size = leg if params.size is None else params.size
     part = min(size, leg)
-    after = wish.held.moved(long=-part, short=part) if reverses_long else wish.held.moved(long=part, short=-part)
-    existing = wish.held.short if reverses_long else wish.held.long
+    after = params.held.moved(long=-part, short=part) if reverses_long else params.held.moved(long=part, short=-part)
+    existing = params.held.short if reverses_long else params.held.long
     assumptions = []
     if size > leg:
         assumptions.append(f"size {grouped_digits(size)} is more than is held; only {grouped_digits(leg)} is reversed")
     request = ReversalRequest(
-        symbol=wish.symbol,
-        margin_coin=wish.margin_coin,
-        product_type=wish.product_type,
+        symbol=params.symbol,
+        margin_coin=params.margin_coin,
+        product_type=params.product_type,
         size=size,
-        side=wish.side,
-        trade_side=wish.trade_side,
+        side=params.side,
+        trade_side=params.trade_side,
         client_oid=client_oid,
     )
-    request.check(wish.mode)
+    request.check(params.mode)
     sentence = (
         f"{name} {grouped_digits(leg)} becomes {grouped_digits(leg - part)}, "
         f"{other} {grouped_digits(existing)} becomes {grouped_digits(existing + part)}"
     )
     return ReversalPlan(
-        wish, request, wish.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
+        params, request, params.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
     )
 
 
-def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
-    if not isinstance(wish.held, Net):
+def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
+    if not isinstance(params.held, Net):
         raise CannotReverse("The holdings are of hedge mode", "Read the positions again")
-    net = wish.held.net
+    net = params.held.net
     if not net:
-        raise _nothing_held(wish)
-    if wish.side is not None and (wish.side is Side.BUY) != (net > ZERO):
-        raise _not_held(wish, "LONG" if wish.side is Side.BUY else "SHORT")
+        raise _nothing_held(params)
+    if params.side is not None and (params.side is Side.BUY) != (net > ZERO):
+        raise _not_held(params, "LONG" if params.side is Side.BUY else "SHORT")
     amount = abs(net)
     whole = ProjectedPosition(
         Net(-net), amount, amount, f"the whole net {grouped_digits(net)} becomes {grouped_digits(-net)}"
     )
     results: tuple[ProjectedPosition, ...] = (whole,)
     assumptions: list[str] = []
-    if wish.size is not None:
-        part = min(wish.size, amount)
+    if params.size is not None:
+        part = min(params.size, amount)
         moved = net - 2 * part if net > 0 else net + 2 * part
-        if wish.size > amount:
+        if params.size > amount:
             assumptions.append(
-                f"size {grouped_digits(wish.size)} is more than is held; at most {grouped_digits(amount)} is reversed"
+                f"size {grouped_digits(params.size)} is more than is held; at most {grouped_digits(amount)} is reversed"
             )
         if part < amount:
             sized = ProjectedPosition(
@@ -235,17 +235,17 @@ def _one_way(wish: ReversalParams, client_oid: str | None) -> ReversalPlan:
             assumptions.append(
                 "in one-way mode it is not documented whether a size counts; the live exchange is said to ignore it"
             )
-    side = _one_way_side(wish, net)
+    side = _one_way_side(params, net)
     request = ReversalRequest(
-        symbol=wish.symbol,
-        margin_coin=wish.margin_coin,
-        product_type=wish.product_type,
-        size=wish.size,
+        symbol=params.symbol,
+        margin_coin=params.margin_coin,
+        product_type=params.product_type,
+        size=params.size,
         side=side,
         client_oid=client_oid,
     )
-    request.check(wish.mode)
-    return ReversalPlan(wish, request, wish.held, results, (*assumptions, *_MARKET))
+    request.check(params.mode)
+    return ReversalPlan(params, request, params.held, results, (*assumptions, *_MARKET))
 
 
 def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:
@@ -269,22 +269,22 @@ def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None)
     return tuple(f"{risk}: it may be closed and nothing opened" for risk in risks)
 
 
-def _nothing_held(wish: ReversalParams) -> CannotReverse:
-    return CannotReverse(f"No position of {wish.symbol} is held", "There is nothing to reverse")
+def _nothing_held(params: ReversalParams) -> CannotReverse:
+    return CannotReverse(f"No position of {params.symbol} is held", "There is nothing to reverse")
 
 
-def _not_held(wish: ReversalParams, leg: str) -> CannotReverse:
+def _not_held(params: ReversalParams, leg: str) -> CannotReverse:
     """The leg that was named is not held: say what is."""
-    if wish.held in (Legs(), Net()):
-        return CannotReverse(f"No {leg} of {wish.symbol} is held", "There is nothing to reverse")
-    return CannotReverse(f"No {leg} of {wish.symbol} is held", f"Held is {wish.held}")
+    if params.held in (Legs(), Net()):
+        return CannotReverse(f"No {leg} of {params.symbol} is held", "There is nothing to reverse")
+    return CannotReverse(f"No {leg} of {params.symbol} is held", f"Held is {params.held}")
 
 
-def _one_way_side(wish: ReversalParams, net: Decimal) -> Side | None:
-    if wish.one_way_side == "omit":
+def _one_way_side(params: ReversalParams, net: Decimal) -> Side | None:
+    if params.one_way_side == "omit":
         return None
     held, order = (Side.BUY, Side.SELL) if net > 0 else (Side.SELL, Side.BUY)
-    return held if wish.one_way_side == "held" else order
+    return held if params.one_way_side == "held" else order
 
 
 _MARKET = (

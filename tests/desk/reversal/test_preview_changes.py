@@ -34,7 +34,7 @@ def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str 
     values: dict[str, Any] = {
         "target": Target("BTCUSDT"),
         "plan": reversal,
-        "mode": None if reversal is None else reversal.wish.mode,
+        "mode": None if reversal is None else reversal.params.mode,
         "mode_from": "reported",
         "position": None,
         "positions": (),

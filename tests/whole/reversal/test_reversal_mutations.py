@@ -25,8 +25,8 @@ def planned(change: Callable[[ReversalPlan], Any]) -> Callable[[pytest.MonkeyPat
     """A mistake in the plan: what it says is held afterwards."""
 
     def mutate(patch: pytest.MonkeyPatch) -> None:
-        def wrong(wish: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-            plan = plan_reversal(wish, client_oid)
+        def wrong(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
+            plan = plan_reversal(params, client_oid)
             results = tuple(replace(result, after=change(plan)) for result in plan.results)
             return replace(plan, results=results)
 
@@ -64,9 +64,9 @@ def dropped(before: Legs, part: Decimal, reverses_long: bool) -> Legs:
 
 def uncapped(plan: ReversalPlan) -> Any:
     before = plan.before
-    if not isinstance(before, Legs) or plan.wish.size is None:
+    if not isinstance(before, Legs) or plan.params.size is None:
         return plan.results[0].after
-    size = plan.wish.size
+    size = plan.params.size
     return before.moved(long=-size, short=size) if plan.reverses_long else before.moved(long=size, short=-size)
 
 

@@ -131,7 +131,7 @@ class MarketState:
         reason = _why_not_planned(held, symbol, mode, mode_from, coin)
         if not reason and mode is not None and coin is not None:
             try:
-                plan = plan_reversal(self._wish(target, product_type, symbol, coin, mode, held.positions))
+                plan = plan_reversal(self._params(target, product_type, symbol, coin, mode, held.positions))
             except CannotReverse as cannot:
                 reason = f"{cannot}."
         position = self._position(held.positions, symbol, plan)
@@ -198,14 +198,14 @@ class MarketState:
         Raises:
             ExchangeError: orders, stops or the account could not be read.
         """
-        product_type, symbol = plan.wish.product_type, plan.wish.symbol
+        product_type, symbol = plan.params.product_type, plan.params.symbol
         async with ReadGroup() as group:
             orders, stops, accounts = await asyncio.gather(
                 group.begin(self.orders(product_type, symbol)),
                 group.begin(self._stops(product_type, symbol)),
                 group.begin(self._accounts(product_type)),
             )
-        account = next((row for row in accounts if same(row.margin_coin, plan.wish.margin_coin)), None)
+        account = next((row for row in accounts if same(row.margin_coin, plan.params.margin_coin)), None)
         market = next((leg.mark for leg in positions if leg.symbol == symbol and leg.mark), None)
         return Aftermath(
             resting=resting_after(plan, orders, stops or (), held, market=market),
@@ -286,7 +286,7 @@ class MarketState:
         resting = next((order.margin_coin for order in orders if order.margin_coin), None)
         return reported or resting or margin_coin(product_type, symbol)
 
-    def _wish(
+    def _params(
         self,
         target: Target,
         product_type: ProductType,

@@ -50,8 +50,8 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
     if context.connection_status.clock_blocks:
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
     reasons += _budget_rules(context.connection_status)
-    if settings.symbols and plan.wish.symbol not in settings.symbols:
-        reasons.append(f"{plan.wish.symbol} is not among the profile's symbols: add it there to reverse it.")
+    if settings.symbols and plan.params.symbol not in settings.symbols:
+        reasons.append(f"{plan.params.symbol} is not among the profile's symbols: add it there to reverse it.")
     size = max(result.closed for result in plan.results)
     if settings.max_reversal_size is not None and size > settings.max_reversal_size:
         reasons.append(f"The size {size:,f} is above max_reversal_size {settings.max_reversal_size:,f}.")
@@ -61,7 +61,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         elif preview.notional > settings.max_reversal_value:
             limit = f"max_reversal_value {settings.max_reversal_value:,}"
             reasons.append(f"The notional {preview.notional:,.2f} is above {limit}.")
-    reasons += _contract_rules(plan.wish.size, preview.contract)
+    reasons += _contract_rules(plan.params.size, preview.contract)
     if preview.expired(context.now):
         reasons.append("The preview is older than 10 s; it is being read again.")
     # Where nothing can be sent there is no field to type it in.

@@ -210,8 +210,8 @@ def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
 
 
 def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan) -> Iterator[Change]:
-    if shown.wish.product_type is not now.wish.product_type:
-        yield Change(ChangedFact.PRODUCT_TYPE, str(shown.wish.product_type), str(now.wish.product_type))
+    if shown.params.product_type is not now.params.product_type:
+        yield Change(ChangedFact.PRODUCT_TYPE, str(shown.params.product_type), str(now.params.product_type))
     if old.mode is not new.mode:
         yield Change(ChangedFact.MODE, str(old.mode), str(new.mode))
     now_held = {leg.leg: leg for leg in new.positions if leg.symbol == new.target.symbol}

@@ -98,7 +98,7 @@ def plan_of(intent: Intent) -> ReversalPlan:
     """The plan of an intent, made again from what the journal tells of it."""
     details = intent.details
     request = details["request"]
-    wish = ReversalParams(
+    params = ReversalParams(
         product_type=ProductType(request["productType"]),
         symbol=request["symbol"],
         margin_coin=request["marginCoin"],
@@ -107,7 +107,7 @@ def plan_of(intent: Intent) -> ReversalPlan:
         side=Side(request["side"]) if "side" in request and "tradeSide" in request else None,
         size=Decimal(request["size"]) if "size" in request else None,
     )
-    return plan_reversal(wish, client_oid=intent.id)
+    return plan_reversal(params, client_oid=intent.id)
 
 
 def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:

@@ -192,13 +192,13 @@ class Sending:
 
         An order that has filled already is not pending any more, and core-only it cannot be asked for by its id.
         """
-        wish, sent = plan.wish, self._sent(now, plan, intent, State.SENT, "")
+        params, sent = plan.params, self._sent(now, plan, intent, State.SENT, "")
 
         async def shown_by_id() -> bool:
-            return (await self._reads.order(wish, intent)).answer is OrderAnswer.SHOWN
+            return (await self._reads.order(params, intent)).answer is OrderAnswer.SHOWN
 
         async def shown_as_pending() -> bool:
-            return await self._reads.is_pending(wish, intent)
+            return await self._reads.is_pending(params, intent)
 
         async def has_effect() -> bool:
             return await self._reads.has_effect(sent)
@@ -225,7 +225,7 @@ class Sending:
             "title": plan.title,
             "before": plan.before.as_json(),
             "after": [result.after.as_json() for result in plan.results],
-            "mode": str(plan.wish.mode),
+            "mode": str(plan.params.mode),
             "newest_fill": now.newest_fill,
             "recent_fills": sorted(now.recent_fills),
         }
@@ -323,10 +323,10 @@ def _in_words(problem: BaseException) -> str:
 
 def _name_the_setting(refusal: ExchangeError, plan: ReversalPlan) -> None:
     """A refusal that names `side` in one-way mode is about what the profile says to send for it."""
-    if plan.wish.mode is not PositionMode.ONE_WAY or not _NAMES_THE_SIDE.search(refusal.message):
+    if plan.params.mode is not PositionMode.ONE_WAY or not _NAMES_THE_SIDE.search(refusal.message):
         return
-    if plan.wish.one_way_side == "omit":
+    if plan.params.one_way_side == "omit":
         remedy = 'This exchange wants a side in one-way mode: set one_way_side = "held" or "order" in the profile.'
     else:
-        remedy = f'Set one_way_side in the profile to another value than "{plan.wish.one_way_side}", or to "omit".'
+        remedy = f'Set one_way_side in the profile to another value than "{plan.params.one_way_side}", or to "omit".'
     refusal.remedy = f"{refusal.remedy} {remedy}" if refusal.remedy else remedy

@@ -114,7 +114,7 @@ class ReversalCosts:
 def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     """The costs of a plan; where two results are possible, of the one that trades more."""
     result = max(plan.results, key=lambda projected: projected.traded)
-    inverse = plan.wish.product_type.is_coin_margined
+    inverse = plan.params.product_type.is_coin_margined
     price, position, mark = basis.price, basis.position, basis.mark
     notional = None if price is None else result.traded * price
     rate, rate_from = fee_rate(basis, inverse=inverse)
@@ -125,7 +125,7 @@ def reversal_costs(plan: ReversalPlan, basis: Basis) -> ReversalCosts:
     def gained(*, long: bool, size: Decimal, entry: Decimal | None, at: Decimal | None) -> Decimal | None:
         if entry is None or not at:
             return None
-        return profit(plan.wish.product_type, long=long, size=size, entry=entry, price=at)
+        return profit(plan.params.product_type, long=long, size=size, entry=entry, price=at)
 
     entry = position.entry if position is not None else None
     realised = gained(long=plan.reverses_long, size=result.closed, entry=entry, at=price)
@@ -182,7 +182,7 @@ def _margin(plan: ReversalPlan, size: Decimal, basis: Basis) -> Decimal | None:
     leg = basis.other_leg or basis.position
     if leg is None or not leg.leverage or basis.price is None:
         return None
-    return (size if plan.wish.product_type.is_coin_margined else size * basis.price) / leg.leverage
+    return (size if plan.params.product_type.is_coin_margined else size * basis.price) / leg.leverage
 
 
 def _freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
@@ -194,7 +194,7 @@ def _freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
         return position.record.margin_size * closed / position.size
     if not position.leverage or not position.mark:
         return None
-    return (closed if plan.wish.product_type.is_coin_margined else closed * position.mark) / position.leverage
+    return (closed if plan.params.product_type.is_coin_margined else closed * position.mark) / position.leverage
 
 
 def _free_margin(basis: Basis) -> Decimal | None:

@@ -87,7 +87,7 @@ def reversal_actuals(
     stop_price, stopped = _stopped(plan, held, stops)
     return ReversalActuals(
         profit=_sum(fill.profit or ZERO for fill in fills) if fills else None,
-        fees=_fees(fills, plan.wish.margin_coin) if fills else None,
+        fees=_fees(fills, plan.params.margin_coin) if fills else None,
         liquidation=sensible_liquidation(reported, held.mark) if held is not None and held.mark else reported,
         free=free,
         ratio=ratio,
@@ -140,7 +140,7 @@ def _is_off(estimated: Decimal | None, actual: Decimal | None, tolerance: Decima
 
 def _held_leg(plan: ReversalPlan, positions: Sequence[Position]) -> Position | None:
     """The leg that was opened; in one-way mode whatever is held."""
-    of_symbol = [position for position in positions if position.symbol == plan.wish.symbol]
+    of_symbol = [position for position in positions if position.symbol == plan.params.symbol]
     opened = [position for position in of_symbol if position.is_long is not plan.reverses_long]
     return next(iter(opened if isinstance(plan.before, Legs) else of_symbol), None)
 
@@ -165,7 +165,7 @@ def _stopped(
     if stop is None or held.entry is None:
         return (None if stop is None else stop.price), None
     size = held.size if stop.size is None else min(stop.size, held.size)
-    result = profit(plan.wish.product_type, long=held.is_long, size=size, entry=held.entry, price=stop.price)
+    result = profit(plan.params.product_type, long=held.is_long, size=size, entry=held.entry, price=stop.price)
     return stop.price, result
 
 

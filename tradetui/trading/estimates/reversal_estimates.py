@@ -74,7 +74,7 @@ def _stop_basis(stop: StopResult) -> str:
 def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[TriggerOrder] | None) -> ReversalEstimates:
     """Every estimate of a plan; `stops` are the symbol's waiting trigger orders, None where they cannot be read."""
     costs = reversal_costs(plan, basis)
-    product_type, symbol, contract = plan.wish.product_type, plan.wish.symbol, basis.contract
+    product_type, symbol, contract = plan.params.product_type, plan.params.symbol, basis.contract
     quote = product_type.settlement_coin or "USD"
     base = margin_coin(product_type, symbol) if product_type.is_coin_margined else symbol.partition(quote)[0]
     return ReversalEstimates(
@@ -84,5 +84,5 @@ def reversal_estimates(plan: ReversalPlan, basis: Basis, stops: Sequence[Trigger
         mark=basis.mark,
         base_coin=(contract.base_coin if contract is not None else None) or (base or "").removesuffix("PERP"),
         quote_coin=(contract.quote_coin if contract is not None else None) or quote,
-        margin_coin=plan.wish.margin_coin,
+        margin_coin=plan.params.margin_coin,
     )

@@ -73,7 +73,7 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     rate = position.record.keep_margin_rate if position.record is not None else None
     if rate is None or after is None:
         return known
-    inverse = plan.wish.product_type.is_coin_margined
+    inverse = plan.params.product_type.is_coin_margined
     if basis.is_isolated:
         pairs = _isolated(position, basis.other_leg, after, costs, mark, rate, inverse)
     else:

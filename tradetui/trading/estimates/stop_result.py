@@ -98,4 +98,4 @@ def _held_result(plan: ReversalPlan, position: Position | None, stop: StopLoss) 
 
 def _result(plan: ReversalPlan, stop: StopLoss, size: Decimal, entry: Decimal) -> Decimal:
     is_long = stop.leg is PositionSide.LONG
-    return profit(plan.wish.product_type, long=is_long, size=size, entry=entry, price=stop.price)
+    return profit(plan.params.product_type, long=is_long, size=size, entry=entry, price=stop.price)

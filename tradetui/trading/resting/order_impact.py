@@ -194,13 +194,13 @@ def trailing_sizes(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: Posit
         stop.size or None
         for stop in stops
         if _kind(stop) is RestingKind.TRAILING_STOP
-        and (effect := effect_of_trigger(stop, plan.wish.mode)) is not None
+        and (effect := effect_of_trigger(stop, plan.params.mode)) is not None
         and _closed_leg(effect) is leg
     )
 
 
 def _stop_loss(plan: ReversalPlan, stop: TriggerOrder) -> StopLoss | None:
-    effect = effect_of_trigger(stop, plan.wish.mode)
+    effect = effect_of_trigger(stop, plan.params.mode)
     if _kind(stop) is not RestingKind.STOP_LOSS or effect is None or not stop.trigger_price:
         return None
     return StopLoss(_closed_leg(effect), stop.trigger_price, stop.size or None)
@@ -216,7 +216,7 @@ def _closed_leg(effect: TradeEffect) -> PositionSide:
 
 
 def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
-    effect = effect_of_order(order, plan.wish.mode)
+    effect = effect_of_order(order, plan.params.mode)
     filled = order.base_volume or ZERO
     if effect is None:
         action = " ".join(filter(None, (order.side, order.trade_side, plan.size_text(order.size))))
@@ -234,7 +234,7 @@ def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
 
 
 def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
-    effect, size = effect_of_trigger(stop, plan.wish.mode), stop.size or None
+    effect, size = effect_of_trigger(stop, plan.params.mode), stop.size or None
     digits = plan.size_text(size) if size else ""
     is_stop = effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS
     if effect is None:

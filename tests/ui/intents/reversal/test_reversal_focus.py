@@ -28,7 +28,7 @@ async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_siz
         await asyncio.sleep(5)
         assert posts(stage) == 1
         assert dialog._attempt is not None and dialog._attempt.sent is not None
-        assert str(dialog._attempt.sent.plan.wish.size) == "0.01"
+        assert str(dialog._attempt.sent.plan.params.size) == "0.01"
 
 
 async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_the_confirm_button() -> None:

@@ -58,7 +58,7 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
     values: dict[str, Any] = {
         "target": Target("BTCUSDT"),
         "plan": reversal,
-        "mode": reversal.wish.mode,
+        "mode": reversal.params.mode,
         "mode_from": "the positions",
         "position": basis.position,
         "positions": tuple(leg for leg in (basis.position, basis.other_leg) if leg is not None),

@@ -138,7 +138,7 @@ class AlertDetector:
 
         One that another process sent is settled without any dialog here: this is all that says how it ended.
         """
-        symbol = sent.plan.wish.symbol
+        symbol = sent.plan.params.symbol
         if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
             consequence = f"{symbol} stays locked until it is settled or released; J shows it"
             text = f"Outcome unknown: {sent.title}: {progress.sentence}; {consequence}"
@@ -266,7 +266,7 @@ def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
         kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}),
         key=f"reversal|{sent.intent}|{progress.stage}",
         sentence=one_sentence(text),
-        symbol=sent.plan.wish.symbol,
+        symbol=sent.plan.params.symbol,
         recurs=progress.stage is SearchStage.CORRECTED,
         # A dialog, or what outlives it, says by itself that an outcome is left open.
         stays=progress.stage is not SearchStage.LEFT_OPEN,

@@ -45,7 +45,7 @@ class OrderReads:
         self._market_state = market_state
         self._sources: dict[str, str] = {}
 
-    async def order(self, wish: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
+    async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
 
         An answer that cannot be read, or is about another order, tells as little as no answer at all.
@@ -53,16 +53,16 @@ class OrderReads:
         Raises:
             ExchangeError: it could not be read now.
         """
-        reading = await self._order(wish, client_oid)
+        reading = await self._order(params, client_oid)
         if reading.answer is OrderAnswer.NOT_FOUND and replied_order_id is not None:
-            return await self._order(wish, client_oid, replied_order_id)
+            return await self._order(params, client_oid, replied_order_id)
         return reading
 
-    async def _order(self, wish: ReversalParams, client_oid: str, order_id: str | None = None) -> OrderReading:
+    async def _order(self, params: ReversalParams, client_oid: str, order_id: str | None = None) -> OrderReading:
         try:
             reply = await self._client.futures.order_detail(
-                symbol=wish.symbol,
-                product_type=wish.product_type,
+                symbol=params.symbol,
+                product_type=params.product_type,
                 order_id=order_id,
                 client_oid=client_oid if order_id is None else None,
             )
@@ -78,20 +78,20 @@ class OrderReads:
         self._market_state.seen_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
-    async def is_pending(self, wish: ReversalParams, client_oid: str) -> bool:
+    async def is_pending(self, params: ReversalParams, client_oid: str) -> bool:
         """Whether an order of our own clientOid is pending, live or partially filled; raises `ExchangeError`."""
-        orders = await self._market_state.orders(wish.product_type, wish.symbol)
+        orders = await self._market_state.orders(params.product_type, params.symbol)
         return any(order.client_oid == client_oid for order in orders)
 
     async def has_effect(self, sent: Sent) -> bool:
         """Whether what was planned is held now, or an order among the new fills closed it; raises `ExchangeError`."""
-        plan, wish = sent.plan, sent.plan.wish
-        held = await self._market_state.held(wish.product_type, wish.symbol)
+        plan, params = sent.plan, sent.plan.params
+        held = await self._market_state.held(params.product_type, params.symbol)
         if traded_as_planned(plan, new_fills(held.fills, sent)):
             return True
-        if _unreadable(held, wish.symbol):
+        if _unreadable(held, params.symbol):
             return False
-        holdings = holdings_of(held.positions, wish.product_type, wish.symbol, _mode(held, wish.mode))
+        holdings = holdings_of(held.positions, params.product_type, params.symbol, _mode(held, params.mode))
         return any(holdings == result.after for result in plan.results)
 
     async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
@@ -107,9 +107,9 @@ class OrderReads:
         Raises:
             ExchangeError: something could not be read.
         """
-        wish = sent.plan.wish
-        order = await self.order(wish, sent.intent, replied_order_id)
-        orders = await self._market_state.orders(wish.product_type, wish.symbol)
+        params = sent.plan.params
+        order = await self.order(params, sent.intent, replied_order_id)
+        orders = await self._market_state.orders(params.product_type, params.symbol)
         seen_orders = self._market_state.seen_orders
         for row in orders:
             if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
@@ -120,7 +120,7 @@ class OrderReads:
         if order.detail is not None:
             order_size = order.detail.size or order_size
         pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
-        held = await self._market_state.held(wish.product_type, wish.symbol)
+        held = await self._market_state.held(params.product_type, params.symbol)
         fills = new_fills(await self._page_back(sent, held), sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)
@@ -133,7 +133,7 @@ class OrderReads:
             answer=order.answer,
             order=order.detail,
             pending=pending,
-            held=holdings_of(held.positions, wish.product_type, wish.symbol, _mode(held, wish.mode)),
+            held=holdings_of(held.positions, params.product_type, params.symbol, _mode(held, params.mode)),
             own_fills=own,
             other_fills=others,
             foreign_orders=foreign,
@@ -142,20 +142,20 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
-            unreadable=_unreadable(held, wish.symbol) or contradiction(sent.plan, own, held.positions),
-            proven=not unproven_since(held.positions, wish.symbol),
+            unreadable=_unreadable(held, params.symbol) or contradiction(sent.plan, own, held.positions),
+            proven=not unproven_since(held.positions, params.symbol),
             positions=held.positions,
         )
 
     async def _page_back(self, sent: Sent, held: Held) -> Sequence[FuturesFill]:
         """The symbol's fills, newest first, back to what was there before it was sent."""
-        wish, fills = sent.plan.wish, list(held.fills)
+        params, fills = sent.plan.params, list(held.fills)
         if _reaches_back(fills, sent):
             return fills
         met = {fill.trade_id for fill in fills}
         pages = 0
-        async for reply in self._client.futures.iter_fills(product_type=wish.product_type, symbol=wish.symbol):
-            fills += [fill for fill in reply.rows if fill.trade_id not in met and same(fill.symbol, wish.symbol)]
+        async for reply in self._client.futures.iter_fills(product_type=params.product_type, symbol=params.symbol):
+            fills += [fill for fill in reply.rows if fill.trade_id not in met and same(fill.symbol, params.symbol)]
             met.update(fill.trade_id for fill in reply.rows)
             pages += 1
             if reply.undecodable_rows:
@@ -190,10 +190,10 @@ class OrderReads:
 
     async def _source(self, sent: Sent, order_id: str) -> str | None:
         """What made an order; None where the exchange does not say it. Raises `ExchangeError`."""
-        wish = sent.plan.wish
+        params = sent.plan.params
         try:
             reply = await self._client.futures.order_detail(
-                symbol=wish.symbol, product_type=wish.product_type, order_id=order_id
+                symbol=params.symbol, product_type=params.product_type, order_id=order_id
             )
         except (EndpointMissing, PermissionRefused):
             return None

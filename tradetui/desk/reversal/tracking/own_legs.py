@@ -47,7 +47,7 @@ def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[Futu
 
 def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
     """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
-    return plan.wish.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in seen.own_fills)
+    return plan.params.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in seen.own_fills)
 
 
 def _closing(plan: ReversalPlan, seen: Observation) -> OtherLeg:
@@ -62,7 +62,7 @@ def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFil
     if _is_one_order(plan, seen):
         return _rest_of_order(seen, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
-    if plan.wish.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
+    if plan.params.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         already = max(ZERO, already - max(result.closed for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
     return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
@@ -139,7 +139,7 @@ def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], position
     A fill of our own order in hedge mode that is neither of its legs shows that `side` does not name the leg in this
     exchange's fills.
     """
-    if plan.wish.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
+    if plan.params.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
     for fill in own_fills:
         by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
@@ -188,6 +188,6 @@ def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[Posit
     """
     if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
         return False
-    if plan.wish.mode is PositionMode.HEDGE:
+    if plan.params.mode is PositionMode.HEDGE:
         return leg_of(fill) == hedge_leg
     return fill.is_buy is not plan.reverses_long

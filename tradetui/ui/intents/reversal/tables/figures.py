@@ -47,7 +47,7 @@ def figures_of(preview: Preview) -> Figures:
             prices.append(preview.estimates.costs.price)
         places = max((decimals(price.normalize()) for price in prices if price is not None), default=None)
     size_places = (preview.contract.volume_place if preview.contract is not None else None) or 0
-    return Figures(places, preview.plan.wish.margin_coin if preview.plan is not None else "", size_places)
+    return Figures(places, preview.plan.params.margin_coin if preview.plan is not None else "", size_places)
 
 
 def per_cent(part: Decimal | None, *, signed: bool = False, places: int = 2) -> str:

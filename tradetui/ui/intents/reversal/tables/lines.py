@@ -34,7 +34,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     if plan is None:
         return
     blank = [Content("")] if room.is_airy else []
-    yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.wish.symbol}"), f"bold ${plan.leg.lower()}")
+    yield Content.styled(scrub(f"REVERSE THE {plan.leg} OF {plan.params.symbol}"), f"bold ${plan.leg.lower()}")
     yield sanitized(_action(plan))
     yield from blank
     yield from legs_table(preview, plan, marks, room)
@@ -63,7 +63,7 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
     yield Content.styled("The request as sent, POST /api/v2/mix/order/click-backhand", "$quiet")
     for name, value in plan.request_fields().items():
         sent = plan.side_meaning if name == "side" else str(value)
-        if name == "size" and plan.wish.size is None:
+        if name == "size" and plan.params.size is None:
             sent = f"{sent}, the whole position"
         yield _marked(line(name, sent), marks.was(ChangedFact.REQUEST, name))
     if "size" not in plan.request_fields():

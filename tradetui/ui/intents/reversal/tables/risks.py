@@ -50,7 +50,7 @@ def outcome_risk_table(
         return
     larger = max(plan.results, key=lambda result: result.traded)
     is_comparable = not plan.uncertain or held == larger.after
-    is_inverse = plan.wish.product_type.is_coin_margined
+    is_inverse = plan.params.product_type.is_coin_margined
     off = differing(estimates, actuals, is_inverse=is_inverse) if is_comparable else frozenset()
     read = _read_afterwards(figures_of(preview), actuals)
     rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "actual"))]
@@ -143,7 +143,7 @@ def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
 
 def _liquidation(plan: ReversalPlan, figures: Figures, estimates: ReversalEstimates) -> TableRow:
     risks, mark = estimates.risks, estimates.mark
-    name = f"Liquidation {plan.wish.symbol}"
+    name = f"Liquidation {plan.params.symbol}"
     now = "none" if risks.liquidation is None else figures.price(risks.liquidation)
     if risks.estimable is Estimable.NOT_REPORTED:
         now = UNKNOWN
