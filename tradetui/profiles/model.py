@@ -216,6 +216,8 @@ class Profile(StrictSettings):
                 raise ValueError(f"must be among {', '.join(ProductType)}")
         if len(set(upper)) != len(upper):
             raise ValueError("must name each product type once")
+        if len({ProductType(value).is_demo for value in upper}) > 1:
+            raise ValueError("must not name product types of demo money beside real ones")
         return upper
 
     @field_validator("max_reversal_size", "max_reversal_value", "typed_above", mode="before")

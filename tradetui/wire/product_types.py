@@ -7,6 +7,8 @@ from typing import Final
 
 USDT_COINS: Final = frozenset({"USDT", "SUSDT"})
 """USDT and the one of the older demo scheme."""
+_USDC_COINS: Final = frozenset({"USDC", "SUSDC"})
+_DELIVERY_MONTHS: Final = "FGHJKMNQUVXZ"
 
 
 class ProductType(StrEnum):
@@ -48,14 +50,34 @@ class ProductType(StrEnum):
 def may_trade(product_type: ProductType, symbol: str) -> bool:
     """Whether a symbol can be one of a product type's, as far as its name tells; true where it tells nothing.
 
-    USDT contracts end in USDT, USDC contracts in PERP or USDC, and inverse ones are quoted in USD.
+    USDT contracts end in USDT, USDC contracts in PERP or USDC, and inverse ones in USD, a delivery date behind it
+    or `_PERP`.
     """
     symbol = symbol.upper()
     if symbol.endswith("USDT"):
         return product_type.settlement_coin == "USDT"
     if symbol.endswith(("PERP", "USDC")) and not symbol.endswith("_PERP"):
         return product_type.settlement_coin == "USDC"
-    return product_type.is_coin_margined if "USD" in symbol else True
+    base, quote, rest = symbol.rpartition("USD")
+    is_delivery = rest.lstrip("_")[:1] in tuple(_DELIVERY_MONTHS) and rest[-2:].isdigit()
+    is_inverse = base and quote and (rest in ("", "_PERP") or is_delivery or rest.lstrip("_").isdigit())
+    return product_type.is_coin_margined if is_inverse else True
+
+
+def may_hold(product_type: ProductType, coin: str) -> bool:
+    """Whether a product type can have an account in a coin.
+
+    USDT and USDC contracts are settled in their own coin alone. Inverse ones take many, also USDC, but never USDT.
+    """
+    coin = coin.upper()
+    if product_type.is_coin_margined:
+        return coin not in USDT_COINS
+    return coin in (_USDC_COINS if product_type.settlement_coin == "USDC" else USDT_COINS)
+
+
+def may_move(product_type: ProductType, coin: str) -> bool:
+    """Whether a product type's wallets can move a coin; several assets may stand behind one account."""
+    return may_hold(product_type, coin) or coin.upper() not in USDT_COINS | _USDC_COINS
 
 
 def margin_coin(product_type: ProductType, symbol: str) -> str | None:

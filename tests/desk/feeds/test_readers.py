@@ -280,26 +280,6 @@ async def test_a_position_that_comes_twice_in_a_reply_is_one() -> None:
     assert [row.symbol for row in reading.rows] == ["BTCUSDT", "ETHUSDT"]
 
 
-@pytest.mark.parametrize("summed", [True, False])
-async def test_a_position_that_comes_under_every_product_type_is_of_the_one_that_its_symbol_names(summed: bool) -> None:
-    client = ScriptedClient()
-    for product_type in (USDT, COIN):
-        client.rows[POSITIONS, product_type] = [position(), position("BTCUSD")]
-        client.rows[FILLS, product_type] = [fill(1), fill(2, symbol="BTCUSD")]
-    if summed:
-        client.failing[POSITIONS] = EndpointMissing("no", code="40404")
-    reader = PositionsReader(client, [USDT, COIN])  # type: ignore[arg-type]
-    reading = await reader.read()
-    assert [(row.product_type, row.symbol) for row in reading.rows] == [(COIN, "BTCUSD"), (USDT, "BTCUSDT")]
-
-
-async def test_a_position_whose_symbol_names_another_product_type_is_kept_where_it_comes_under_one() -> None:
-    client = ScriptedClient()
-    client.rows[POSITIONS, USDT] = [position("BTCUSDT_261225")]
-    reading = await PositionsReader(client, [USDT, COIN]).read()  # type: ignore[arg-type]
-    assert [row.symbol for row in reading.rows] == ["BTCUSDT_261225"]
-
-
 @pytest.mark.parametrize("refusal", [EndpointMissing("no", code="40404"), PermissionRefused("no", code="40014")])
 async def test_only_missing_or_refused_chooses_fills(refusal: EndpointMissing | PermissionRefused) -> None:
     client = ScriptedClient()

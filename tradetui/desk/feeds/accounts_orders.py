@@ -34,9 +34,21 @@ class AccountsReader:
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
+        rows = self._rows()
         if error is None and self._sampler is not None and not self._parts.undecodable_rows:
-            await self._sampler.take([row.record for row in self._parts.rows], self._client.server_clock.now_ms)
-        return self._parts.reading(self._parts.rows, error)
+            await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
+        return self._parts.reading(rows, error)
+
+    def _rows(self) -> list[ProductRow[FuturesAccount]]:
+        """The accounts; where an exchange gives every product type all of them, each coin's is one."""
+        rows = self._parts.rows
+        if not any(part.of_other_products for part in self._parts.last.values()):
+            return rows
+        # Only USDC can be of two product types: an inverse contract may be backed by it.
+        coins = {row.record.margin_coin.upper() for row in rows if not row.product_type.is_coin_margined}
+        return [
+            row for row in rows if not row.product_type.is_coin_margined or row.record.margin_coin.upper() not in coins
+        ]
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
         reply = each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))

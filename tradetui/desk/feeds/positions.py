@@ -25,7 +25,7 @@ from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
-from tradetui.wire.product_types import ProductType, may_trade
+from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
@@ -113,7 +113,7 @@ class PositionsReader:
         return doubts
 
     def _rows(self) -> list[Position]:
-        positions = _ordered(_of_own_product_type(self._parts.rows))
+        positions = _ordered(self._parts.rows)
         return positions if self._joined is None else [self._joined(position) for position in positions]
 
     async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
@@ -200,12 +200,6 @@ class _Sums:
 
 def _refuses(error: Exception) -> bool:
     return isinstance(error, EndpointMissing | PermissionRefused)
-
-
-def _of_own_product_type(rows: Sequence[Position]) -> Sequence[Position]:
-    """The rows, each leg once where an exchange reports it under every product type: it is locked under one alone."""
-    own = {(row.symbol, row.shown_leg) for row in rows if may_trade(row.product_type, row.symbol)}
-    return [row for row in rows if may_trade(row.product_type, row.symbol) or (row.symbol, row.shown_leg) not in own]
 
 
 def _ordered(rows: Sequence[Position]) -> list[Position]:

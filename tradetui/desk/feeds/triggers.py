@@ -124,7 +124,7 @@ class TriggersReader:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
         reply = await self._client.read(request)
         await self._keep(strand, reply)
-        strand.second_page = reply.cursor if reply.rows else None
+        strand.second_page = reply.cursor if reply.count else None
         strand.swept = strand.swept or strand.second_page is None
         # With the waiting plans known the sweep only has to catch what ended while nobody looked: one strand a poll.
         due = not strand.swept or not self.live_known or self._turn % len(self._strands) == strand_index
@@ -133,7 +133,7 @@ class TriggersReader:
             return
         reply = await self._client.read(request.changed(id_less_than=cursor))
         await self._keep(strand, reply)
-        strand.sweep = reply.cursor if reply.rows and reply.cursor != cursor else None
+        strand.sweep = reply.cursor if reply.count and reply.cursor != cursor else None
         strand.swept = strand.swept or strand.sweep is None
 
     async def _read_live(self) -> None:

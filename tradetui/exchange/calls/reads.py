@@ -18,8 +18,9 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.rate_limit.budget import Priority
-from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.endpoints.reply import Reply, of_product_type
 from tradetui.wire.error_codes import CodeGroup, meaning, switches_off
+from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:
     from tradetui.exchange.calls.signed_call import SignedCalls
@@ -67,7 +68,8 @@ class Reads:
             if isinstance(result, Reply):
                 variant.worked()
                 self._capabilities.answered(endpoint)
-                return result
+                product_type = getattr(request, "product_type", None)
+                return result if product_type is None else of_product_type(result, ProductType.parse(product_type))
             if variant.change_after(result):
                 first = first or result
                 continue

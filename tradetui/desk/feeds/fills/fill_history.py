@@ -237,8 +237,8 @@ class FillHistory:
             rows = self._tagged(reply)
             came += rows
             met = known is not None and any(row.key == known.key for row in came)
-            ended = not rows or reply.cursor in (None, cursor)
-            short = request.start_time is not None and len(rows) < self._page_size
+            ended = not reply.count or reply.cursor in (None, cursor)
+            short = request.start_time is not None and reply.count < self._page_size
             if ended or _reaches(rows, until) or (met and short):
                 cursor = None
                 break

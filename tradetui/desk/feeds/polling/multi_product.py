@@ -25,11 +25,13 @@ class ProductRead(Generic[FeedRowT_co]):
     rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
     server_ms: int | None = None
+    of_other_products: int = 0
 
     def count(self, reply: Reply[Record]) -> None:
         """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
+        self.of_other_products += reply.of_other_products
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 

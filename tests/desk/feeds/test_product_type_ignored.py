@@ -1,0 +1,142 @@
+"""An exchange that ignores `productType` and gives every product type all rows: each row counts once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, Say, Scripted, Seen
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.fills.fills_reader import FillsReader
+from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.exchange import ExchangeReader, LoopClock
+from tradetui.exchange.rate_limit.budget import NoBudget
+from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.account_totals import totals_of
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
+
+pytestmark = pytest.mark.looptime
+
+TYPES: Final = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
+SYMBOLS: Final = {"BTCUSDT": TYPES[0], "ETHUSD": TYPES[1], "BTCUSDH27": TYPES[1], "SOLPERP": TYPES[2]}
+EVERY: Final = [(999 - row_number, symbol) for row_number, symbol in enumerate(sorted(list(SYMBOLS) * 12))]
+"""The number and symbol of each row, newest first; whole pages hold nothing of a product type."""
+HEDGE: Final = {"posMode": "hedge_mode", "tradeSide": "open", "side": "buy", "cTime": str(START_MS - 60_000)}
+
+
+def _rows(path: str, values: dict[str, str]) -> list[dict[str, Any]]:
+    """What the exchange gives, whatever product type is asked for."""
+    match path.rpartition("/")[2]:
+        case "accounts":
+            return [
+                {"marginCoin": coin, "accountEquity": "10", "usdtEquity": "10", "available": "1"}
+                for coin in ("USDT", "BTC", "USDC")
+            ]
+        case "orders-pending" if values["status"] == "live":
+            return [
+                {"symbol": symbol, "orderId": f"1{row_number}", "size": "1", **HEDGE} for row_number, symbol in EVERY
+            ]
+        case "orders-plan-history" | "orders-plan-pending" if values["planType"] == "normal_plan":
+            return [
+                {"symbol": symbol, "orderId": f"2{path[-3:]}{row_number}", "planStatus": "executed", **HEDGE}
+                for row_number, symbol in EVERY
+            ]
+        case "fills":
+            return [
+                {
+                    "symbol": symbol,
+                    "tradeId": f"3{row_number}",
+                    "orderId": "4",
+                    "price": "2",
+                    "baseVolume": "1",
+                    **HEDGE,
+                }
+                for row_number, symbol in EVERY
+            ]
+        case "all-position":
+            return [{"symbol": symbol, "holdSide": "long", "total": "1", **HEDGE} for symbol in SYMBOLS]
+    return []
+
+
+class _Exchange:
+    """Gives every product type all rows, a page of them a call."""
+
+    def __init__(self, *, core_only: bool, page: int) -> None:
+        self.core_only, self.page = core_only, page
+
+    def __call__(self, seen: Seen) -> Say | Exception:
+        if self.core_only and seen.path.endswith(("all-position", "orders-plan-pending")):
+            return Say(status=404, code="40404", msg="Request URL NOT FOUND")
+        rows = _rows(seen.path, seen.values)
+        if seen.path.endswith(("accounts", "all-position")):
+            return Say(data=rows)
+        name = "fillList" if seen.path.endswith("fills") else "entrustedList"
+        id_name = "tradeId" if name == "fillList" else "orderId"
+        ids = [row[id_name] for row in rows]
+        cursor = seen.values.get("idLessThan")
+        begin = ids.index(cursor) + 1 if cursor in ids else 0
+        served = rows[begin : begin + self.page]
+        return Say(data={name: served or None, "endId": served[-1][id_name] if served else None})
+
+
+def _client(*, core_only: bool = False, page: int = 100) -> ExchangeReader:
+    clock = LoopClock(START_MS)
+    app = Scripted(_Exchange(core_only=core_only, page=page), clock.wall_ms)
+    return ExchangeReader(CREDENTIALS, app=app, clock=clock, budget=NoBudget())
+
+
+def _counted(reading: Reading[Any]) -> Counter[tuple[ProductType, str]]:
+    return Counter((row.product_type, getattr(row, "symbol", None) or row.record.symbol) for row in reading.rows)
+
+
+EACH_ONCE: Final = Counter({(product_type, symbol): 12 for symbol, product_type in SYMBOLS.items()})
+
+
+@pytest.mark.parametrize("page", [10, 100])
+@pytest.mark.parametrize("core_only", [True, False])
+async def test_every_row_is_shown_once_under_the_product_type_of_its_symbol(
+    core_only: bool, page: int, tmp_path: Path
+) -> None:
+    client, disk = _client(core_only=core_only, page=page), InlineDisk()
+    archive = Archive(tmp_path / "archive.sqlite")
+    histories = {product_type: FillHistory(client, product_type, disk) for product_type in TYPES}
+    triggers = TriggersReader(client, TYPES, disk)
+    for history in histories.values():
+        await history.attach(archive)
+    assert _counted(await OrdersReader(client, TYPES).read()) == EACH_ONCE
+    for _ in range(4):
+        past = await triggers.read()
+    assert _counted(past) == EACH_ONCE
+    if not core_only:
+        assert triggers.live is not None
+        assert Counter((row.product_type, row.record.symbol) for row in triggers.live) == EACH_ONCE
+    fills = FillsReader(histories, client.clock)
+    reading = await fills.read()
+    for history in histories.values():
+        while await history.read_gap():
+            pass
+    assert _counted(await fills.read()) == EACH_ONCE, reading
+    assert _counted(await PositionsReader(client, TYPES, histories, disk).read()) == dict.fromkeys(EACH_ONCE, 1)
+    kept = Counter(
+        (product_type, row.record.symbol)
+        for product_type in TYPES
+        for row in archive.rows.newest(FuturesFill, product_type, 100)
+    )
+    assert kept == EACH_ONCE, "the ledger books what is kept"
+
+
+@pytest.mark.parametrize("types", [TYPES, TYPES[::-1], TYPES[:2], TYPES[1:]])
+async def test_every_account_counts_once(types: tuple[ProductType, ...]) -> None:
+    reading = await AccountsReader(_client(), types).read()
+    coins = [row.record.margin_coin for row in reading.rows]
+    assert len(coins) == len(set(coins)), "a coin's account is one"
+    assert totals_of([row.record for row in reading.rows]).equity == Decimal(10) * len(coins)
