@@ -158,6 +158,7 @@ BINDINGS: Final = (
 )
 BINDING_OF_ID: Final = {binding.id: binding for binding in BINDINGS}
 
+MONITOR_MODE: Final = "monitor mode: nothing can be sent"
 REASONS: Final[Mapping[str, str]] = {
     "detail": "no row under the cursor",
     "copy_cell": "no row under the cursor",
@@ -181,7 +182,7 @@ REASONS: Final[Mapping[str, str]] = {
     TableName.TRANSFERS: "only for a broker's main account",
     TableName.EMAIL: "only for a broker's main account",
     "read_all": "every row is loaded, or as many as fit",
-    "reverse": "monitor mode: nothing can be sent",
+    "reverse": MONITOR_MODE,
     "journal": "monitor mode opens no journal; `tradetui journal` lists the account's",
     "release": "only an intent whose outcome is unknown or was corrected can be released",
     "lock": "monitor mode: there is nothing to lock",

@@ -29,7 +29,14 @@ from tradetui.ui.app_protocols.messages import (
     OpenSort,
 )
 from tradetui.ui.header.newest_alert import NewestAlert
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, REASONS, SCREEN_NAMES, KeyBinding, shown_keys
+from tradetui.ui.key_bindings.binding_registry import (
+    BINDING_OF_ID,
+    MONITOR_MODE,
+    REASONS,
+    SCREEN_NAMES,
+    KeyBinding,
+    shown_keys,
+)
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
 from tradetui.ui.safe_text import notify, sanitized
@@ -125,7 +132,7 @@ class TableScreen(Screen[None]):
         if self.possible().get(binding, True):
             return None
         is_monitor = self.desk is not None and not self.has_journal()
-        return REASONS["reverse" if binding == "create" and is_monitor else binding]
+        return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id; one that is not in it always can."""
