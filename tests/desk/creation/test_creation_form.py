@@ -22,6 +22,7 @@ def test_the_fields_are_the_requests_own() -> None:
     assert [field.name for field in creation_fields(CreationKind.BROKER_SUBACCOUNT)] == ["subaccountName", "label"]
     assert [field.name for field in creation_fields(CreationKind.COPY_KEY)] == ["passphrase"]
     assert [field.name for field in creation_fields(CreationKind.SUBACCOUNTS) if field.is_secret] == ["passphrase"]
+    assert [kind.gives_keys for kind in CreationKind] == [True, False, True]
     assert [rows_of(kind) for kind in CreationKind] == [5, 1, 1]
 
 

@@ -24,6 +24,11 @@ class CreationKind(StrEnum):
     BROKER_SUBACCOUNT = "create-broker-subaccount"
     COPY_KEY = "create-copy-key"
 
+    @property
+    def gives_keys(self) -> bool:
+        """Whether the exchange answers with a key: the request carries the passphrase it is to have."""
+        return any(parameter.secret for parameter in CREATION_RULES[self].row.parameters())
+
 
 @dataclass(frozen=True, slots=True)
 class CreationRules:

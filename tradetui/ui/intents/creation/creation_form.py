@@ -115,7 +115,7 @@ class CreationForm(ParameterForm[None]):
         self._showed_locked = self._creation.locked
         if self._showed_locked:
             lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
-        if any(field.is_secret for field in self._fields):  # a passphrase, and so a key
+        if self._kind.gives_keys:
             lines.append(f"The exchange shows a key once; it is saved in {self._creation.keys.where}.")
         return lines
 

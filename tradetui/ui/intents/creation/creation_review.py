@@ -13,7 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, creation_fields, kind_of, titles_of
+from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols.application import trading_app
@@ -74,7 +74,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         yield from map(sanitized, _json_lines(self._request.redacted()))
         yield Content("")
         sentence = "It cannot be undone from here, and is never sent twice."
-        if any(field.is_secret for field in creation_fields(kind_of(self._request))):  # a passphrase, and so a key
+        if self._kind.gives_keys:
             sentence += f" The new keys are saved in {scrub(self._creation.keys.where)} before they are shown."
         yield Content.styled(sentence, "$quiet")
 
