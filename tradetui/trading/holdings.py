@@ -8,6 +8,11 @@ from decimal import Decimal
 from tradetui.trading.contract_math import ZERO, exact_digits, grouped_digits
 
 
+def side_text(net: Decimal, least_places: int = 0) -> str:
+    """A signed size as side and size, `SHORT 8` for -8, with at least so many decimals; `flat` for zero."""
+    return f"{'LONG' if net > ZERO else 'SHORT'} {grouped_digits(abs(net), least_places)}" if net else "flat"
+
+
 @dataclass(frozen=True, slots=True)
 class Legs:
     """Hedge mode: a long and a short leg side by side, each a size of the base coin, never negative."""
@@ -24,11 +29,7 @@ class Legs:
         return {"long": exact_digits(self.long), "short": exact_digits(self.short)}
 
     def __str__(self) -> str:
-        parts = [
-            f"LONG {grouped_digits(self.long)}" if self.long else "",
-            f"SHORT {grouped_digits(self.short)}" if self.short else "",
-        ]
-        return " and ".join(filter(None, parts)) or "flat"
+        return " and ".join(side_text(net) for net in (self.long, -self.short) if net) or "flat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,7 @@ class Net:
         return {"net": exact_digits(self.net)}
 
     def __str__(self) -> str:
-        if not self.net:
-            return "flat"
-        return f"{'LONG' if self.net > 0 else 'SHORT'} {grouped_digits(abs(self.net))}"
+        return side_text(self.net)
 
 
 Holdings = Legs | Net

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from tradetui.trading.contract_math import ZERO, grouped_digits
-from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.holdings import Holdings, Legs, Net, side_text
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.models.futures_requests import ReversalRequest
@@ -146,10 +146,8 @@ class ReversalPlan:
     def _other_side_of(self, result: ProjectedPosition) -> str:
         after = result.after
         if isinstance(after, Net):
-            return (
-                f"{'LONG' if after.net > ZERO else 'SHORT'} {self.size_text(abs(after.net))}" if after.net else "flat"
-            )
-        return f"SHORT {self.size_text(after.short)}" if self.reverses_long else f"LONG {self.size_text(after.long)}"
+            return side_text(after.net, self.size_places)
+        return side_text(-after.short if self.reverses_long else after.long, self.size_places)
 
 
 def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
