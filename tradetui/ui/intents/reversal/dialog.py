@@ -93,12 +93,13 @@ class ReversalDialog(ScrollingDialog):
             yield Static("", id="notice", markup=False)
             yield Fields(self._execution)
             yield from self.buttons("Reverse", ready=False)
-        yield Static(self._keys_line(), id="keys", markup=False)
+        yield Static("", id="keys", markup=False)
 
     def on_mount(self) -> None:
         self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
         self._show_fields()
         self._show_age()
+        self._show_keys()
         self.watch(self._area, "scroll_y", self._scrolled, init=False)
         self.set_interval(_AGE_SHOWN_S, self._show_age)
         self._begin_reading()
@@ -118,14 +119,12 @@ class ReversalDialog(ScrollingDialog):
 
     # Keys
 
-    def _keys_line(self) -> Content:
-        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
-        return sanitized((KEYS if self.shows_request else KEYS_UNREAD).format(lock=lock))
-
     def _show_keys(self) -> None:
         """Name request and details only while there is a preview that has them."""
         self._frame.border_subtitle = MORE if self.shows_request else ""
-        self.query_one("#keys", Static).update(self._keys_line())
+        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
+        keys = KEYS if self.shows_request else KEYS_UNREAD
+        self.query_one("#keys", Static).update(sanitized(keys.format(lock=lock)))
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
