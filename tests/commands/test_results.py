@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
 from collections import defaultdict
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bill_reading import BillReading
 from tradetui.desk.feeds.bills.bill_history import BillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.product_types import ProductType
@@ -156,6 +158,49 @@ def test_bills_that_are_behind_the_fills_are_read_first(
         patched.setattr(BillHistory, "read_newest", fails)
         assert any(row["funding"] is None for row in shown(capsys, "pnl", "--by", "symbol", *UNTIL))
     assert shown(capsys, "pnl", "--by", "symbol", *UNTIL) == before
+
+
+def test_what_an_archive_misses_of_a_period_is_read_and_goes_on_where_it_stopped(
+    point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    since = ("--since", "45d", *UNTIL)
+    point_at_archive()
+    expected = {what: shown(capsys, what, *since) for what in ("pnl", "trips")}
+    assert all(row["complete"] and row["funding"] is not None for row in expected["pnl"])
+    shutil.rmtree(tmp_path / "data")
+    assert all(row["complete"] for row in shown(capsys, "pnl", "--since", "2d", *UNTIL))
+    read_gap, pages = FillHistory.read_gap, 0
+
+    async def two_pages(self: FillHistory) -> bool:
+        nonlocal pages
+        pages += 1
+        if pages > 2:
+            raise Busy("no answer")
+        return await read_gap(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FillHistory, "read_gap", two_pages)
+        assert main(["show", "pnl", *since, "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert not all(row["complete"] for row in json.loads(printed.out))
+    assert "what the archive misses of this period could not be read: The exchange is busy" in printed.err
+    assert "some fills of this period are not read yet" in printed.err
+    kept = _fills_kept(tmp_path)
+    assert shown(capsys, "pnl", *since) == expected["pnl"]
+    read_since = _fills_kept(tmp_path)
+    assert read_since > kept >= 200, "the pages that came before are kept"
+    trips = [shown(capsys, "trips", *since), expected["trips"]]
+    for row in trips[0] + trips[1]:
+        del row["startProven"]  # a leg that is being traded waits with its proof
+    assert trips[0] == trips[1]
+    assert _fills_kept(tmp_path) > read_since, "some of these trips began before the period"
+
+
+def _fills_kept(folder: Path) -> int:
+    (file,) = (folder / "data").rglob("archive.sqlite")
+    with closing(sqlite3.connect(file)) as connection:
+        count: int = connection.execute("SELECT count(*) FROM record WHERE kind = 'fill'").fetchone()[0]
+    return count
 
 
 def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:

@@ -196,6 +196,15 @@ def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) 
 
 def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
     """Where fills are known to be missing: gaps not read yet, and the time since they were read last."""
+    spans = unread_gaps(connection, now_ms)
+    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
+        if now_ms - read_until > READ_LATELY_MS:
+            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
+    return spans
+
+
+def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
+    """The gaps between fills, or before all of them, that are not read yet."""
     spans = []
     for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
         newest = connection.execute(
@@ -203,9 +212,6 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
         ).fetchone()
         end = now_ms if newest is None else newest[0]
         spans.append(MissingSpan(ProductType(product_type), 0 if until is None else until, end))
-    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
-        if now_ms - read_until > READ_LATELY_MS:
-            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
     return spans
 
 

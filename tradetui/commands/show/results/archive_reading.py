@@ -1,4 +1,7 @@
-"""Opens the archive of a profile's account, and reads what a period needs into it where that is not there."""
+"""Opens the archive of a profile's account, and reads what a period needs into it where that is not there.
+
+Each page is kept with what is then still missing, so that a reading that is stopped goes on where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from tradetui.commands.process.console import PageProgress, show_progress, stderr_is_terminal
+from tradetui.commands.process.console import PageProgress, say, show_progress, stderr_is_terminal
 from tradetui.commands.session.bootstrap import (
     account_key,
     credentials_of,
@@ -23,7 +26,7 @@ from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
-from tradetui.desk.archive.ledger_queries import bills_behind, missing_spans, were_read
+from tradetui.desk.archive.ledger_queries import bills_behind, missing_spans, unread_gaps, were_read
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
@@ -31,6 +34,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import SystemClock
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
@@ -38,6 +42,7 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable, is_damage
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.time_windows import NINETY_DAYS_MS
 
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"
@@ -52,6 +57,9 @@ class Needed(StrEnum):
 
 def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
     """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
+
+    What an archive misses of the period is read where the exchange still keeps it; where that fails, it is said, and
+    what is there is given.
 
     Raises:
         ConfigurationError: the file cannot be used.
@@ -69,6 +77,9 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
             if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
                 archive.close()
                 return asyncio.run(_read_into_archive(loaded, needed, since, until))
+            incomplete = _incomplete_types(archive, settings.product_types, since, until)
+            if incomplete:
+                asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
             _bring_forward(archive)
             behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
             if behind:
@@ -83,6 +94,20 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
         remedy = READ_ANEW if damaged else "Check the disk and its free space."
         raise ConfigurationError(f"it cannot be used ({problem})", location=str(file), remedy=remedy) from None
     return archive
+
+
+def _incomplete_types(
+    archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+) -> list[ProductType]:
+    """Of which product types fills or bills of the period are missing that the exchange still keeps."""
+    now_ms = SystemClock().wall_ms()
+    since = max(since, now_ms - NINETY_DAYS_MS)
+    incomplete = {gap.product_type for gap in unread_gaps(archive.connection, now_ms) if gap.meets(since, until)}
+    for product_type in product_types:
+        coverage = archive.bill_coverage(product_type)
+        if not coverage.refusal and any(gap.since <= until and since <= gap.until for gap in coverage.gaps):
+            incomplete.add(product_type)
+    return [product_type for product_type in product_types if product_type in incomplete]
 
 
 def _bring_forward(archive: Archive) -> None:
@@ -112,13 +137,32 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
             if reading.error is not None:
                 raise reading.error
             return archive
-        progress = PageProgress("reading fills and bills")
-        for product_type in settings.product_types:
-            await _read_fills(client, archive, product_type, since, until, progress)
-            await _read_bills(client, archive, product_type, since, until, progress)
-        progress.end()
+        await _read_period(client, archive, settings.product_types, since, until)
         _bring_forward(archive)
     return archive
+
+
+async def _read_missing(
+    loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+) -> None:
+    """Read what an archive misses of a period; where that fails, say so: it has the rest."""
+    async with open_reader(loaded) as client:
+        try:
+            await _read_period(client, archive, product_types, since, until)
+        except ExchangeError as problem:
+            say(f"tradetui: what the archive misses of this period could not be read: {problem}")
+
+
+async def _read_period(
+    client: ExchangeReader, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+) -> None:
+    progress = PageProgress("reading fills and bills")
+    try:
+        for product_type in product_types:
+            await _read_fills(client, archive, product_type, since, until, progress)
+            await _read_bills(client, archive, product_type, since, until, progress)
+    finally:
+        progress.end()
 
 
 async def _read_fills(

@@ -86,8 +86,11 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     grouping = Grouping(options.by) if options.what == PNL else Grouping.TOTAL
     query = ResultQuery(grouping, now_ms, since, last, symbols, product_types, zone)
     needed = Needed.EQUITY if options.what == EQUITY else Needed.FILLS
+    first_ms, last_ms = query.span
+    if options.what == TRIPS:
+        first_ms = 0  # one that ended in the period may have begun at any time before
     try:
-        with closing(open_archive(loaded, needed, *query.span, fresh=options.fresh)) as archive:
+        with closing(open_archive(loaded, needed, first_ms, last_ms, fresh=options.fresh)) as archive:
             return _print_results(archive, options, query)
     except sqlite3.Error as problem:
         unreadable = ConfigurationError(f"it cannot be read ({problem})", location="the archive", remedy=READ_ANEW)
