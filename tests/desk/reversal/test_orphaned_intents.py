@@ -16,6 +16,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.reversal import intent_watch
 from tradetui.desk.reversal.execution import KIND
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
@@ -271,3 +272,36 @@ async def test_without_its_registry_nothing_is_begun(
     monkeypatch.setattr(Registry, "reserve", full)
     with pytest.raises(Withheld, match="full"):
         await intents.begin("tt-0", SCOPE, KIND, {})
+
+
+async def test_a_step_that_keeps_failing_is_tried_ever_more_seldom_and_each_reason_is_logged_once(
+    location: JournalLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(intent_watch._log, "warning", lambda _, reason: logged.append(reason))
+    async with scene() as on:
+        execution, tried = another_session(on, InlineDisk()), list[float]()
+        intents = execution.intents
+        assert await intents.open(on.uid, location)
+        reason = "disk I/O error"
+
+        async def fails() -> list[Intent]:
+            tried.append(on.client.clock.monotonic())
+            raise sqlite3.OperationalError(reason)
+
+        right = intents.newest
+        monkeypatch.setattr(intents, "newest", fails)
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(execution._watch.run())
+            await asyncio.sleep(300)
+            assert len(tried) <= 16, "0.7 s, 1.4 s … 30 s"
+            assert logged == ["OperationalError: disk I/O error"]
+            reason = "database is locked"
+            await asyncio.sleep(120)
+            assert logged[1:] == ["OperationalError: database is locked"]
+            monkeypatch.setattr(intents, "newest", right)
+            await asyncio.sleep(31)
+            before = len(tried)
+            await asyncio.sleep(120)
+            assert len(tried) == before and not execution._watch._failures
+            watching.cancel()

@@ -13,6 +13,7 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.intents.states import State
+from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.sandbox.app import Sandbox
@@ -227,6 +228,24 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
         sent = await on.execution.confirm(preview, preview.subject)
         *_, last = [progress async for progress in on.execution.follow(sent)]
         assert last.state is State.UNKNOWN and "(side sell, tradeSide close) that reverses no LONG" in last.sentence
-        assert on.journal.intent(sent.intent).end == last.sentence
+        assert "that reverses no LONG" in on.journal.intent(sent.intent).end
         await on.execution.release(sent.intent, "seen on the exchange's site")
         assert not on.execution.unsettled()
+        another = Execution(on.client, on.execution.settings, on.client.clock, on.execution.intents)
+        for execution in (on.execution, another):
+            preview = await execution.preview(LONG)
+            assert preview.plan is None
+            (reason,) = execution.blocking_reasons(preview, preview.subject)
+            assert "an earlier reversal has shown it: its order has a fill (side sell, tradeSide close)" in reason
+        assert on.posts == 1
+
+
+async def test_what_is_reported_is_reversed_whatever_the_side_of_fills_meant_once() -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        on.execution._market_state.contradiction = "its order has a fill that reverses no LONG"
+        assert not (await on.execution._market_state.held(USDT, SYMBOL)).doubts
+    async with scene("one-way", core_only=True) as on:
+        on.hold(long="20")
+        on.execution._market_state.contradiction = "its order has a fill that reverses no LONG"
+        assert not (await on.execution._market_state.held(USDT, SYMBOL)).doubts

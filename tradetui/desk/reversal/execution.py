@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -64,7 +65,7 @@ class Execution:
         self._sendings: dict[str, Sending] = {}
         self._tasks = BackgroundTasks()
         self._followed = FollowedReversals(self._tracker, clock, self._tasks)
-        self._watch = IntentWatch(self.intents, self._followed, self._sendings.keys(), self._tasks)
+        self._watch = IntentWatch(self.intents, self._followed, self._sendings.keys(), self._tasks, clock)
 
     # The journal
 
@@ -124,11 +125,19 @@ class Execution:
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.look()
+        with contextlib.suppress(Withheld):  # nothing is sent while the journal cannot be read
+            await self._recall_contradiction()
         return await self._market_state.preview(target)
 
     async def _read_again(self, shown: Preview) -> Preview:
         await self.intents.look()
+        await self._recall_contradiction()
         return await self._market_state.again(shown)
+
+    async def _recall_contradiction(self) -> None:
+        """Take over what an earlier reversal of the account, of any process, showed of its fills; raises Withheld."""
+        contradictions = (intent.details.get("contradiction") for intent in await self.intents.newest())
+        self._market_state.contradiction = next(filter(None, contradictions), "")
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""

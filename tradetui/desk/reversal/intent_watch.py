@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tradetui.desk.intents.intents import WATCH_S, Intents, Withheld
@@ -16,6 +16,7 @@ from tradetui.desk.reversal.sending import KIND
 from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
 from tradetui.desk.reversal.tracking.outcome_tracker import REPLY_LOST, WATCH_FOR_LATER_FILLS_S
 from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
+from tradetui.exchange.clock import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -24,24 +25,44 @@ OTHERS_FOLLOW_S: Final = 5.0
 STANDS_STILL_S: Final = 120.0
 STEP_S: Final = 20.0
 """What takes longer is broken off, and done again in its turn."""
+_LONGEST_PAUSE_S: Final = 30.0
+"""What keeps failing is tried again ever more seldom, up to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a step failed last, and how long it rests from when on; monotonic seconds."""
+
+    reason: str
+    since_s: float
+    pause_s: float
 
 
 class IntentWatch:
     """Runs for as long as a session has a journal. `sending` are the intents that this session sends itself."""
 
     def __init__(
-        self, intents: Intents, followed: FollowedReversals, sending: Collection[str], tasks: BackgroundTasks
+        self,
+        intents: Intents,
+        followed: FollowedReversals,
+        sending: Collection[str],
+        tasks: BackgroundTasks,
+        clock: Clock,
     ) -> None:
         self._intents = intents
         self._followed = followed
         self._sending = sending
         self._tasks = tasks
+        self._clock = clock
         self._taken_up: set[str] = set()
+        self._failures: dict[Callable[[bool], Awaitable[None]], _Failure] = {}
 
     async def run(self) -> None:
         """Take up what was left behind; see within a second what other processes lock, begin, settle and leave."""
         not_done = {self._take_up, self._watch_what_was_inferred}
         for step in itertools.cycle((self._take_up, self._watch_what_was_inferred, self._look_around)):
+            if self._rests(step):
+                continue
             try:
                 async with asyncio.timeout(STEP_S):
                     await step(step in not_done)
@@ -51,13 +72,28 @@ class IntentWatch:
                 if is_cancelled():
                     raise
             except Exception as problem:  # the next look says what is wrong with the journal
-                _log.warning("looking after the journal: %s: %s", type(problem).__name__, problem)
+                self._failed(step, f"{type(problem).__name__}: {problem}")
             else:
                 not_done.discard(step)
+                self._failures.pop(step, None)
+
+    def _rests(self, step: Callable[[bool], Awaitable[None]]) -> bool:
+        """Whether a step that failed waits for its next turn; looking around, which paces the others, never does."""
+        failure = self._failures.get(step)
+        if failure is None or step == self._look_around:
+            return False
+        return self._clock.monotonic() - failure.since_s < failure.pause_s
+
+    def _failed(self, step: Callable[[bool], Awaitable[None]], reason: str) -> None:
+        earlier = self._failures.get(step)
+        if earlier is None or earlier.reason != reason:
+            _log.warning("looking after the journal: %s", reason)
+        pause_s = WATCH_S if earlier is None else min(_LONGEST_PAUSE_S, earlier.pause_s * 2)
+        self._failures[step] = _Failure(reason, self._clock.monotonic(), pause_s)
 
     async def _look_around(self, first: bool) -> None:
-        self._followed.end_what_stands_still(STANDS_STILL_S)
         await asyncio.sleep(WATCH_S)
+        self._followed.end_what_stands_still(STANDS_STILL_S)
         await self._intents.look()
 
     async def _take_up(self, first: bool) -> None:

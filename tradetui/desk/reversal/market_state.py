@@ -84,6 +84,8 @@ class MarketState:
         self._clock = clock
         self._readers: dict[ProductType, PositionsReader] = {}
         self.seen_orders = SeenOrders()
+        self.contradiction = ""
+        """Why sums of this account's hedge-mode fills do not show what is held; empty while nothing says so."""
 
     async def preview(self, target: Target) -> Preview:
         """Read everything a preview shows; raises `ExchangeError` where what it must know cannot be read."""
@@ -182,7 +184,10 @@ class MarketState:
         server_ms = min(times) if len(times) == 2 else None
         unread = reading.undecodable_rows + len(fills.undecodable_rows)
         once = {fill.trade_id: fill for fill in fills.rows if same(fill.symbol, symbol)}
-        return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, reader.doubts)
+        doubts = reader.doubts
+        if self.contradiction and reader.source == "fills" and _names_its_leg(next(iter(once.values()), None)):
+            doubts.setdefault(symbol.upper(), f"an earlier reversal has shown it: {self.contradiction}")
+        return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, doubts)
 
     async def aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
@@ -334,6 +339,11 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
     if ticker is not None and ticker.last_pr:
         return ticker.last_pr, PriceSource.LAST
     return (held.fills[0].price if held.fills else None), PriceSource.FILL
+
+
+def _names_its_leg(newest_fill: FuturesFill | None) -> bool:
+    """Whether the `side` of fills names a leg now; in one-way mode it is a direction on every exchange."""
+    return newest_fill is not None and newest_fill.position_mode is not PositionMode.ONE_WAY
 
 
 def _unread_rows(held: Held) -> str:

@@ -46,6 +46,8 @@ class Observation:
     after_window: bool = False
     unreadable: str = ""
     """Why what is held cannot be told from what was read; empty where it can."""
+    contradiction: str = ""
+    """The same where a fill of our own order says it: then it is so of every fill of the account."""
     proven: bool = True
     """Whether what is held is known to be all, not only the sum of the fills that are known."""
     positions: tuple[Position, ...] = ()

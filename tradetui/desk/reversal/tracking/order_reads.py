@@ -128,6 +128,7 @@ class OrderReads:
         if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
             source = ""  # an exchange that has not kept our id names its source all the same
         foreign, kindred = await self._orders_by_source(sent, source, others)
+        contradicting = contradiction(sent.plan, own, held.positions)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
@@ -142,7 +143,8 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
-            unreadable=_unreadable(held, params.symbol) or contradiction(sent.plan, own, held.positions),
+            unreadable=_unreadable(held, params.symbol) or contradicting,
+            contradiction=contradicting,
             proven=not unproven_since(held.positions, params.symbol),
             positions=held.positions,
         )

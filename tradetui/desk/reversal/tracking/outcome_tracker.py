@@ -175,6 +175,8 @@ class OutcomeTracker:
             return self._watched_enough(search)
         self._remember_pending(sent, classification)
         search.unreadable = seen.unreadable
+        if seen.contradiction and "contradiction" not in intent.details:
+            await self._write_contradiction(search, intent, seen.contradiction)
         if seen.unreadable:
             publish(Progress(search.state, SearchStage.LOOKING, f"looking: {seen.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
@@ -200,6 +202,14 @@ class OutcomeTracker:
             self._pending[sent.intent] = _how_much(classification)
         else:
             self._pending.pop(sent.intent, None)
+
+    async def _write_contradiction(self, search: _Search, intent: Intent, contradiction: str) -> None:
+        """Keep for good that the account's fills do not show what is held: it outlives the release of this intent."""
+        details = {"why": contradiction, "contradiction": contradiction}
+        if intent.state in (State.ACKNOWLEDGED, State.UNKNOWN) and await self._intents.note(
+            intent.id, State.UNKNOWN, details, seen=intent.state
+        ):
+            search.state = State.UNKNOWN
 
     async def _leave_open(self, search: _Search, publish: Publish) -> bool:
         """Say once that there is no end after a while; the trader may release it from then on."""
