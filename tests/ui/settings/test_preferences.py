@@ -137,6 +137,27 @@ async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
 
 
 @pytest.mark.looptime
+@pytest.mark.parametrize("panel_key", ["2", "4", "5"])
+async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows(panel_key: str) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running() as pilot:
+        await pilot.press(panel_key)
+        main = stage.app.main
+        shown = main.table.columns
+        await pilot.press("c")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ColumnsDialog)
+        assert list(dialog._shown) == [column.id for column in shown]
+        await pilot.press("enter")
+        assert main.table.columns == shown
+        await pilot.press("v")
+        await asyncio.sleep(1)
+        rows = main.panel.table.source
+        kinds = TABLES[main.panel.kind.name].default_columns
+        assert main.table.columns == kinds([row for at in range(rows.count) if (row := rows.row(at)) is not None])
+
+
+@pytest.mark.looptime
 async def test_every_field_of_the_interface_can_be_a_column() -> None:
     stage = AppOnRecentFills()
     async with stage.running() as pilot:

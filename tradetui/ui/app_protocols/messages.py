@@ -109,9 +109,13 @@ class OpenSort(OpenMessage):
 
 @dataclass(eq=False)
 class OpenColumns(OpenMessage):
-    """The choice of a table's columns; `chosen` is called with it. `subject` names the rows."""
+    """The choice of a table's columns; `chosen` is called with it. `subject` names the rows.
+
+    `default` are the columns that stand as long as nobody chooses any.
+    """
 
     table: Table[object]
+    default: Sequence[Column[Never]]
     subject: str
     chosen: Callable[[TableChoice], None]
 

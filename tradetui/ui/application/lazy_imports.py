@@ -152,7 +152,7 @@ def ask_for_columns(app: App[Any], message: OpenColumns, before: TableChoice) ->
             message.chosen(choice)
 
     every = choosable_columns(message.table)
-    app.push_screen(ColumnsDialog(message.subject, every, message.table.columns, before), take)
+    app.push_screen(ColumnsDialog(message.subject, every, message.default, before), take)
 
 
 async def open_profile_choice(app: App[Any]) -> None:

@@ -47,7 +47,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.product: str | None = None
         self.dates: DateFilter | None = None
         self._dates_title = ""
-        self._default_columns = kind.columns
         self.in_other_view = False
         self._shown_generation = (False, -1)
         self._sentence: Static | None = None
@@ -119,10 +118,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def _use_default_columns(self, rows: Snapshot[FeedRowT_co]) -> None:
         """Follow what the rows are, unless somebody chose the columns."""
         columns = self.kind.default_columns(rows.rows)
-        if columns != self._default_columns:
-            if self.table.columns == self._default_columns:
+        before = self.table.default_columns
+        if columns != before:
+            self.table.default_columns = columns
+            if self.table.columns == before:
                 self.table.set_columns(columns)
-            self._default_columns = columns
 
     def show_state(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
         """Bring title, age and the words of an empty panel up to date."""
@@ -158,7 +158,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def use_defaults(self) -> None:
         """Show the columns and the order that nobody chose, until a choice is shown."""
-        self._default_columns = self.kind.columns
+        self.table.default_columns = self.kind.columns
         if self.table.columns != self.kind.columns:
             self.table.set_columns(self.kind.columns)
         self.table.sort_by(None)

@@ -34,7 +34,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     """A table of records; see the module.
 
     Who holds a `RecordTable[object]` holds a table of any rows: it sorts, filters and exports what is there. Rows and
-    columns are set by who made the table, and are of one kind.
+    columns are set by who made the table, and are of one kind. `default_columns` stand as long as nobody chose any.
     """
 
     DEFAULT_CSS = """
@@ -87,6 +87,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     ) -> None:
         super().__init__(id=id)
         self._footer: Footer[RowT_co] = Footer() if footer is None else footer
+        self.default_columns = tuple(columns)
         self._cells = Cells(columns, DEFAULT_FORMAT)
         self._sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self._source: RowSource[RowT_co] = NO_ROWS

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
-    """Show a table as it was chosen."""
-    columns = (chosen_columns(choosable_columns(kind), choice) if choice.columns else None) or kind.columns
+    """Show a table as it was chosen; its default columns where none were."""
+    columns = (chosen_columns(choosable_columns(kind), choice) if choice.columns else None) or table.default_columns
     if columns != table.columns:
         table.set_columns(columns, also_searched=kind.columns)
     if choice.sort in {column.id for column in columns}:

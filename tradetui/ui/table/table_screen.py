@@ -280,7 +280,7 @@ class TableScreen(Screen[None]):
             show_choice(table, kind, choice)
             self.refresh_states()
 
-        self.post_message(OpenColumns(kind, self.subject, show))
+        self.post_message(OpenColumns(kind, table.default_columns, self.subject, show))
 
     @property
     def export_name(self) -> str:
