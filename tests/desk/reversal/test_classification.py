@@ -75,6 +75,12 @@ def test_the_largest_result_is_the_whole_of_it() -> None:
     assert classified(look("-10", ours=(sold("20"),))).standing is Standing.COMPLETE
 
 
+def test_an_acknowledged_order_that_the_exchange_does_not_know_yet_is_not_over_by_what_is_held() -> None:
+    seen = replace(look("-10"), answer=OrderAnswer.NOT_FOUND)
+    assert classified(seen).standing is Standing.PARTIAL
+    assert classified(look("-10")).standing is Standing.COMPLETE, "core-only there is nothing else to go by"
+
+
 @pytest.mark.parametrize("order_size", ["1", "0.5"], ids=["closes and opens", "closes"])
 def test_the_size_of_the_order_says_which_result_is_meant(order_size: str) -> None:
     seen = classified(look("9", ours=(sold("1"),), order_size=order_size))

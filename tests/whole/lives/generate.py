@@ -25,7 +25,7 @@ from tests.whole.lives.plan import (
     StrangerTrade,
     Words,
 )
-from tests.whole.lives.rare import RARE, RARE_SHARE
+from tests.whole.lives.rare import ALIKE_SHARE, RARE, RARE_SHARE, another_reverses_alike
 
 ONE = Decimal(1)
 NAMES_OF_ONE_PLACE = (
@@ -81,7 +81,9 @@ def plan_of(seed: int) -> Plan:
     plan = replace(plan, id_on=_id_on(Random(f"life {seed}/id")))
     # A generator of its own, so that every other seed gives the life it always gave.
     rare = Random(f"life {seed}/rare")
-    return rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan
+    plan = rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan
+    alike = Random(f"life {seed}/alike")
+    return another_reverses_alike(alike, plan) if alike.random() < ALIKE_SHARE else plan
 
 
 def _id_on(random: Random) -> IdOn:

@@ -18,6 +18,7 @@ from tests.whole.lives.plan import (
     Plan,
     PostFate,
     ReplyKind,
+    StrangerTrade,
 )
 
 RARE_SHARE = 0.2
@@ -77,6 +78,32 @@ def dies_before_it_sends(random: Random, plan: Plan) -> Plan:
     return replace(plan, acts=acts, disk_slow_share=0.0)
 
 
+def another_reverses_alike(random: Random, plan: Plan) -> Plan:
+    """The first request is taken and fills late; until then somebody else reverses the same leg by the same size.
+
+    The order is not known to order detail at once, nor are the other's fills.
+    """
+    sends, others = _first_reversal(plan)
+    sends = replace(sends, size=None)
+    symbol, trades_s = "BTCUSDT", sends.at_s + sends.looked_s + random.uniform(0.3, 1.5)
+    size = plan.long if sends.side_long else plan.short
+    strangers = (
+        StrangerTrade(trades_s, symbol, sends.side_long, -size),
+        StrangerTrade(trades_s + 0.01, symbol, not sends.side_long, size),
+    )
+    gap_s = random.choice((8.0, 20.0, 30.0))
+    fills = (FillStep(gap_s, Leg.CLOSE, Decimal(1)), FillStep(gap_s + 0.1, Leg.OPEN, Decimal(1)))
+    fate = PostFate(0.05, ReplyKind.OK, Matching("legs apart", fills, gap_s + 5))
+    return replace(
+        _with_first(plan, sends, others, fate),
+        core_only=False,
+        strangers=strangers if size else plan.strangers,
+        detail_lag_s=random.choice((2.0, 20.0)),
+        fill_lag_s=random.choice((0.0, 3.0, 30.0)),
+        position_lag_s=0.0,
+    )
+
+
 def _first_reversal(plan: Plan) -> tuple[Act, list[Act]]:
     """The first reversal, which no fate cuts short, and what else the trader does."""
     reversals = [act for act in plan.acts if act.kind is ActKind.REVERSE]
@@ -95,3 +122,5 @@ RARE: tuple[Callable[[Random, Plan], Plan], ...] = (
     goes_on_unseen,
     dies_before_it_sends,
 )
+ALIKE_SHARE = 0.02
+"""Of all lives, those in which somebody else trades just as ours does."""

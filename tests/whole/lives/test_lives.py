@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
 from multiprocessing import get_context
+from random import Random
 
 import pytest
 
@@ -38,6 +39,7 @@ from tests.whole.lives.plan import (
     ReplyKind,
     Words,
 )
+from tests.whole.lives.rare import another_reverses_alike
 
 HEDGE, ONE_WAY = True, False
 IN_A_GROUP = 6
@@ -188,6 +190,12 @@ def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None
     verdict = live(replace(plan, spelling=Words(end_state="part_cancelled")))
     assert not verdict.broken, verdict.broken
     assert verdict.outcomes == {"settled unchanged": 1}
+
+
+@pytest.mark.parametrize("seed", (1, 3, 6))
+def test_what_another_trades_alike_is_not_our_order_that_waits(seed: int) -> None:
+    verdict = live(another_reverses_alike(Random(f"x{seed}"), plan_of(seed)))
+    assert not verdict.broken, "\n".join((*verdict.trace, *verdict.broken))
 
 
 @pytest.mark.parametrize("first", range(0, 300, IN_A_GROUP))
