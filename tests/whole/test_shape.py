@@ -417,9 +417,6 @@ ONE_MEANING = {
     "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
     "ZERO": "Decimal(0), in two rooms that may not see each other",
     "ask_to_try_again": "ui/application/lazy_imports.py loads the function of this name when it is first called",
-    "open_creation": "likewise",
-    "open_export": "likewise",
-    "open_screen_list": "likewise",
     "run": "what a command is started by: commands/NAME.py with run(arguments)",
     "TYPE_CHECKING": "the name type checkers know; importing it from typing would cost the start of every command",
 }

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class OpenMessage(Message):
-    """What `ui/application/open_posted.py` opens."""
+    """What `open_posted` in `ui/application/lazy_imports.py` opens."""
 
 
 class OpenScreenList(OpenMessage):

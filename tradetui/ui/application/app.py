@@ -20,7 +20,6 @@ from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, Sees
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.open_desk import OpenDesk
-from tradetui.ui.application.open_posted import open_posted
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
@@ -283,7 +282,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @on(OpenMessage)
     async def _open_posted(self, message: OpenMessage) -> None:
-        await open_posted(self, message, self.lookup or self.main)
+        await lazy_imports.open_posted(self, message, self.lookup or self.main)
 
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""

@@ -6,7 +6,10 @@ The first paint waits for none of it, nor does the main screen for what most ses
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from tradetui.ui.app_protocols import messages
+from tradetui.ui.app_protocols.application import TradingApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,22 +18,12 @@ if TYPE_CHECKING:
     from textual.command import Provider
     from textual.screen import Screen
 
-    from tradetui.desk.creation import Creation
     from tradetui.desk.desk import Desk
     from tradetui.desk.intents.intents import Intents
     from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.alerts.alert_notices import AlertNotices
-    from tradetui.ui.app_protocols.messages import (
-        OpenColumns,
-        OpenDates,
-        OpenDetail,
-        OpenExport,
-        OpenHistory,
-        OpenSort,
-        OpenTrips,
-    )
     from tradetui.ui.app_protocols.screens import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText
@@ -54,34 +47,6 @@ def alert_notices(app: App[Any], desk: Desk, *, rings: bool) -> AlertNotices:
     return AlertNotices(app, rings=rings, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
 
 
-def alerts_screen(settings: UiSettings) -> Screen[None]:
-    """What is alerted and what was."""
-    from tradetui.ui.alerts.alerts_screen import AlertsScreen
-
-    return AlertsScreen(settings)
-
-
-def money_screen(settings: UiSettings, desk: Desk) -> Screen[None]:
-    """What the account brought in."""
-    from tradetui.ui.money.money_screen import MoneyScreen
-
-    return MoneyScreen(settings, _draw_chart, desk.client.server_clock.now_ms)
-
-
-def trips_screen(settings: UiSettings, message: OpenTrips) -> Screen[None]:
-    """The round trips of a period."""
-    from tradetui.ui.money.trips_screen import TripsScreen
-
-    return TripsScreen(settings, message.period, message.symbols)
-
-
-def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
-    """Draw a chart; the first one loads the library that does."""
-    from tradetui.ui.money.charts.plot import draw
-
-    return draw(chart, width, height, has_utf8=has_utf8)
-
-
 def main_screen(settings: UiSettings) -> MainScreen:
     """The five panels."""
     from tradetui.ui.main.main_screen import MainScreen
@@ -94,79 +59,6 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
     from tradetui.ui.records.lookup_screen import LookupScreen
 
     return LookupScreen(settings, table, texts)
-
-
-def open_screen_list(screen: TableScreen) -> None:
-    """Ask where to go from a screen."""
-    from tradetui.ui.application.overlays.screen_list import open_screen_list
-
-    open_screen_list(screen)
-
-
-def detail_screen(row: OpenDetail) -> Screen[None]:
-    """Every field of a row."""
-    from tradetui.ui.records.detail_screen import DetailScreen
-
-    return DetailScreen(row.title, row.key, row.record, row.zone, row.feed_name)
-
-
-def history_screen(settings: UiSettings, message: OpenHistory) -> Screen[None]:
-    """Every row of a panel that was ever seen."""
-    from tradetui.ui.records.history_screen import HistoryScreen
-
-    return HistoryScreen(settings, message.panel, message.dates, message.beyond_rows)
-
-
-def ask_for_dates(app: App[Any], message: OpenDates) -> None:
-    """Ask from when to when, and of which symbols, rows are shown."""
-    from tradetui.ui.dialogs.dates_dialog import DatesDialog
-
-    def take(answer: DateFilter | bool | None) -> None:
-        if answer is not None and answer is not False:
-            message.chosen(None if answer is True else answer)
-
-    dialog = DatesDialog(message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days)
-    app.push_screen(dialog, take)
-
-
-def ask_for_sort(app: App[Any], message: OpenSort) -> None:
-    """Ask which column orders the rows of a table."""
-    from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
-
-    def take(choice: SortChoice | None) -> None:
-        if choice is not None:
-            message.chosen(choice.column)
-
-    app.push_screen(
-        SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys), take
-    )
-
-
-def ask_for_columns(app: App[Any], message: OpenColumns, before: TableChoice) -> None:
-    """Ask which columns a table shows, from those that were chosen before on."""
-    from tradetui.desk.tables.choosable_columns import choosable_columns
-    from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
-
-    def take(choice: TableChoice | None) -> None:
-        if choice is not None:
-            message.chosen(choice)
-
-    every = choosable_columns(message.table)
-    app.push_screen(ColumnsDialog(message.subject, every, message.default, before), take)
-
-
-async def open_profile_choice(app: App[Any]) -> None:
-    """Ask which profile is opened."""
-    from tradetui.ui.application.overlays.profile_choice import ask_for_profile
-
-    await ask_for_profile(app)
-
-
-def journal_screen(settings: UiSettings) -> Screen[None]:
-    """What was sent and what became of it."""
-    from tradetui.ui.intents.journal.journal_screen import JournalScreen
-
-    return JournalScreen(settings)
 
 
 def lost_journal_dialog(intents: Intents) -> Screen[None]:
@@ -183,34 +75,6 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
     ask_to_try_again(app, intents, changed)
 
 
-def open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:
-    """Open the reversal of a target, asking for it where it is None."""
-    from tradetui.ui.intents.reversal.dialog import ReversalDialog
-    from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
-
-    def show(target: Target) -> None:
-        app.push_screen(ReversalDialog(execution, target, desk.poll_now))
-
-    if target is None:
-        ask_for_target(app, desk, execution, show)
-    else:
-        show(target)
-
-
-def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
-    """The form of what can be created by this name, or the question which."""
-    from tradetui.ui.intents.creation.open_creation import open_creation
-
-    open_creation(app, creation, name)
-
-
-def open_export(app: App[Any], desk: Desk | None, rows: OpenExport) -> None:
-    """Ask for a file, and write rows into it."""
-    from tradetui.ui.dialogs.export_dialog import open_export
-
-    open_export(app, desk, rows.rows, rows.columns, rows.file_stem, rows.title)
-
-
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
     """A question whose safe answer has the focus."""
     from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
@@ -223,3 +87,120 @@ def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
     from tradetui.ui.application.overlays.help import HelpDialog
 
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)
+
+
+async def open_posted(app: App[Any], message: messages.OpenMessage, lowest: TableScreen) -> None:
+    """Open what a screen has posted a message for; `lowest` is the lookup or main screen beneath whatever is open.
+
+    What needs a desk, or a session that may send or create, is not opened without it.
+    """
+    trading_app = cast(TradingApp, app)
+    settings, desk = trading_app.settings, trading_app.desk
+    match message:
+        case messages.OpenScreenList():
+            from tradetui.ui.application.overlays.screen_list import open_screen_list
+
+            open_screen_list(lowest)
+        case messages.OpenDetail(title, key, record, zone, feed_name):
+            from tradetui.ui.records.detail_screen import DetailScreen
+
+            app.push_screen(DetailScreen(title, key, record, zone, feed_name))
+        case messages.OpenJournal():
+            from tradetui.ui.intents.journal.journal_screen import JournalScreen
+
+            app.push_screen(JournalScreen(settings))
+        case messages.OpenMoney() if desk is not None:
+            from tradetui.ui.money.money_screen import MoneyScreen
+
+            app.push_screen(MoneyScreen(settings, _draw_chart, desk.client.server_clock.now_ms))
+        case messages.OpenTrips(period, symbols):
+            from tradetui.ui.money.trips_screen import TripsScreen
+
+            app.push_screen(TripsScreen(settings, period, symbols))
+        case messages.OpenAlerts():
+            from tradetui.ui.alerts.alerts_screen import AlertsScreen
+
+            app.push_screen(AlertsScreen(settings))
+        case messages.OpenHistory(panel, dates, beyond_rows):
+            from tradetui.ui.records.history_screen import HistoryScreen
+
+            app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows))
+        case messages.OpenDates():
+            _ask_for_dates(app, message)
+        case messages.OpenSort():
+            _ask_for_sort(app, message)
+        case messages.OpenColumns():
+            _ask_for_columns(app, message, trading_app.preferences.table(message.table.name))
+        case messages.OpenProfiles():
+            from tradetui.ui.application.overlays.profile_choice import ask_for_profile
+
+            await ask_for_profile(app)
+        case messages.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
+            _open_reversal(app, desk, execution, target)
+        case messages.OpenCreation(name) if desk is not None and (creation := desk.creation) is not None:
+            from tradetui.ui.intents.creation.open_creation import open_creation
+
+            open_creation(app, creation, name)
+        case messages.OpenExport(rows, columns, file_stem, title):
+            from tradetui.ui.dialogs.export_dialog import open_export
+
+            open_export(app, desk, rows, columns, file_stem, title)
+
+
+def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
+    """Draw a chart; the first one loads the library that does."""
+    from tradetui.ui.money.charts.plot import draw
+
+    return draw(chart, width, height, has_utf8=has_utf8)
+
+
+def _ask_for_dates(app: App[Any], message: messages.OpenDates) -> None:
+    """Ask from when to when, and of which symbols, rows are shown."""
+    from tradetui.ui.dialogs.dates_dialog import DatesDialog
+
+    def take(answer: DateFilter | bool | None) -> None:
+        if answer is not None and answer is not False:
+            message.chosen(None if answer is True else answer)
+
+    dialog = DatesDialog(message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days)
+    app.push_screen(dialog, take)
+
+
+def _ask_for_sort(app: App[Any], message: messages.OpenSort) -> None:
+    """Ask which column orders the rows of a table."""
+    from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
+
+    def take(choice: SortChoice | None) -> None:
+        if choice is not None:
+            message.chosen(choice.column)
+
+    app.push_screen(
+        SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys), take
+    )
+
+
+def _ask_for_columns(app: App[Any], message: messages.OpenColumns, before: TableChoice) -> None:
+    """Ask which columns a table shows, from those that were chosen before on."""
+    from tradetui.desk.tables.choosable_columns import choosable_columns
+    from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
+
+    def take(choice: TableChoice | None) -> None:
+        if choice is not None:
+            message.chosen(choice)
+
+    every = choosable_columns(message.table)
+    app.push_screen(ColumnsDialog(message.subject, every, message.default, before), take)
+
+
+def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:
+    """Open the reversal of a target, asking for it where it is None."""
+    from tradetui.ui.intents.reversal.dialog import ReversalDialog
+    from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
+
+    def show(target: Target) -> None:
+        app.push_screen(ReversalDialog(execution, target, desk.poll_now))
+
+    if target is None:
+        ask_for_target(app, desk, execution, show)
+    else:
+        show(target)
