@@ -142,7 +142,7 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
         assert await intents.open("account", here)
         await intents.look()
         desk = SimpleNamespace(intents=intents, archive_trouble=None)
-        assert alarm_of(desk) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
+        assert alarm_of(desk, str.upper) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
     finally:
         intents.close()
         journal.close()

@@ -150,6 +150,10 @@ def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | 
         ("shift+tab", "Shift+Tab"),
         ("ctrl+pageup, R", "Ctrl+PgUp R"),
         ("u,f5", "u F5"),
+        ("full_stop,at", ". @"),
+        ("ctrl+full_stop", "Ctrl+."),
+        ("less_than_sign,left_curly_bracket,backslash,minus", "< { \\ -"),
+        ("space,tab,delete,backspace", "Space Tab Delete Backspace"),
     ],
 )
 def test_keys_are_shown_as_keyboards_name_them(keys: str, shown: str) -> None:

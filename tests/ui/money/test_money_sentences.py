@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date
 from decimal import Decimal
+from functools import partial
 
 from tradetui.desk.archive.equity import EquitySample
 from tradetui.desk.archive.ledger_queries import MissingSpan
@@ -15,6 +16,7 @@ from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.returns import CashFlow, CurvePoint
+from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.money.charts.charts_of_period import equity_chart
 from tradetui.ui.money.money_sentences import (
     funding_beyond_fills,
@@ -106,11 +108,12 @@ def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
 
 
 def test_why_there_is_nothing_and_what_comes_next() -> None:
-    assert "are being read" in nothing_sentence(PeriodChoice.MONTH, has_any=False, is_missing=True)
-    assert "has none to be read" in nothing_sentence(PeriodChoice.MONTH, has_any=False, is_missing=False)
-    assert "[ and ] choose another period" in nothing_sentence(PeriodChoice.TODAY, has_any=True, is_missing=False)
-    assert "Esc goes back from these dates" in nothing_sentence(None, has_any=True, is_missing=False)
-    of_symbol = nothing_sentence(None, has_any=True, is_missing=False, symbols=("ZZZ",))
+    sentence_of = partial(nothing_sentence, key_named=partial(key_named, changed_keys={}))
+    assert "are being read" in sentence_of(PeriodChoice.MONTH, has_any=False, is_missing=True)
+    assert "has none to be read" in sentence_of(PeriodChoice.MONTH, has_any=False, is_missing=False)
+    assert "[ and ] choose another period" in sentence_of(PeriodChoice.TODAY, has_any=True, is_missing=False)
+    assert "Esc goes back from these dates" in sentence_of(None, has_any=True, is_missing=False)
+    of_symbol = sentence_of(None, has_any=True, is_missing=False, symbols=("ZZZ",))
     assert of_symbol == "No fill of ZZZ in this period.\nEsc goes back from these dates."
 
 

@@ -102,7 +102,7 @@ def test_no_match_is_not_taken_for_no_row() -> None:
     screen = HistoryScreen(UiSettings("demo", "read-only", ()), "triggers")
     assert screen.nothing == "There are no rows yet."
     screen.table.filter("failed")
-    limit = "It finds symbols, and five digits or more of an ID; / in panel 5 or 4 finds every word. Esc clears it."
+    limit = "It finds symbols, and five digits or more of an ID; / in panel 5 finds every word. Esc clears the filter."
     assert limit in screen.nothing
     assert screen.filter_prompt.startswith("Symbol")
 

@@ -181,7 +181,7 @@ POSITIONS: Final[Table[Position]] = Table(
     fields_shown=frozenset(
         {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
     ),
-    nothing="No open position.\nOne opened anywhere appears here within seconds; u reads at once.",
+    nothing="No open position.\nOne opened anywhere appears here within seconds.",
     interval_s=2.0,
 )
 ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
@@ -192,7 +192,7 @@ ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
     subject="the pending orders",
     endpoint_name="futures.pending_orders",
     view_loader=_orders_view,
-    nothing="No pending order.\nOnes placed anywhere appear here within seconds; u reads at once.",
+    nothing="No pending order.\nOnes placed anywhere appear here within seconds.",
     interval_s=2.0,
 )
 FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
@@ -224,7 +224,7 @@ TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
     history_title="Every stop seen",
     other_view=OtherView(
         title="Waiting stops",
-        nothing="No stop and no trigger order waits.\nv shows those that ended, too.",
+        nothing="No stop and no trigger order waits.\nThe other view shows those that ended, too.",
         file_stem="waiting-stops",
     ),
 )

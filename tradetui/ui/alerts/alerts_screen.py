@@ -22,7 +22,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_frame import TableFrame
+from tradetui.ui.table.table_frame import TableFrame, nothing_matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +46,8 @@ class AlertsScreen(ClosableScreen):
         super().__init__(settings)
         self._rules_table = RecordTable(RULE_COLUMNS, id="table-rules")
         self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
+        self._no_rule = Static(classes="words", markup=False)
+        self._no_log = Static(classes="words", markup=False)
         self._on_log = False
         self._rules: Sequence[RuleRow] = ()
         self._log: Sequence[LoggedAlert] = ()
@@ -55,10 +57,12 @@ class AlertsScreen(ClosableScreen):
         """The alerts, their log, and the keys."""
         with TableFrame(table=self._rules_table, id="alert-rules", classes="panel"):
             yield self._rules_table
+            with Container(classes="nothing"):
+                yield self._no_rule
         with TableFrame(table=self._log_table, id="alert-log", classes="panel -empty"):
             yield self._log_table
             with Container(classes="nothing"):
-                yield Static(sanitized("No alert has fired yet.\nt sends a test."), classes="words", markup=False)
+                yield self._no_log
         yield Hints()
 
     def on_mount(self) -> None:
@@ -133,7 +137,11 @@ class AlertsScreen(ClosableScreen):
         rules_box.entitle(sanitized(f"{rules_title}{_pattern_of(self._rules_table)}"))
         rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile turns every alert off")
         log_box.entitle(sanitized(f"Log {self._log_table.shown or ''}".strip() + _pattern_of(self._log_table)))
+        rules_box.set_class(bool(self._rules) and not self._rules_table.shown, "-empty")
         log_box.set_class(not self._log_table.shown, "-empty")
+        self._no_rule.update(sanitized(nothing_matches(self._rules_table, self.key_named)))
+        nothing = f"No alert has fired yet.\n{self.key_named('test_alert')} sends a test."
+        self._no_log.update(sanitized(nothing_matches(self._log_table, self.key_named) if self._log else nothing))
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
@@ -194,7 +202,7 @@ class AlertsScreen(ClosableScreen):
         except OSError as problem:
             notify(self.app, f"The silence could not be saved: {problem}", severity="error", seconds=8)
         else:
-            now = "sounds again" if row.silenced else "is silenced; x lets it sound again"
+            now = "sounds again" if row.silenced else f"is silenced; {self.key_named('silence')} lets it sound again"
             notify(self.app, f"{row.key} {now}.")
         self._show_rules()
 

@@ -80,6 +80,10 @@ class TradingApp(Protocol):
         """Take other colours."""
         ...
 
+    def key_named(self, id_: str) -> str:
+        """The first key of the binding of an id, as the profile has it and a person writes it."""
+        ...
+
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first."""
         ...

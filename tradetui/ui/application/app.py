@@ -21,6 +21,7 @@ from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
+from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
 from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -201,7 +202,8 @@ class TradeApp(App[None], inherit_bindings=False):
     def open_profile(self, chosen: int) -> None:
         """Open a profile's desk in the place of the one that is open."""
         if self.desk is not None and self.desk.holds_unsaved_keys:
-            notify(self, "New API keys are not saved yet; N shows what to do first.", severity="error")
+            sentence = f"New API keys are not saved yet; {self.key_named('create')} shows what to do first."
+            notify(self, sentence, severity="error")
             return
         self.run_worker(self._open(chosen), name="open desk", exclusive=True, exit_on_error=False)
 
@@ -339,6 +341,10 @@ class TradeApp(App[None], inherit_bindings=False):
             return
         self.preferences = preferences
         self._preference_writer.write(self.settings.profiles[self.chosen].name, self.settings.keep, preferences)
+
+    def key_named(self, id_: str) -> str:
+        """The first key of the binding of an id, as the profile has it and a person writes it."""
+        return key_named(id_, self.settings.keys)
 
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""

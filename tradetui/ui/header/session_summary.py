@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
@@ -29,15 +30,15 @@ _USDT: Final = (" USDT", "$quiet")
 _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
-def show_session(bar: HeaderBar, desk: Desk) -> None:
-    """Bring the bar up to date with a session.
+def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) -> None:
+    """Bring the bar up to date with a session; `key_named` gives the key of a binding.
 
     What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
     first time.
     """
     link, totals = desk.connection_status, desk.totals()
     halved = any(use.halved for use in link.usage().values())
-    alarm = alarm_of(desk)
+    alarm = alarm_of(desk, key_named)
     known = (
         totals.equity is None,
         totals.unrealised is None,
@@ -80,17 +81,20 @@ def account_of(desk: Desk) -> str:
     return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
 
 
-def alarm_of(desk: Desk) -> str:
-    """A journal that is lost or fails, a lock others do not see, or what an open intent locks, in whatever state."""
+def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
+    """A journal that is lost or fails, a lock others do not see, or what an open intent locks, in whatever state.
+
+    Behind it stands the key that shows it or its remedy; `key_named` gives the key of a binding.
+    """
     intents = desk.intents
     if intents is None:
         return NOT_KEPT if desk.archive_trouble else ""
     if intents.loss is not None:
-        return "JOURNAL LOST OR DAMAGED: L"
+        return f"JOURNAL LOST OR DAMAGED: {key_named('lock')}"
     if not intents.lock_is_shared:
         return "LOCKED IN THIS SESSION ONLY"
     if intents.fault is not None:
-        return f"JOURNAL {intents.fault.upper()}: L"
+        return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"
     open_scopes = intents.open_scopes()
     if not open_scopes:
         return NOT_KEPT if desk.archive_trouble else ""
@@ -99,7 +103,7 @@ def alarm_of(desk: Desk) -> str:
     if state is None:
         return scrub(f"LOCKED BY ANOTHER JOURNAL {name}{more}")
     label = "UNKNOWN OUTCOME" if state is State.UNKNOWN else "NOT SETTLED"
-    return scrub(f"{label} {name}{more}: J")
+    return scrub(f"{label} {name}{more}: {key_named('journal')}")
 
 
 def worth_of(desk: Desk) -> tuple[Figure, ...]:

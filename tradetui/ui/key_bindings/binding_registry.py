@@ -5,6 +5,7 @@ It holds no Textual. `where` names the screens a binding belongs to; `hint` puts
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
@@ -85,7 +86,7 @@ BINDINGS: Final = (
     KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", (*SCREENS, "money"), True),
     *map(_lookup, LOOKUPS.values()),
     KeyBinding("query", "f", "query", "Query", "choose coin, type and time", "Records", LOOKUP, True),
-    KeyBinding("read_all", "a", "read_all", "Read all", "every older page; Esc stops", "Records", LOOKUP, True),
+    KeyBinding("read_all", "a", "read_all", "Read all", "every older page", "Records", LOOKUP, True),
     KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", ROWS),
     KeyBinding("down", "down,j", "table('cursor_down')", "Down", "one row down", "Rows", ROWS),
     KeyBinding("left", "left,h", "table('cursor_left')", "Left", "one column to the left", "Rows", ROWS),
@@ -99,7 +100,7 @@ BINDINGS: Final = (
         "rows", "enter", "detail", "Rows", "the fills that a figure, day or trip is made of", "Rows", RESULTS, True
     ),
     KeyBinding("filter", "slash", "filter", "Filter", "rows that match a pattern; ! inverts", "Rows", LISTS, True),
-    KeyBinding("sort", "s", "sort", "Sort", "by a column of the list; s s: by this column", "Rows", LISTS, True),
+    KeyBinding("sort", "s", "sort", "Sort", "by a column of the list; twice: by this column", "Rows", LISTS, True),
     KeyBinding("sort_reverse", "S", "sort_reverse", "Reverse sort", "turn the order round", "Rows", LISTS),
     KeyBinding("sort_undo", "backspace", "sort_undo", "Undo sort", "back to the order before", "Rows", LISTS),
     KeyBinding("copy_cell", "y", "copy_cell", "Copy cell", "the cell under the cursor (OSC 52)", "Rows", ROWS),
@@ -195,12 +196,14 @@ REASONS: Final[Mapping[str, str]] = {
 GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
 
 _NAMES: Final = {
-    "question_mark": "?",
     "slash": "/",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
+    "backslash": "\\",
+    "at": "@",
+    "minus": "-",
+    "plus": "+",
+    "underscore": "_",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "escape": "Esc",
     "up": "↑",
     "down": "↓",
@@ -237,14 +240,29 @@ def is_key_of(id_: str, key: str, changed_keys: Mapping[str, str]) -> bool:
     return key in {name.strip() for name in keys.split(",")}
 
 
+def key_named(id_: str, changed_keys: Mapping[str, str]) -> str:
+    """The first key of a binding as a person writes it, for a sentence; `changed_keys` are those of the profile."""
+    return shown_keys((changed_keys.get(id_) or BINDING_OF_ID[id_].keys).split(",")[0])
+
+
 def shown_keys(keys: str) -> str:
     """Keys as printed: `? F1` for `question_mark,f1`."""
     return " ".join(_shown_key(key.strip()) for key in keys.split(","))
 
 
 def _shown_key(key: str) -> str:
-    """A key as keyboards name it: `Ctrl+R`, `F5`; a letter as it is typed."""
+    """A key as keyboards name it: `Ctrl+R`, `F5`; a letter or sign as it is typed."""
     if key in _NAMES or len(key) == 1:
         return _NAMES.get(key, key)
     *modifiers, last = key.split("+")
-    return "+".join([*(modifier.capitalize() for modifier in modifiers), _NAMES.get(last, last.capitalize())])
+    shown = _NAMES.get(last) or _sign(last) or last.capitalize()
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), shown])
+
+
+def _sign(name: str) -> str:
+    """The sign of which this is the name in Unicode, `full_stop`; empty where it is that of no visible one."""
+    try:
+        sign = unicodedata.lookup(name.replace("_", " "))
+    except KeyError:
+        return ""
+    return sign if sign.isprintable() and sign != " " else ""

@@ -115,7 +115,8 @@ class HiddenPanels(Widget):
             parts: list[tuple[str, str]] = []
             for panel, text in line:
                 label = text[: len(panel.label)]
-                parts += [(label[:1], "bold $accent"), (label[1:], "$warn" if panel.has_trouble else "$foreground")]
+                key = len(panel.key)
+                parts += [(label[:key], "bold $accent"), (label[key:], "$warn" if panel.has_trouble else "$foreground")]
                 parts += [(text[len(label) :], "$quiet"), (" " * _GAP, "")]
             lines.append(Content.assemble(*parts))
         return Content("\n").join(lines)

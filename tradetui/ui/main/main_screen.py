@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 TICK_S = 1.0
-PAUSED = "PAUSED: rows stand still while reading goes on · Space resumes"
+PAUSED = "PAUSED: rows stand still while reading goes on"
 
 
 class MainScreen(TableScreen):
@@ -65,10 +65,10 @@ class MainScreen(TableScreen):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self.positions_panel = Panel(POSITIONS)
-        self.panels: Mapping[str, Panel[FeedRow]] = {name: Panel(table) for name, table in PANELS.items()} | {
-            POSITIONS.name: self.positions_panel
-        }
+        self.positions_panel = Panel(POSITIONS, self.key_named)
+        self.panels: Mapping[str, Panel[FeedRow]] = {
+            name: Panel(table, self.key_named) for name, table in PANELS.items()
+        } | {POSITIONS.name: self.positions_panel}
         self._area = PanelArea(self.panels)
         self.focused_panel: str = POSITIONS.name
         self.paused = False
@@ -237,7 +237,7 @@ class MainScreen(TableScreen):
         self._show_hints()
 
     def _show_header(self, desk: Desk) -> None:
-        show_session(self._header, desk)
+        show_session(self._header, desk, self.key_named)
         self._refusal.show(desk.health)
         if desk.archive_trouble != self._not_kept:
             self._not_kept = desk.archive_trouble
@@ -259,7 +259,7 @@ class MainScreen(TableScreen):
     def _show_hidden(self, desk: Desk | None) -> None:
         """Name the panels that are not on the screen in a line, or in more where the one that is leaves some free."""
         off_screen = [name for name in PANELS if name not in self._area.shown]
-        panels = self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named("alerts"))
+        panels = self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named)
         spare = 1
         if len(self._area.shown) == 1:
             spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.wanted_lines)
@@ -434,7 +434,7 @@ class MainScreen(TableScreen):
             self.resume()
             return
         self.paused = True
-        self._banner.update(sanitized(PAUSED))
+        self._banner.update(sanitized(f"{PAUSED} · {self.key_named('pause')} resumes"))
         self._banner.display = True
         self._show_hints()
 

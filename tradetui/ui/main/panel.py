@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic
 
@@ -17,7 +18,7 @@ from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
-from tradetui.ui.table.table_frame import TableFrame
+from tradetui.ui.table.table_frame import TableFrame, nothing_matches
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
@@ -34,7 +35,8 @@ _UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not
 class Panel(TableFrame, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
-    def __init__(self, kind: Table[FeedRowT_co]) -> None:
+    def __init__(self, kind: Table[FeedRowT_co], key_named: Callable[[str], str]) -> None:
+        """`key_named` gives the key of a binding, for title and sentences."""
         self.table: RecordTable[FeedRowT_co] = RecordTable(
             kind.columns,
             id=f"table-{kind.name}",
@@ -43,6 +45,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
         self.kind = kind
+        self._key_named = key_named
         self.caption = ""
         self.product: str | None = None
         self.dates: DateFilter | None = None
@@ -181,7 +184,13 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if self.table.pattern:
             narrowed.append(f"/{self.table.pattern}")
         hint = f"· {self.kind.hint}" if count and self.kind.hint and not self.in_other_view else ""
-        parts = [f"{self.kind.key} {self.title}", count, *narrowed, hint, f"· {state}" if state else ""]
+        parts = [
+            f"{self._key_named(self.kind.name)} {self.title}",
+            count,
+            *narrowed,
+            hint,
+            f"· {state}" if state else "",
+        ]
         caption = sanitized(" ".join(filter(None, parts))).plain
         if caption == self.caption:
             return
@@ -195,14 +204,18 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if not empty:
             return
         if snapshot.count and self.table.pattern:
-            self._say(f"None of {snapshot.count} rows matches.\nEsc clears the filter.")
+            self._say(nothing_matches(self.table, self._key_named))
         elif snapshot.count and self.dates is not None:
             self._say(
                 f"None of the newest {snapshot.count} rows: {self._dates_title}.\n"
-                "H looks through all that was ever seen; Esc clears the dates."
+                f"{self._key_named('history')} looks through all that was ever seen; "
+                f"{self._key_named('back')} clears the dates."
             )
         elif snapshot.count:
-            self._say(f"None of {snapshot.count} rows is of this product type.\np goes on to the next, then to all.")
+            key = self._key_named("product")
+            self._say(
+                f"None of {snapshot.count} rows is of this product type.\n{key} goes on to the next, then to all."
+            )
         elif snapshot.error is not None and snapshot.error.of_account:
             self._say(NOT_READ)
         elif snapshot.error is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tradetui.desk.tables.table import PANELS
@@ -22,24 +22,24 @@ class PanelHeadlines:
         self._known: dict[str, tuple[object, str]] = {}
 
     def of_panels(
-        self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, alerts_key: str
+        self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, key_named: Callable[[str], str]
     ) -> list[HiddenPanel]:
-        """These panels, and after them the alerts that nobody has looked at; `alerts_key` opens these."""
-        panels = [self._of(name, desk, cell_format) for name in names]
+        """These panels, and after them the alerts that nobody has looked at; `key_named` gives a binding's key."""
+        panels = [self._of(name, key_named(name), desk, cell_format) for name in names]
         unseen = desk.alerts.unseen if desk is not None else 0
         if panels and unseen:
-            panels.append(HiddenPanel("alerts", alerts_key, "Alerts", "", f"{unseen} new", False))
+            panels.append(HiddenPanel("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", False))
         return panels
 
-    def _of(self, name: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+    def _of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
         """A panel with the number of its rows and its headline; with neither before it was read."""
         table = PANELS[name]
         feed = desk.feeds[name] if desk is not None else None
         if desk is None or feed is None or feed.snapshot.read_at is None:
-            return HiddenPanel(name, table.key, table.label, "", "", feed is not None and has_trouble(feed))
+            return HiddenPanel(name, key, table.label, "", "", feed is not None and has_trouble(feed))
         rows = desk.panel_rows(name, other_view=False)
         written_of = (rows.generation, cell_format)
         if name not in self._known or self._known[name][0] != written_of:
             headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
             self._known[name] = (written_of, scrub(headline))
-        return HiddenPanel(name, table.key, table.label, str(rows.count), self._known[name][1], has_trouble(feed))
+        return HiddenPanel(name, key, table.label, str(rows.count), self._known[name][1], has_trouble(feed))

@@ -32,7 +32,7 @@ from tradetui.ui.money.result_panel import ResultPanel
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
-from tradetui.ui.table.table_frame import AsideFrame, TableFrame
+from tradetui.ui.table.table_frame import AsideFrame, TableFrame, nothing_matches
 
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
@@ -109,7 +109,7 @@ class MoneyPanels(Container):
         frame.entitle(sanitized(f"By {self.grouping}{pattern}"))
         frame.set_class(not self.table.shown, "-empty")
         if self.table.pattern:
-            nothing = "Nothing matches.\nEsc clears the filter."
+            nothing = nothing_matches(self.table, self._key_named)
         elif self._reading.results is None:
             nothing = "reading …"
         else:
@@ -118,6 +118,7 @@ class MoneyPanels(Container):
                 has_any=self._reading.has_any,
                 is_missing=bool(self._reading.results.missing),
                 symbols=() if self._reading.dates is None else self._reading.dates.symbols,
+                key_named=self._key_named,
             )
         self._nothing.update(sanitized(nothing))
 
@@ -172,7 +173,7 @@ class MoneyPanels(Container):
             if line.day is not None and month_of(line.day) == month
         }
         grid = MonthGrid(month, nets)
-        self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format))
+        self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format, self._key_named("rows")))
 
     def _totals(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> TotalTexts:
         return result_totals(lines, cell_format, str(self.grouping))

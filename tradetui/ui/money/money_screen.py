@@ -124,7 +124,7 @@ class MoneyScreen(TableScreen):
     def desk_changed(self) -> None:
         """The desk has published something: the header shows it, the figures follow with the next tick."""
         if self.desk is not None and self.is_mounted:
-            show_session(self._header, self.desk)
+            show_session(self._header, self.desk, self.key_named)
 
     def _show_all(self) -> None:
         if self.is_attached:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, tzinfo
 from decimal import Decimal
 
@@ -135,8 +136,8 @@ def period_sentences(period: Period, first_known: date | None, symbols: tuple[st
     return f"{days} · {with_zone} · in {USDT} · {', '.join(symbols) or 'all symbols'}", f"{short} · {with_zone}", short
 
 
-def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, ...]:
-    """What the days of a month came to together, in the lines below its weeks."""
+def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> tuple[Content, ...]:
+    """What the days of a month came to together, in the lines below its weeks; `rows_key` opens its fills."""
     whole = grid.whole
     if whole is None:
         return (Content.styled("Nothing was traded in this month.", "$quiet"),)
@@ -151,20 +152,28 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat) -> tuple[Content, .
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),
-        f"{'? not all fills are read yet · ' if mark else ''}Enter: the day's fills",
+        f"{'? not all fills are read yet · ' if mark else ''}{rows_key}: the day's fills",
         f"{days}  net {net}{mark}   green {green}   red {red}   flat {flat}",
     ]
     return tuple(Content.styled(line, "$quiet") for line in lines if line)
 
 
 def nothing_sentence(
-    choice: PeriodChoice | None, *, has_any: bool, is_missing: bool, symbols: tuple[str, ...] = ()
+    choice: PeriodChoice | None,
+    *,
+    has_any: bool,
+    is_missing: bool,
+    key_named: Callable[[str], str],
+    symbols: tuple[str, ...] = (),
 ) -> str:
     """Why there is no row, and what happens next or which key helps; `symbols` are the pieces that were typed."""
     if not has_any:
         older = "Fills of the last ninety days are being read." if is_missing else "This account has none to be read."
         return f"No fills are kept yet.\n{older}\nWhat you trade from now on stays here for good."
-    remedy = "[ and ] choose another period." if choice is not None else "Esc goes back from these dates."
+    if choice is None:
+        remedy = f"{key_named('back')} goes back from these dates."
+    else:
+        remedy = f"{key_named('period_before')} and {key_named('period_after')} choose another period."
     if symbols:
         return f"No fill of {', '.join(symbols)} in this period.\n{remedy}"
     return f"Nothing was traded in this period.\n{remedy}"

@@ -22,7 +22,7 @@ from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
-from tradetui.ui.table.table_frame import RecordsFrame
+from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.ledger_queries import TripRow
@@ -89,7 +89,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         chosen = ", ".join(self._symbols or ())
         pattern = f"/{self._table.pattern}" if self._table.pattern else ""
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
-        nothing = "Nothing matches.\nEsc clears the filter." if self._table.pattern else self._nothing
+        nothing = nothing_matches(self._table, self.key_named) if self._table.pattern else self._nothing
         self.query_one(RecordsFrame).say(title, nothing)
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 

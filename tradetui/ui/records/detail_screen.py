@@ -33,6 +33,9 @@ _COLUMNS: Final[tuple[Column[Field], ...]] = (
 )
 
 
+_DEEDS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
+
+
 class DetailScreen(DimmingScreen[None]):
     """One row's fields as a table of their own; it follows the row while the feed goes on."""
 
@@ -58,7 +61,9 @@ class DetailScreen(DimmingScreen[None]):
     def on_mount(self) -> None:
         """Show the row as it was chosen."""
         self._entitle()
-        self._frame.border_subtitle = sanitized("y copy value · Y copy line · T UTC/local · Esc back")
+        self._frame.border_subtitle = sanitized(
+            " · ".join(f"{trading_app(self).key_named(id_)} {deed}" for id_, deed in _DEEDS)
+        )
         self._fill()
         self.table.move_column(1)
         self.table.focus()

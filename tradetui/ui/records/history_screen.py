@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MOST_SUMMED: Final = 100_000
 """Fills that are gone through for their sums, some seconds of reading."""
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
-ORDER: Final = "by time; s turns the order round; the filter finds symbols and IDs"
+ORDER: Final = "by time; {sort} turns the order round; the filter finds symbols and IDs"
 
 
 class HistoryScreen(RecordsScreen[FeedRow]):
@@ -127,7 +127,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if self._kind.name != FILLS.name:
             return ""
         if self._table.shown > MOST_SUMMED:
-            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; f narrows them by dates"
+            narrows = f"{self.key_named('dates')} narrows them by dates"
+            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
         return "profit and fees are being summed …" if self._known_sum is None else self._known_sum.text(cell_format)
 
     def _short_sum_note(self, cell_format: CellFormat) -> str:
@@ -167,7 +168,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
         title = f"{self.subject} {self._table.shown:,}{dates}{pattern}"
-        self.query_one(RecordsFrame).say(title, self.nothing, ORDER)
+        self.query_one(RecordsFrame).say(title, self.nothing, ORDER.format(sort=self.key_named("sort")))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, zone_label(self.zone))
 
@@ -175,11 +176,11 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def nothing(self) -> str:
         """What it means that there is no row."""
         if self._table.pattern:
-            key = self.key_named("filter")
-            limit = f"It finds symbols, and five digits or more of an ID; {key} in panel 5 or 4 finds every word."
-            return f"Nothing matches the filter.\n{limit} Esc clears it."
+            key, panel = self.key_named("filter"), self.key_named(self._kind.name)
+            limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word."
+            return f"Nothing matches {self._table.pattern}.\n{limit} {self.key_named('back')} clears the filter."
         if self._dates is not None:
-            remedy = "Esc clears them." if self._has_typed_dates else "Esc goes back."
+            remedy = f"{self.key_named('back')} {'clears them' if self._has_typed_dates else 'goes back'}."
             but = f" but {self._beyond_shown_rows}" if self._beyond_shown_rows else ""
             return f"Nothing was seen of these dates and symbols{but}.\n{remedy}"
         return "There are no rows yet."

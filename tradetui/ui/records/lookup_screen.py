@@ -255,7 +255,7 @@ class LookupScreen(TableScreen):
     def refresh_header(self) -> None:
         """Bring the header up to date, and what a change of columns or zone left to be made ready."""
         if self.desk is not None and self.is_attached:
-            show_session(self.query_one(HeaderBar), self.desk)
+            show_session(self.query_one(HeaderBar), self.desk, self.key_named)
             self._make_ready()
 
     def _changed(self) -> None:

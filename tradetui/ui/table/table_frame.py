@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from textual import events, on
@@ -12,11 +13,18 @@ from textual.widgets import Static
 
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.wire.text.counted import counted
 
 _AROUND: Final = 6
 """Cells of the border's top line that no title takes: corners, a line beside each, a blank before and after."""
 _SHORTEST_LINE: Final = 3
 """Cells of the line between the two titles, with the blanks around it."""
+
+
+def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str]) -> str:
+    """What stands in a table's place where its filter leaves no row; `key_named` gives the key of a binding."""
+    rows = counted(table.source.count, "row")
+    return f"None of {rows} matches {table.pattern}.\n{key_named('back')} clears the filter."
 
 
 class AsideFrame(Container):

@@ -35,7 +35,7 @@ from tradetui.ui.key_bindings.binding_registry import (
     REASONS,
     SCREEN_NAMES,
     KeyBinding,
-    shown_keys,
+    key_named,
 )
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
@@ -51,12 +51,6 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.row_source import RowSource
     from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
-
-FILTER_HINTS = (
-    Hint("Enter", "keep the filter", "keep_filter"),
-    Hint("Esc", "clear it", "back"),
-    Hint("↑ ↓", "move in the table", "focus_table"),
-)
 
 
 class TableScreen(Screen[None]):
@@ -178,13 +172,21 @@ class TableScreen(Screen[None]):
 
     # Keys as they are shown
 
-    def keys_of(self, binding: KeyBinding) -> str:
-        """The first of a binding's keys, as a person writes it."""
-        return shown_keys(self._settings.keys.get(binding.id, binding.keys).split(",")[0])
-
     def key_named(self, id_: str) -> str:
-        """The first key of the binding of an id."""
-        return self.keys_of(BINDING_OF_ID[id_])
+        """The first key of the binding of an id, as a person writes it."""
+        return key_named(id_, self._settings.keys)
+
+    def keys_of(self, binding: KeyBinding) -> str:
+        """What stands for a binding in the bottom line."""
+        return self.key_named(binding.id)
+
+    @property
+    def _filter_hints(self) -> tuple[Hint, ...]:
+        return (
+            Hint("Enter", "keep the filter", "keep_filter"),
+            Hint(self.key_named("back"), "clear it", "back"),
+            Hint("↑ ↓", "move in the table", "focus_table"),
+        )
 
     def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
         """Show these in the bottom line; while the filter's box is open, its own keys."""
@@ -195,7 +197,7 @@ class TableScreen(Screen[None]):
             for binding in bindings
             if self.where in binding.where
         ]
-        self.query_one(Hints).show(FILTER_HINTS if self.query("#filter") else hints, note)
+        self.query_one(Hints).show(self._filter_hints if self.query("#filter") else hints, note)
 
     # Rows
 

@@ -28,7 +28,7 @@ HEADER_FIGURES: Final = (
     ("union margin", "what the assets of a multi-asset account are worth as margin, at the exchange's rates"),
     ("available", "how much of the union margin is free"),
     ("HISTORY NOT SAVED", "rows of this session cannot be written to the disk"),
-    ("UNKNOWN OUTCOME", "an order may or may not have been carried out; J shows it"),
+    ("UNKNOWN OUTCOME", "an order may or may not have been carried out; the journal shows it"),
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
 """As the bar writes it, and what it says."""

@@ -22,6 +22,7 @@ from tradetui.desk.creation import (
 )
 from tradetui.desk.intents.states import State
 from tradetui.desk.parameter_form import FormField
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.intents.creation.creation_result import ResultDialog
@@ -114,7 +115,9 @@ class CreationForm(ParameterForm[None]):
             lines.append("Fill in a row: Review shows what would be sent.")
         self._showed_locked = self._creation.locked
         if self._showed_locked:
-            lines.append("Trading is locked. Enter shows the review; L unlocks it there.")
+            lines.append(
+                f"Trading is locked. Enter shows the review; {trading_app(self).key_named('lock')} unlocks it there."
+            )
         if self._kind.gives_keys:
             lines.append(f"The exchange shows a key once; it is saved in {self._creation.keys.where}.")
         return lines

@@ -161,7 +161,8 @@ class IssuedKeys(Vertical):
 
         async def write(name: str) -> str:
             file = await self._keys.make_profile(name, entry)
-            return f"Wrote {file}. It only reads; P opens it, or: tradetui --profile {name}"
+            key = trading_app(self).key_named("profile")
+            return f"Wrote {file}. It only reads; {key} opens it, or: tradetui --profile {name}"
 
         self.app.push_screen(TextDialog("Make it a profile", "The profile's name:", entry.name, write))
 

@@ -18,7 +18,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_frame import RecordsFrame
+from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
@@ -72,7 +72,7 @@ class JournalScreen(RecordsScreen[Intent]):
         """Bring the title, the sentence of an empty journal and the hints up to date."""
         shown, count = self._table.shown, len(self._intents)
         narrowed = f" {shown}/{count}" if shown != count else f" {count}"
-        nothing = self._trouble or (f"None of {count} intents matches." if count else _EMPTY)
+        nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
         self.query_one(RecordsFrame).say(f"Journal{narrowed if count else ''}", nothing, self._trouble)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
         self.show_hints(hints, zone_label(self.zone))

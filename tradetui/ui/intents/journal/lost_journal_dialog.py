@@ -12,6 +12,7 @@ from textual.widgets import Input, Static
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -21,7 +22,7 @@ _CAUTION: Final = (
     "The lost entries may hold a reversal whose outcome is unknown. Nothing is sent until you confirm that you checked "
     "positions, orders and fills on the exchange's site.\n"
     "Accepting deletes nothing: a damaged file is kept under another name, its symbols are free again, and trading "
-    "stays locked until L unlocks it."
+    "stays locked until {lock} unlocks it."
 )
 
 
@@ -42,7 +43,8 @@ class LostJournalDialog(DeliberateDialog[None]):
                 yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)
                 yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
-            yield Static(sanitized(_CAUTION), classes="caution", markup=False)
+            caution = _CAUTION.format(lock=trading_app(self).key_named("lock"))
+            yield Static(sanitized(caution), classes="caution", markup=False)
             yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
 
@@ -87,5 +89,6 @@ class LostJournalDialog(DeliberateDialog[None]):
                 Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error")
             )
             return
-        notify(self.app, "The loss is accepted and the journal says so. Trading is locked; L unlocks it.", seconds=10)
+        unlocks = f"Trading is locked; {trading_app(self).key_named('lock')} unlocks it."
+        notify(self.app, f"The loss is accepted and the journal says so. {unlocks}", seconds=10)
         self.dismiss()

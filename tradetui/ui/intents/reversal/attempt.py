@@ -15,6 +15,7 @@ from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
+from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.intents.reversal.tables.outcome_lines import left_sentence, outcome_lines, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import notify
@@ -78,7 +79,7 @@ class Attempt:
             return
         sentence = (
             f"{title}: it is sent and cannot be withdrawn. {self._shown.target.symbol} stays locked until the outcome "
-            "is known; a message here names it, and J shows it."
+            f"is known; a message here names it, and {self._journal_key} shows it."
         )
         notify(self._app, sentence, severity="warning", seconds=30)
 
@@ -97,7 +98,13 @@ class Attempt:
             if refused_or_not_sent and not self._is_open():
                 self._ended(_sentence(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
             else:
-                self._ended(_sentence(unknown_outcome_lines(self._shown, f"{type(problem).__name__}: {problem}")))
+                why = f"{type(problem).__name__}: {problem}"
+                self._ended(_sentence(unknown_outcome_lines(self._shown, why, self._journal_key)))
+
+    @property
+    def _journal_key(self) -> str:
+        """The key that opens the journal, for sentences."""
+        return trading_app(self._app).key_named("journal")
 
     def _is_open(self) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
@@ -120,7 +127,7 @@ class Attempt:
             if progress.stage is SearchStage.CORRECTED:
                 self._app.bell()
         if progress.stage is not SearchStage.ENDED:
-            self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence)))
+            self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence, self._journal_key)))
 
     def _show_progress(self, progress: Progress) -> None:
         plan = self._shown.plan
@@ -138,7 +145,7 @@ class Attempt:
             standing = Content.assemble(
                 (f"{progress.state}  ", "bold $error" if progress.stage is SearchStage.CORRECTED else "bold $accent"),
                 scrub(progress.sentence),
-                (f"\n{left_sentence(self._shown)}", "$quiet"),
+                (f"\n{left_sentence(self._shown, self._journal_key)}", "$quiet"),
             )
             self._view.show_standing(standing)
 

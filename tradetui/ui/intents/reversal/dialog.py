@@ -29,7 +29,7 @@ from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
 from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
 from tradetui.ui.intents.reversal.unread_changes import NO_FOCUS, Unread
 from tradetui.ui.intents.unlock_binding import with_unlock_binding
-from tradetui.ui.key_bindings.binding_registry import is_key_of, shown_keys
+from tradetui.ui.key_bindings.binding_registry import is_key_of
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -122,7 +122,7 @@ class ReversalDialog(ScrollingDialog):
     def _show_keys(self) -> None:
         """Name request and details only while there is a preview that has them."""
         self._frame.border_subtitle = MORE if self.shows_request else ""
-        lock = shown_keys(trading_app(self).settings.keys.get("lock_at_once", "f9"))
+        lock = trading_app(self).key_named("lock_at_once")
         keys = KEYS if self.shows_request else KEYS_UNREAD
         self.query_one("#keys", Static).update(sanitized(keys.format(lock=lock)))
 
@@ -403,7 +403,7 @@ class ReversalDialog(ScrollingDialog):
         self._focus.let_go_of_confirm()
         self._phase = Phase.SENDING
         self._show_age()
-        self.give_reason(sending_sentence(self._preview))
+        self.give_reason(sending_sentence(self._preview, trading_app(self).key_named("journal")))
         self.confirm_button.disabled = True
         self._unread.looked_at = self._preview
         self.cancel_button.disabled = True

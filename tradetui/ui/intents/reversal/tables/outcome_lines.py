@@ -60,27 +60,31 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
     return f"Settled: {progress.sentence}"
 
 
-def sending_sentence(shown: Preview) -> str:
-    """What Esc does while it is sent and nothing has come back yet."""
+def sending_sentence(shown: Preview, journal_key: str) -> str:
+    """What Esc does while it is sent and nothing has come back yet; `journal_key` opens the journal."""
     return (
         "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
-        f"reversal continues, {shown.target.symbol} stays locked, and J shows it."
+        f"reversal continues, {shown.target.symbol} stays locked, and {journal_key} shows it."
     )
 
 
-def left_sentence(shown: Preview) -> str:
-    """What Esc does while its end is looked for."""
+def left_sentence(shown: Preview, journal_key: str) -> str:
+    """What Esc does while its end is looked for; `journal_key` opens the journal."""
     symbol = scrub(shown.target.symbol)
-    return f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and J shows it."
+    return (
+        f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and {journal_key} "
+        "shows it."
+    )
 
 
-def unknown_outcome_lines(shown: Preview, why: str) -> Content:
-    """It may have been done: what is certain, and what goes on."""
+def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content:
+    """It may have been done: what is certain, and what goes on; `journal_key` opens the journal."""
     symbol = shown.target.symbol
     return Content.assemble(
         (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $error"),
         "\n\n",
         scrub(
-            f"The search for the outcome continues. {symbol} stays locked until it is settled or released; J shows it."
+            f"The search for the outcome continues. {symbol} stays locked until it is settled or released; "
+            f"{journal_key} shows it."
         ),
     )
