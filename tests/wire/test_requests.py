@@ -319,6 +319,14 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
         assert json.dumps(request.redacted()) == sent
 
 
+def test_a_symbol_is_sent_in_capitals_and_is_one() -> None:
+    assert FuturesFillsRequest(**P, symbol=" btcUSDT ").symbol == "BTCUSDT"
+    assert ReversalRequest(**{**R, "symbol": "ethusdt"}).symbol == "ETHUSDT"
+    for several in ("BTCUSDT,ETHUSDT", "BTC USDT"):
+        with pytest.raises(InvalidRequest, match=r"symbol: a symbol, such as BTCUSDT; given: .*Give one symbol\."):
+            FuturesFillsRequest(**P, symbol=several)
+
+
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [

@@ -239,6 +239,18 @@ class Label(Parameter):
         return text
 
 
+class SymbolName(Parameter):
+    """The name of a contract or pair, taken in any case and sent in capitals, as the exchange has them."""
+
+    rule: str = "a symbol, such as BTCUSDT"
+
+    def read(self, value: object) -> str:
+        symbol = str(super().read(value)).upper()
+        if re.search(r"[\s,]", symbol):
+            raise self.refused(value, "Give one symbol.")
+        return symbol
+
+
 class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
@@ -306,8 +318,8 @@ def _whole(parameter: Parameter, value: object) -> int:
 
 OrderId: TypeAlias = Annotated[str | None, Parameter(rule="an order's id")]
 ClientOid: TypeAlias = Annotated[str | None, Parameter(rule="the clientOid that an order was given")]
-Symbol: TypeAlias = Annotated[str | None, Parameter(rule="a symbol, such as BTCUSDT")]
-RequiredSymbol: TypeAlias = Annotated[str, Parameter(required=True, rule="a symbol, such as BTCUSDT")]
+Symbol: TypeAlias = Annotated[str | None, SymbolName()]
+RequiredSymbol: TypeAlias = Annotated[str, SymbolName(required=True)]
 Coin: TypeAlias = Annotated[str | None, Parameter(rule="a coin, such as USDT")]
 RequiredCoin: TypeAlias = Annotated[str, Parameter(required=True, rule="a coin, such as USDT")]
 OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
