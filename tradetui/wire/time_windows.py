@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 DAY_MS: Final = 86_400_000
 NINETY_DAYS_MS: Final = 90 * DAY_MS
 # Three calendar months are 89 to 92 days; pieces of 89 fit any of them, and the live exchange's 90 days.
-_SHORTEST_THREE_MONTHS_MS: Final = 89 * DAY_MS
-_ON_THE_WAY_MS: Final = 60_000
+SHORTEST_THREE_MONTHS_MS: Final = 89 * DAY_MS
+ON_THE_WAY_MS: Final = 60_000
 """How long a request may wait and travel: what the exchange keeps moves on meanwhile."""
 
 
@@ -47,11 +47,11 @@ class TimeRule(NamedTuple):
     @property
     def piece_ms(self) -> int:
         """The longest piece that is certainly within the rule."""
-        return _SHORTEST_THREE_MONTHS_MS if self.missing is Missing.THREE_MONTHS else self.span_ms
+        return SHORTEST_THREE_MONTHS_MS if self.missing is Missing.THREE_MONTHS else self.span_ms
 
     def kept_since(self, start: int, now_ms: int) -> int:
         """The start (ms), or a later one that the exchange still keeps when a request made now arrives."""
-        return start if self.window_ms is None else max(start, now_ms - self.window_ms + _ON_THE_WAY_MS)
+        return start if self.window_ms is None else max(start, now_ms - self.window_ms + ON_THE_WAY_MS)
 
 
 def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.merge_streams import merged
 from tradetui.commands.show.requests import ReadSpan
+from tradetui.desk.archive.bill_reading import HOUR_MS
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
+from tradetui.wire.time_windows import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
 
 
 class ReadingProgress:
@@ -30,6 +33,8 @@ class ReadingProgress:
         self.cut = False
         self.may_be_cut = False
         self.undecodable_rows = 0
+        self.refused_before: tuple[int, ExchangeError] | None = None
+        """The moment (Unix ms) before which the exchange tells nothing, and how it refused."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
@@ -116,8 +121,7 @@ async def _stream(
             yield tagged(record)
         return
     taken, most = 0, _most(options, endpoint)
-    start, end = span if span is not None else (None, None)
-    pages = client.pages(request, start_time=start, end_time=end)
+    pages = client.pages(request) if span is None else _pages_of_span(client, request, span, progress)
     try:
         async for reply in ahead(pages) if most is None else pages:
             progress.page(reply)
@@ -128,6 +132,36 @@ async def _stream(
         if most is None or taken < most:
             raise
         progress.may_be_cut = True
+
+
+async def _pages_of_span(
+    client: ExchangeReader, request: Any, span: ReadSpan, progress: ReadingProgress
+) -> AsyncIterator[Reply[Any]]:
+    """The pages of a long span, newest first, up to where the exchange refuses to go further back.
+
+    What it keeps ends ninety days ago, which moves on while pages are read: the last day of it is a piece of its own,
+    whose beginning is set when it is reached.
+    """
+    start, end = span
+    last_day = max(start, client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
+    known: set[object] = set()
+    if last_day < end:
+        async for reply in client.pages(request, start_time=last_day, end_time=end):
+            known = {record.key for record in reply.rows}
+            yield reply
+    try:
+        while start < (edge := min(last_day, end)):
+            last_day = max(start, client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS)
+            last_day = last_day if last_day < edge else start
+            async for reply in client.pages(request, start_time=last_day, end_time=edge):
+                rows = tuple(record for record in reply.rows if record.key not in known)
+                known = {record.key for record in reply.rows}
+                yield replace(reply, rows=rows)
+    except Rejected as problem:
+        if edge == end:
+            raise
+        if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
+            progress.refused_before = edge, problem
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:

@@ -16,7 +16,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import end_until_now, milliseconds
-from tradetui.wire.time_windows import DAY_MS, Ends, split_span
+from tradetui.wire.time_windows import DAY_MS, SHORTEST_THREE_MONTHS_MS, Ends, split_span
 
 ReadSpan: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""
@@ -105,11 +105,14 @@ def _span_in_pieces(
 ) -> ReadSpan | None:
     """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
 
+    It is so too where it begins about when what the exchange keeps does, which moves on while pages are read.
     The times in `values` are then those of its newest piece; reading goes on from there piece by piece.
     """
     rule, start = endpoint.time, values.get("startTime")
     end = values.get("endTime", now_ms)
-    if not options.all or rule is None or start is None or end - start <= rule.span_ms:
+    if not options.all or rule is None or start is None:
+        return None
+    if end - start <= rule.span_ms and start >= now_ms - SHORTEST_THREE_MONTHS_MS:
         return None
     newest_start, newest_end = next(split_span(start, end, rule.piece_ms))
     values |= {"startTime": newest_start, "endTime": newest_end}

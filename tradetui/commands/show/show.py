@@ -30,6 +30,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter
@@ -128,6 +129,10 @@ def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress
         say(f"tradetui: these are the newest {newest}; there are more: {way}.")
     elif progress.may_be_cut:
         say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
+    if progress.refused_before is not None:
+        before_ms, refusal = progress.refused_before
+        moment = f"{utc_moment(before_ms):%Y-%m-%d %H:%M:%S} UTC"
+        say(f"tradetui: these are all rows the exchange still gives; of those before {moment}: {refusal.sentence}")
     if progress.undecodable_rows:
         unreadable = counted(progress.undecodable_rows, "row")
         say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")
