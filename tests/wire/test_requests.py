@@ -320,11 +320,12 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
 
 
 def test_a_symbol_is_sent_in_capitals_and_is_one() -> None:
-    assert FuturesFillsRequest(**P, symbol=" btcUSDT ").symbol == "BTCUSDT"
-    assert ReversalRequest(**{**R, "symbol": "ethusdt"}).symbol == "ETHUSDT"
+    assert FuturesFillsRequest(product_type="USDT-FUTURES", symbol=" btcUSDT ").symbol == "BTCUSDT"
+    reversal = ReversalRequest(product_type="USDT-FUTURES", symbol="ethusdt", margin_coin="USDT")
+    assert reversal.symbol == "ETHUSDT"
     for several in ("BTCUSDT,ETHUSDT", "BTC USDT"):
         with pytest.raises(InvalidRequest, match=r"symbol: a symbol, such as BTCUSDT; given: .*Give one symbol\."):
-            FuturesFillsRequest(**P, symbol=several)
+            FuturesFillsRequest(product_type="USDT-FUTURES", symbol=several)
 
 
 @pytest.mark.parametrize(
