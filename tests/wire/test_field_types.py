@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Annotated, Any
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, get_args
 
 import pytest
-from pydantic import TypeAdapter
+from hypothesis import given
+from hypothesis.strategies import from_regex, lists
+from pydantic import TypeAdapter, ValidationError
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
-from tradetui.wire.replies.field_types import type_schema
-from tradetui.wire.replies.record import Record
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.replies.field_types import Places, SizeFigure, type_schema
+from tradetui.wire.replies.record import Record, UndecodableRowError
 
 RECORDS = sorted({endpoint.row for endpoint in CATALOGUE.values()}, key=lambda record: record.__name__)
 
@@ -31,6 +36,76 @@ def test_every_field_is_read_by_the_schema_that_pydantic_makes(record: type[Reco
         field_type: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
         expected = TypeAdapter(field_type).core_schema
         assert without_metadata(type_schema(field.annotation, field.metadata)) == without_metadata(expected), name
+
+
+def parts_of(annotation: Any) -> list[Any]:
+    """The types that a field's type is put together from."""
+    return [annotation, *(part for inner in get_args(annotation) for part in parts_of(inner))]
+
+
+NUMBERS = ("0", "-0.00", "12.50", "007", ".5", "5.", "+1", "1E-7", "1e5", "0.1000000000000000000000000000000")
+ODD = (
+    "0_1",
+    " 1",
+    "1 ",
+    "1\n",
+    "１",
+    "٣",
+    "Infinity",
+    "-inf",
+    "NaN",
+    "1e400",
+    "1e40",
+    "0x1",
+    "1,5",
+    "",
+    "e5",
+    ".",
+    "--1",
+)
+FIGURES = [
+    (record, name)
+    for record in RECORDS
+    for name, field in record.model_fields.items()
+    if Decimal in parts_of(field.annotation)
+]
+
+
+@pytest.mark.parametrize(("record", "name"), FIGURES, ids=lambda part: getattr(part, "__name__", part))
+def test_a_figure_is_only_what_is_written_as_a_number(record: type[Record], name: str) -> None:
+    field = record.model_fields[name]
+    field_type: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    adapter = TypeAdapter(field_type)
+    for text in NUMBERS:
+        assert adapter.validate_python(text) == Decimal(text)
+    for number in (3, -3, Decimal("0.25")):
+        assert adapter.validate_python(number) == number
+    for text in ODD:
+        with pytest.raises(ValidationError):
+            adapter.validate_python(text)
+
+
+@pytest.mark.parametrize("text", ["1_0", " 1", "41", "-1", "1.5", "１"])
+def test_a_count_of_places_is_a_whole_number_up_to_forty(text: str) -> None:
+    assert [TypeAdapter(Places).validate_python(number) for number in (8, "8", "08", "8.0", "40")] == [8, 8, 8, 8, 40]
+    with pytest.raises(ValidationError):
+        TypeAdapter(Places).validate_python(text)
+
+
+@given(lists(from_regex(r"[0-9]{1,15}(\.[0-9]{1,12}0{0,20})?", fullmatch=True), min_size=1, max_size=9))
+def test_sizes_add_up_without_rounding(texts: list[str]) -> None:
+    sizes = [TypeAdapter(SizeFigure).validate_python(text) for text in texts]
+    assert Fraction(sum(sizes, Decimal(0))) == sum(map(Fraction, texts))
+    assert Fraction(sizes[0] - sum(sizes[1:], Decimal(0))) == Fraction(texts[0]) - sum(map(Fraction, texts[1:]))
+
+
+@pytest.mark.parametrize("size", ["1" * 16, "0." + "1" * 13, "1" * 29, "0.00000000000000000001", "1e-12", "1e15"])
+def test_a_size_that_arithmetic_would_round_is_refused(size: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(SizeFigure).validate_python(size)
+    row = {"tradeId": "1", "symbol": "BTCUSDT", "price": "1", "side": "buy", "cTime": "1790000000000"}
+    with pytest.raises(UndecodableRowError, match="baseVolume"):
+        FuturesFill.from_row({**row, "baseVolume": size})
 
 
 def test_rows_are_read_without_looking_for_plugins() -> None:

@@ -12,7 +12,7 @@ from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, Trade
 from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
-from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -32,7 +32,7 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
 
     plan_type: str | None = None
     symbol: str
-    size: DecimalFigure | None = None
+    size: SizeFigure | None = None
     order_id: str
     execute_order_id: str | None = None
     client_oid: str | None = None
@@ -40,7 +40,7 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     price: DecimalFigure | None = None
     execute_price: DecimalFigure | None = None
     price_avg: DecimalFigure | None = None
-    base_volume: DecimalFigure | None = None
+    base_volume: SizeFigure | None = None
     callback_ratio: DecimalFigure | None = None
     trigger_price: DecimalFigure | None = None
     trigger_type: str | None = None
@@ -128,23 +128,22 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 
-    # Plain Decimals but for what is reckoned with: a bound on each would cost a twentieth of the whole reading.
     symbol: str
-    size: DecimalFigure
+    size: SizeFigure
     order_id: str
     client_oid: str | None = None
-    base_volume: DecimalFigure | None = None
-    fee: Decimal | None = None
-    price: Decimal | None = None
-    price_avg: Decimal | None = None
+    base_volume: SizeFigure | None = None
+    fee: DecimalFigure | None = None
+    price: DecimalFigure | None = None
+    price_avg: DecimalFigure | None = None
     status: str | None = None
     side: str
     force: str | None = None
-    total_profits: Decimal | None = None
+    total_profits: DecimalFigure | None = None
     pos_side: str | None = None
     margin_coin: str | None = None
-    quote_volume: Decimal | None = None
-    leverage: Decimal | None = None
+    quote_volume: DecimalFigure | None = None
+    leverage: DecimalFigure | None = None
     margin_mode: str | None = None
     reduce_only: str | None = None
     enter_point_source: str | None = None
@@ -154,8 +153,8 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     order_source: str | None = None
     c_time: UtcTime | None = None
     u_time: UtcTime | None = None
-    preset_stop_surplus_price: Decimal | None = None
-    preset_stop_loss_price: Decimal | None = None
+    preset_stop_surplus_price: DecimalFigure | None = None
+    preset_stop_loss_price: DecimalFigure | None = None
 
 
 class FuturesFill(Record, Sided):
@@ -168,7 +167,7 @@ class FuturesFill(Record, Sided):
     symbol: str
     order_id: str | None = None
     price: DecimalFigure
-    base_volume: DecimalFigure
+    base_volume: SizeFigure
     fee_detail: tuple[FeeDetail, ...] = ()
     side: str
     quote_volume: DecimalFigure | None = None

@@ -7,7 +7,7 @@ from pydantic import Field
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, Places, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -23,7 +23,7 @@ class ReportedPosition(Record, InPositionMode, InMarginMode):
     margin_size: DecimalFigure | None = None
     available: DecimalFigure | None = None
     locked: DecimalFigure | None = None
-    total: DecimalFigure
+    total: SizeFigure
     leverage: DecimalFigure | None = None
     achieved_profits: DecimalFigure | None = None
     open_price_avg: DecimalFigure | None = None
@@ -62,10 +62,10 @@ class OrderDetail(Record, Sided, InPositionMode):
     spellings: ClassVar[dict[str, str]] = {"status": "state"}
 
     symbol: str | None = None
-    size: DecimalFigure | None = None
+    size: SizeFigure | None = None
     order_id: str
     client_oid: str | None = None
-    base_volume: DecimalFigure | None = None
+    base_volume: SizeFigure | None = None
     price_avg: DecimalFigure | None = None
     fee: DecimalFigure | None = None
     price: DecimalFigure | None = None

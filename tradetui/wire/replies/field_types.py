@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from pydantic import AwareDatetime, Field, TypeAdapter
+from pydantic import AwareDatetime, Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
@@ -24,18 +24,44 @@ _LAST_MOMENT: Final = datetime(2100, 1, 1, tzinfo=UTC)
 UtcTime = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 
-# A size, price or amount. Beyond forty digits it is refused: none is so large, and arithmetic could overflow on it.
-DecimalFigure = Annotated[Decimal, Field(gt=Decimal("-1e40"), lt=Decimal("1e40"))]
+@dataclass(frozen=True, slots=True)
+class NumberText:
+    """How a number is written: a regular expression that all of its text has to match.
+
+    `Decimal` and pydantic alone would also take `0_1` for 1, ` 1 `, digits of other scripts, and infinity.
+    """
+
+    pattern: str
+
+    def schema(self, number: Any) -> core_schema.CoreSchema:
+        """Reads text of this form, or a number written so, as an int or a Decimal."""
+        text = core_schema.str_schema(pattern=f"^(?:{self.pattern})$", coerce_numbers_to_str=True)
+        return core_schema.chain_schema(
+            [text, core_schema.int_schema() if number is int else core_schema.decimal_schema()]
+        )
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return self.schema(source)
+
+
+# A price, amount, average or rate. None of an exchange's has more than forty digits before the point, or behind it.
+DecimalFigure = Annotated[
+    Decimal, NumberText(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
+]
+# A size: fifteen digits before the point and twelve behind it, which add up without rounding.
+SizeFigure = Annotated[
+    Decimal,
+    NumberText(r"[+-]?(?:0*[0-9]{1,15}(?:\.[0-9]{0,12}0*)?|\.[0-9]{1,12}|[0-9](?:\.[0-9]{1,4})?[eE][+-]?0?[0-8])"),
+]
 
 
 # How many decimal places a price or size has.
-Places = Annotated[int, Field(ge=0, le=40)]
+Places = Annotated[int, NumberText(r"(?:[0-3]?[0-9]|40)(?:\.0+)?")]
 
 
 _PLAIN: Final[Mapping[Any, Callable[..., core_schema.CoreSchema]]] = {
     str: core_schema.str_schema,
     int: core_schema.int_schema,
-    Decimal: core_schema.decimal_schema,
     AwareDatetime: partial(core_schema.datetime_schema, tz_constraint="aware", microseconds_precision="truncate"),
 }
 
@@ -51,6 +77,8 @@ def type_schema(annotation: Any, metadata: Sequence[Any] = ()) -> core_schema.Co
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
         given = [choice for choice in get_args(annotation) if choice is not NoneType]
         return core_schema.nullable_schema(type_schema(Union[*given], metadata))
+    if written := next((part for part in metadata if isinstance(part, NumberText)), None):
+        return written.schema(annotation)
     if annotation not in _PLAIN:
         return TypeAdapter(Annotated[annotation, *metadata] if metadata else annotation).core_schema
     bounds = {name: value for bound in metadata for name, value in asdict(bound).items()}
