@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
+from tradetui.exchange.errors import UnreadableReply
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import Reply
@@ -36,6 +37,7 @@ class PageWalk(Generic[Row]):
     page is read each time (`whole`), a page that is not full is the last. Full is what was asked for, or less where the
     first page has a round number of rows, as of an exchange that gives at most so many: with what it held back taken
     for gone, an order that waits would be lost in silence. That costs a list of just so many rows one call more.
+    A full page that comes again in place of older rows is an error, since nothing says how many there are.
     An error or a cancellation of `next` leaves the walk where it was: the following `next` reads the same page again.
     """
 
@@ -89,10 +91,14 @@ class PageWalk(Generic[Row]):
         rule = endpoint.page
         if rule is None or cursor is None or not reply.count:
             return None
+        requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
+            if reply.count == requested_rows > 1:
+                raise UnreadableReply(
+                    "the same full page came again: older rows cannot be read", endpoint=endpoint.name
+                )
             return None
         if self._pages_of_piece == 1:
-            requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
             self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
