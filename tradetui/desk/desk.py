@@ -113,7 +113,7 @@ class Desk:
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
         attach += [history.attach for history in ended]
-        attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach]
+        attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach, self._begin_today]
         self.storage = AccountStorage(
             polling,
             settings,
@@ -340,6 +340,10 @@ class Desk:
             return None
         result = opening.alerting_result if alerting else opening.result
         return result(totals.equity, totals.unrealised)
+
+    async def _begin_today(self, archive: Archive) -> None:
+        """Work today's result out from the accounts that were read before the archive was open."""
+        self._track_today(self.client.server_clock.now_ms)
 
     def _track_today(self, now_ms: int) -> None:
         if self.archive is None or self.positions.snapshot.read_at is None:

@@ -26,22 +26,24 @@ def account(equity: str) -> FuturesAccount:
 async def test_a_minute_has_one_sample_whoever_takes_it() -> None:
     archive = Archive(None)
     first, second = EquitySampler(BOTH, InlineDisk()), EquitySampler(BOTH[::-1], InlineDisk())
-    await first.take([account("1")], NOW_MS)
+    start = NOW_MS // SAMPLED_EVERY_MS * SAMPLED_EVERY_MS
+    await first.take([account("1")], start - SAMPLED_EVERY_MS)
+    await first.take([account("2")], start - SAMPLED_EVERY_MS + 1)
     for sampler in (first, second):
         await sampler.attach(archive)
-    start = NOW_MS // SAMPLED_EVERY_MS * SAMPLED_EVERY_MS
     for second_of_hour in range(0, 180, 20):
         for sampler in (first, second):
             await sampler.take([account(str(second_of_hour))], start + second_of_hour * 1000)
     kept = list(samples(archive.connection, BOTH, 0, NOW_MS * 2))
     assert [(sample.time - start, sample.equity) for sample in kept] == [
+        (1 - SAMPLED_EVERY_MS, Decimal(2)),
         (0, Decimal(0)),
         (60_000, Decimal(60)),
         (120_000, Decimal(120)),
     ]
     assert list(samples(archive.connection, (USDT,), 0, NOW_MS * 2)) == []
     await first.take([], start + 10 * SAMPLED_EVERY_MS)
-    assert len(list(samples(archive.connection, BOTH, 0, NOW_MS * 2))) == 3, "no account, no sample"
+    assert len(list(samples(archive.connection, BOTH, 0, NOW_MS * 2))) == 4, "no account, no sample"
 
 
 def test_samples_are_thinned_with_age_to_the_last_of_an_hour_and_of_a_day() -> None:

@@ -164,6 +164,19 @@ async def test_it_is_worked_out_once_a_minute_and_anew_for_another_day_or_zone()
     await tracker.stop()
 
 
+async def test_a_day_without_a_sample_begins_with_the_next_reading_of_the_accounts_not_with_the_next_minute() -> None:
+    archive = with_bills(Archive(None), until=NOON + HOUR)
+    tracker, zone = TodayTracker(archive, CountingDisk(), (USDT,)), ZoneInfo("UTC")
+    tracker.accounts_changed(NOON + 1000, zone)
+    await asyncio.sleep(0)
+    assert tracker.opening is None
+    sampled(archive, NOON + 2000, "1000")
+    tracker.accounts_changed(NOON + 3000, zone)
+    await asyncio.sleep(0)
+    assert tracker.opening is not None
+    await tracker.stop()
+
+
 async def test_sums_of_the_days_before_are_kept_once_a_day() -> None:
     archive = with_bills(Archive(None))
     rows = [ProductRow(USDT, fill(number, MIDNIGHT - number * 20 * 24 * HOUR)) for number in range(4)]

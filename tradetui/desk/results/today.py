@@ -186,11 +186,11 @@ class TodayTracker:
         self._task: asyncio.Task[None] | None = None
 
     def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
-        """Work the opening out anew where a minute has passed, or days begin at another time now."""
+        """Work the opening out anew where a minute has passed, days begin at another time now, or there is none."""
         if self._zone is not zone or (self.opening is not None and self.opening.day != day_at(now_ms, zone)):
             self.opening, self._zone = None, zone
         read_at = (now_ms // SAMPLED_EVERY_MS, zone)
-        if read_at != self._read_at and (self._task is None or self._task.done()):
+        if (read_at != self._read_at or self.opening is None) and (self._task is None or self._task.done()):
             self._read_at = read_at
             self._task = asyncio.get_running_loop().create_task(self._read(now_ms, zone), name="today's result")
 
