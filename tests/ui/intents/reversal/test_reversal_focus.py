@@ -64,6 +64,29 @@ async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was
         assert dialog.confirm_button.has_focus
 
 
+async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where_they_were() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((120, 36)) as pilot:
+        asks_for_the_word(stage)
+        dialog = await opened(stage, pilot)
+        await read_at_once(stage, pilot, dialog._subject)
+        dialog.confirm_button.focus()
+        await pilot.pause()
+        scrolled = dialog._area.scroll_y
+        assert scrolled > 0
+        for _ in range(200):
+            if stage.app.focused is None:
+                break
+            await asyncio.sleep(0.1)
+        assert stage.app.focused is None, "the button is off while the preview is read again"
+        await pilot.press("tab")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert stage.app.focused is dialog.confirm_button
+        assert dialog._fields.word == dialog._subject
+        assert dialog._area.scroll_y == scrolled
+
+
 async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_press_it() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:

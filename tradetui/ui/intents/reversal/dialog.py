@@ -170,7 +170,12 @@ class ReversalDialog(ScrollingDialog):
         self._tell()
 
     def action_next(self) -> None:
-        """Go on to the next field or button; from the word, once it is typed, to the confirm button."""
+        """Go on to the next field or button; from the word, once it is typed, to the confirm button.
+
+        While a preview is read again the confirm button cannot have the focus and comes back to it: Tab waits for that.
+        """
+        if self.focused is None and self._focus.comes_back:
+            return
         word_is_whole = self._fields.word_box.has_focus and not self._fields.word_wanted
         if not (word_is_whole and self._focus.next_from_word(is_reading=self._phase is Phase.READING)):
             self.focus_next()

@@ -35,6 +35,11 @@ class DialogFocus:
         self._entered: Input | None = None
         """The field in which Enter was pressed, and from which the focus has not gone on yet."""
 
+    @property
+    def comes_back(self) -> bool:
+        """Whether it is known what has the focus again once it can have it."""
+        return self._before is not None
+
     def next_from_word(self, *, is_reading: bool) -> bool:
         """From the whole word to the confirm button, once it can be pressed; False where something else comes next."""
         if self._confirm.focusable:
