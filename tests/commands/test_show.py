@@ -17,7 +17,6 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
-from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows
@@ -79,7 +78,7 @@ def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: 
     has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
     rows = [ProductRow(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
     exported = io.StringIO()
-    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), every_column(TABLES[what]), Format.CSV)
+    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), TABLES[what].every_column, Format.CSV)
     assert rows and printed == exported.getvalue()
 
 
@@ -106,7 +105,7 @@ def test_csv_of_what_changes_has_the_screens_columns_and_rows(point: Point, caps
     rows = shown(capsys, what)
     assert main(["show", what, "--csv"]) == DONE
     table = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert table.fieldnames == CsvTable(every_column(TABLES[what])).heading()
+    assert table.fieldnames == CsvTable(TABLES[what].every_column).heading()
     name = "symbol" if what != "accounts" else "marginCoin"
     cells = list(table)
     assert rows and {row[name] for row in cells} == {row[name] for row in rows}

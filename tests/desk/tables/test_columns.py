@@ -18,7 +18,6 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, P
 from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment, number, percent
 from tradetui.desk.tables.columns.fills import fill_columns
-from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows, view
@@ -54,18 +53,18 @@ def row_of(table: str, values: dict[str, Any] | None = None) -> Any:
 
 
 def column(table: str, id_: str) -> Column[Any]:
-    return next(column for column in every_column(TABLES[table]) if column.id == id_)
+    return next(column for column in TABLES[table].every_column if column.id == id_)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_field_of_the_interface_can_be_a_column(table: str) -> None:
-    named = {column.id for column in every_column(TABLES[table])} | UNDER_OTHER_NAMES.get(table, set())
+    named = {column.id for column in TABLES[table].every_column} | UNDER_OTHER_NAMES.get(table, set())
     assert set(endpoint(TABLES[table].endpoint_name).row.names()) <= named
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_columns_are_told_apart_and_titled(table: str) -> None:
-    columns = every_column(TABLES[table])
+    columns = TABLES[table].every_column
     assert len({column.id for column in columns}) == len(columns)
     for column in columns:
         assert column.title
@@ -78,7 +77,7 @@ def test_every_cell_of_a_full_and_of_a_bare_row_can_be_drawn_copied_and_sorted_b
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     bare = dict.fromkeys(optional, "")
     for row in (row_of(table), row_of(table, bare)):
-        for column in every_column(TABLES[table]):
+        for column in TABLES[table].every_column:
             text, tone = column.cell(row, DEFAULT_FORMAT)
             assert text != "", f"{column.id} is blank"
             assert isinstance(tone, Tone)
@@ -91,7 +90,7 @@ def test_what_is_not_given_is_unknown_and_never_nought(table: str) -> None:
     record = endpoint(TABLES[table].endpoint_name).row
     optional = [name for name, at in record._attributes.items() if not record.model_fields[at].is_required()]
     row = row_of(table, dict.fromkeys(optional, ""))
-    for column in every_column(TABLES[table]):
+    for column in TABLES[table].every_column:
         if column.id in optional:
             assert column.cell(row, DEFAULT_FORMAT)[0] in (UNKNOWN, "[]"), column.id
 
@@ -107,7 +106,7 @@ def test_a_position_from_fills_has_nothing_the_exchange_did_not_say() -> None:
         entry=Decimal(100) / 3,
         realised=Decimal("-1.5"),
     )
-    shown = {column.id: column.cell(position, DEFAULT_FORMAT) for column in every_column(TABLES["positions"])}
+    shown = {column.id: column.cell(position, DEFAULT_FORMAT) for column in TABLES["positions"].every_column}
     assert shown["size"][0] == "0.5"
     assert shown["entry"][0] == "33.33333333"
     assert shown["realised"] == ("-1.50", Tone.LOSS)

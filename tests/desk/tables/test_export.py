@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
-from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import Format, RowsMissing, csv_cell, default_name, save_rows, write_rows
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, view
@@ -62,7 +61,7 @@ def test_json_has_the_same_with_null_for_unknown() -> None:
 
 
 def test_nested_values_are_json() -> None:
-    columns = [column for column in every_column(TABLES["fills"]) if column.id == "feeDetail"]
+    columns = [column for column in TABLES["fills"].every_column if column.id == "feeDetail"]
     (only, _) = read_csv(written(Format.CSV, columns=columns))
     assert json.loads(only["feeDetail"]) == [{"feeCoin": "USDT", "totalFee": "-0.06"}]
     assert json.loads(written(Format.JSON, columns=columns))[0]["feeDetail"][0]["feeCoin"] == "USDT"

@@ -17,7 +17,6 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.commands.session import screen_state
-from tradetui.desk.tables.every_field import every_column
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.application.screenshot import screen_text
@@ -110,9 +109,9 @@ def test_what_is_not_as_it_should_be_counts_as_not_chosen(stored: Mapping[str, A
 
 def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
     stored = {"tables": {"orders": {"columns": [{"id": "symbol", "width": 9999}, {"id": "gone"}, {"id": "symbol"}]}}}
-    (column,) = chosen_columns(every_column(TABLES["orders"]), preferences_from(stored).table("orders")) or ()
+    (column,) = chosen_columns(TABLES["orders"].every_column, preferences_from(stored).table("orders")) or ()
     assert (column.id, column.width) == ("symbol", 60)
-    assert chosen_columns(every_column(TABLES["orders"]), TableChoice((ColumnChoice("gone"),))) is None
+    assert chosen_columns(TABLES["orders"].every_column, TableChoice((ColumnChoice("gone"),))) is None
 
 
 @pytest.mark.looptime
@@ -164,7 +163,7 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
         await pilot.press("3", "c")
         dialog = stage.app.screen
         assert isinstance(dialog, ColumnsDialog)
-        at = [column.id for column in every_column(TABLES["orders"])].index("posMode")
+        at = [column.id for column in TABLES["orders"].every_column].index("posMode")
         await pilot.press(*["down"] * at, "space", "enter")
         assert stage.app.main.table.columns[-1].id == "posMode"
 

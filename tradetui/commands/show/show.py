@@ -158,9 +158,7 @@ def _writer_of_rows(options: argparse.Namespace) -> CsvWriter[object] | BittyTax
         return BittyTaxWriter(stdout())
     if not options.csv:
         return None
-    from tradetui.desk.tables.every_field import every_column
-
-    table = CsvTable(every_column(TABLES[options.what]))
+    table = CsvTable(TABLES[options.what].every_column)
     return CsvWriter(stdout(), table.heading(), table.cells)
 
 

@@ -1,8 +1,9 @@
-"""Every field of the interface as a column: the chosen ones first, then the rest in the interface's order."""
+"""Every field of the interface as a column, in the interface's order."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, get_args
@@ -11,8 +12,6 @@ from tradetui.desk.tables.cells.column import Column, id_column, number_column, 
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column
 from tradetui.desk.tables.cells.number_format import text_as_given
 from tradetui.desk.tables.rows.product_row import record_of
-from tradetui.desk.tables.rows.row_source import RowT
-from tradetui.desk.tables.table import Table
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump_json
@@ -25,12 +24,9 @@ _MONEY: Final = re.compile(
 _PRICES: Final = re.compile(r"[pP]rice(Avg)?$|^(takeProfit|stopLoss)$")
 
 
-def every_column(table: Table[RowT]) -> tuple[Column[RowT], ...]:
-    """The columns of a table's default choice, then one for each field of its records that has none yet."""
-    chosen = (*table.columns, *table.view.more_columns)
-    taken = {column.id for column in chosen} | table.fields_shown
-    record = table.endpoint.row
-    return (*chosen, *(_field_column(record, name) for name in record.names() if name not in taken))
+def field_columns(record: type[Record], taken: Collection[str]) -> Iterator[Column[object]]:
+    """A column for each field of a record, but for those whose names are taken."""
+    return (_field_column(record, name) for name in record.names() if name not in taken)
 
 
 def _field_column(model: type[Record], name: str) -> Column[object]:

@@ -93,6 +93,15 @@ class Table(Generic[RowT_co]):
         """The columns that are shown where nobody chose any."""
         return self.view.columns
 
+    @property
+    def every_column(self) -> tuple[Column[RowT_co], ...]:
+        """What may be chosen: its own columns, then one for each field of its records that has none yet."""
+        from tradetui.desk.tables.every_field import field_columns
+
+        chosen = (*self.columns, *self.view.more_columns)
+        taken = {column.id for column in chosen} | self.fields_shown
+        return (*chosen, *field_columns(self.endpoint.row, taken))
+
     def default_columns(self, rows: Iterable[RowT_co]) -> tuple[Column[RowT_co], ...]:
         """The columns where nobody chose any and the table holds these rows."""
         view = self.view

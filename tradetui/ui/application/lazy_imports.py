@@ -181,15 +181,13 @@ def _ask_for_sort(app: App[Any], message: messages.OpenSort) -> None:
 
 def _ask_for_columns(app: App[Any], message: messages.OpenColumns, before: TableChoice) -> None:
     """Ask which columns a table shows, from those that were chosen before on."""
-    from tradetui.desk.tables.choosable_columns import choosable_columns
     from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
 
     def take(choice: TableChoice | None) -> None:
         if choice is not None:
             message.chosen(choice)
 
-    every = choosable_columns(message.table)
-    app.push_screen(ColumnsDialog(message.subject, every, message.default, before), take)
+    app.push_screen(ColumnsDialog(message.subject, message.table.every_column, message.default, before), take)
 
 
 def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tradetui.desk.tables.choosable_columns import choosable_columns
 from tradetui.ui.settings.preferences import chosen_columns
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
     """Show a table as it was chosen; its default columns where none were."""
-    columns = (chosen_columns(choosable_columns(kind), choice) if choice.columns else None) or table.default_columns
+    columns = (chosen_columns(kind.every_column, choice) if choice.columns else None) or table.default_columns
     if columns != table.columns:
         table.set_columns(columns, also_searched=kind.columns)
     if choice.sort in {column.id for column in columns}:
