@@ -195,7 +195,7 @@ async def test_a_killed_claimant_is_replaced(tmp_path: Path) -> None:
     second.lose_link()
     await asyncio.sleep(5)
     assert (len(second.ran), len(first.ran)) == (1, 0)
-    for task in tuple(second.alerts.delivery._tasks):
+    for task in tuple(second.alerts.delivery._tasks._tasks):
         task.cancel()  # as a kill ends it: nothing is written any more
     await asyncio.sleep(60)
     assert (len(first.ran), len(first.delivered)) == (1, 0), "the desktop was done, the command was not"

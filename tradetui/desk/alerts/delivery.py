@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.alerts.alert_event import Alert
@@ -15,6 +15,7 @@ from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
 from tradetui.desk.alerts.command import CommandFailed, MinuteLimit
 from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 
@@ -53,7 +54,7 @@ class AlertDelivery:
         self._typed_s = -TYPED_EVERY_S
         self._failure_listeners: list[Callable[[str], None]] = []
         self._memory: deque[LoggedAlert] = deque(maxlen=_IN_MEMORY)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks()
         self._limit_notice_s = -LIMIT_NOTICE_EVERY_S
 
     def subscribe_failures(self, listener: Callable[[str], None]) -> Callable[[], None]:
@@ -73,10 +74,7 @@ class AlertDelivery:
 
     async def stop(self) -> None:
         """End; what this session claimed and has not done is left to others."""
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._tasks.stop()
         claims, self._claims = self._claims, None
         if claims is not None:
             try:
@@ -89,7 +87,7 @@ class AlertDelivery:
         now_s = self._clock.monotonic()
         if self._claims is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
             self._typed_s = now_s
-            self._start(self._note_typing(self._claims))
+            self._tasks.begin(self._note_typing(self._claims))
 
     async def newest(self) -> Sequence[LoggedAlert]:
         """The alerts of the account, newest first; those of this session while its archive is not open."""
@@ -105,7 +103,7 @@ class AlertDelivery:
         delivery = ", ".join(sorted(alert.channels)) or "silenced"
         number = self._memory[0].number + 1 if self._memory else 1
         self._memory.appendleft(LoggedAlert(number, alert.at_ms, alert.sentence, ", ".join(alert.rules), delivery))
-        self._start(self._share(alert, sounding))
+        self._tasks.begin(self._share(alert, sounding))
 
     async def _share(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
         number, first = await self._noted(alert)
@@ -183,8 +181,3 @@ class AlertDelivery:
             await self._disk.run(claims.typed, Moment.now(self._clock))
         except (sqlite3.Error, OSError) as problem:
             _log.warning("the archive does not take that this session is used (%s)", problem)
-
-    def _start(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
