@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands.readme_keys import README, with_table
 from tradetui.cli import build_parser
-from tradetui.sandbox.handlers.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
+from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.signed_requests import Caller
-from tradetui.sandbox.handlers.writes import COPY_KEY_EXISTS, OLD_COPY_MODEL
+from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
 REVERSAL = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES"}
 HEDGE = {**REVERSAL, "side": "buy", "tradeSide": "Open"}

@@ -110,10 +110,9 @@ def fires(row: dict[str, Any], price: Decimal) -> bool:
 
 
 def waits_above(row: dict[str, Any]) -> bool:
-    long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "buy")
+    """Whether a trigger waits for a price above: what opens a long or takes its profit, and what stops a short."""
     closes = row["planType"] in PROFIT_LOSS
-    if not closes:
-        return long
-    held_long: bool = row["posSide"] == "long" or (row["posSide"] == "net" and row["side"] == "sell")
-    takes_profit = row["planType"] in ("profit_plan", "pos_profit")
-    return held_long == takes_profit
+    long: bool = row["posSide"] == "long"
+    if row["posSide"] == "net":
+        long = row["side"] == ("sell" if closes else "buy")
+    return long if not closes else long == (row["planType"] in ("profit_plan", "pos_profit"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
+from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.execution.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey
@@ -15,8 +15,6 @@ from tradetui.sandbox.gateway.number_parsing import positive_amount
 from tradetui.sandbox.handlers.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
 from tradetui.sandbox.handlers.request_body import parameters, parsed, required, word
 from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
-
-__all__ = ["COPY_KEY_EXISTS", "OLD_COPY_MODEL", "write"]
 
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
