@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.bench.virtual_loop import SetAheadLoop, VirtualLoop
 
+LONG = {"commands", "whole"}
+"""The rooms whose tests may take half a minute."""
+
 # An example that takes long on a busy machine is no failure; whatever else the profile in force says stays.
 settings.register_profile("any machine", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
@@ -67,14 +70,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A campaign runs as long as it takes; of the others each worker begins with its share of the long ones.
 
     xdist gives each worker as many neighbours, and then moves what has not begun: a long test that begins last would
-    be waited for by all. The tests of the whole program are the long ones.
+    be waited for by all. The long ones are those of the whole program and of commands, of which many wait for limits
+    that real time frees.
     """
     for item in items:
         if item.get_closest_marker("campaign"):
             item.add_marker(pytest.mark.timeout(0))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    long_ones = [item for item in items if "whole" in item.path.parts]
-    others = [item for item in items if "whole" not in item.path.parts]
+    long_ones = [item for item in items if not LONG.isdisjoint(item.path.parts)]
+    others = [item for item in items if LONG.isdisjoint(item.path.parts)]
     items[:] = [
         item for worker in range(workers) for part in (long_ones, others) for item in _share(part, worker, workers)
     ]
