@@ -93,6 +93,32 @@ async def test_calls_made_before_the_account_was_known_count_for_it(tmp_path: Pa
 
 
 @pytest.mark.looptime
+@pytest.mark.parametrize("refused_before", [True, False])
+async def test_a_pause_asked_for_before_the_account_was_known_holds_for_it(
+    tmp_path: Path, refused_before: bool
+) -> None:
+    budget, other = shared(tmp_path, 1), shared(tmp_path, 2)
+    endpoint = limited(3)
+    other.account = "account of this key"
+    (await other.acquire(endpoint, Priority.INTERACTIVE)).replied()
+    permit = await budget.acquire(endpoint, Priority.INTERACTIVE)
+    if refused_before:
+        permit.refused(3.0)
+        refused_at = now()
+        await asyncio.sleep(0.5)
+        budget.account = "account of this key"
+    else:
+        budget.account = "account of this key"
+        await asyncio.sleep(0.5)
+        permit.refused(3.0)
+        refused_at = now()
+    await asyncio.sleep(0.1)
+    await other.acquire(endpoint, Priority.INTERACTIVE)
+    assert now() - refused_at >= 3.0
+    await budget.acquire(endpoint, Priority.INTERACTIVE)
+
+
+@pytest.mark.looptime
 async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
     processes = [shared(tmp_path, i) for i in range(4)]
     endpoint = limited(10)

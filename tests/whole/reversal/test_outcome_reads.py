@@ -249,3 +249,23 @@ async def test_what_is_reported_is_reversed_whatever_the_side_of_fills_meant_onc
         on.hold(long="20")
         on.execution._market_state.contradiction = "its order has a fill that reverses no LONG"
         assert not (await on.execution._market_state.held(USDT, SYMBOL)).doubts
+
+
+@BOTH_EXTENTS
+async def test_the_closing_and_the_opening_fill_of_one_trade_id_are_two_fills(
+    monkeypatch: pytest.MonkeyPatch, core_only: bool
+) -> None:
+    def one_id(_: Any, envelope: dict[str, Any]) -> None:
+        fills = envelope["data"]["fillList"] or ()
+        closing = [row for row in fills if row["tradeSide"] == "close"]
+        opening = [row for row in fills if row["tradeSide"] == "open" and row["side"] == "sell"]
+        for opened, closed in zip(opening, closing, strict=True):
+            opened["tradeId"] = closed["tradeId"]
+
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, one_id)
+        progress = await on.reverse(LONG)
+        assert progress[-1].outcome is Outcome.REVERSED
+        ids = [fill.trade_id for fill in (await on.client.futures.fills(product_type=USDT, symbol=SYMBOL)).rows]
+        assert len(ids) == len(set(ids)) and sum(" sell open" in trade_id for trade_id in ids) == 1

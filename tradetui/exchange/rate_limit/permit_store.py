@@ -62,6 +62,19 @@ create table pools (
 );
 """
 
+# Of two accounts' pools that are one account's, the tighter terms hold. Those of the former name stay for the other
+# processes of its key, which do not know the account yet.
+_MERGED_POOLS = """
+insert into pools
+    select :after || substr(key, :length + 1), withheld, paused_until, halved_at, restore_at, grants
+    from pools where substr(key, 1, :length) = :before
+on conflict (key) do update set
+    restore_at = case when excluded.withheld > withheld then excluded.restore_at else restore_at end,
+    withheld = max(withheld, excluded.withheld),
+    paused_until = max(paused_until, excluded.paused_until),
+    halved_at = max(halved_at, excluded.halved_at)
+"""
+
 _TURNS_SCHEMA = """
 create table turns (
     key text not null,
@@ -122,6 +135,7 @@ class PermitStore:
         self, path: Path, *, owner: str, boot: str, random: Random, has_ended: Callable[[str], bool] = lambda _: False
     ) -> None:
         """Open the file; `has_ended` tells whether the process of an owner certainly lives no more."""
+        self._renamed: list[tuple[str, str]] = []
         self._owner = owner
         self._has_ended = has_ended
         self._random = random
@@ -204,18 +218,20 @@ class PermitStore:
             self._end(use, now + COOLING_S, arrived_by=now)
             if remaining is None:
                 return
-            allowance, grants = self._pool(use.key, use.limit)
-            if remaining < use.limit - (use.explained + grants):
+            key = self._key_now(use)
+            allowance, grants = self._pool(key, use.limit)
+            if key == use.key and remaining < use.limit - (use.explained + grants):
                 allowance.halve(now, use.begins)
-                self._keep(use.key, allowance, grants)
+                self._keep(key, allowance, grants)
 
     def refused(self, use: PermitUse, now: float, pause: float | None) -> None:
         """A 429 came: everybody's permits of this endpoint are halved."""
         with transaction(self._base):
             self._end(use, now + COOLING_S, arrived_by=now)
-            allowance, grants = self._pool(use.key, use.limit)
+            key = self._key_now(use)
+            allowance, grants = self._pool(key, use.limit)
             allowance.refuse(now, use.begins, pause)
-            self._keep(use.key, allowance, grants)
+            self._keep(key, allowance, grants)
 
     def unanswered(self, use: PermitUse, now: float) -> None:
         """The call was given up."""
@@ -230,12 +246,22 @@ class PermitStore:
                 self._addresses.unused(use.counted)
 
     def rename_account(self, before: str, after: str) -> None:
-        """Count this process's uses for another account, which its own is known to be."""
+        """Count this process's uses for another account, which its own is known to be; pauses hold for it as well."""
+        self._renamed.append((f"{before}|", f"{after}|"))
         with transaction(self._base):
+            self._base.execute(_MERGED_POOLS, {"before": f"{before}|", "length": len(before) + 1, "after": f"{after}|"})
             self._base.execute(
                 "update uses set key = ? || substr(key, ?) where owner = ? and substr(key, 1, ?) = ?",
                 (after, len(before) + 1, self._owner, len(before) + 1, f"{before}|"),
             )
+
+    def _key_now(self, use: PermitUse) -> str:
+        """The key that a use counts under, also where its account was known only while the call was under way."""
+        key = use.key
+        for before, after in self._renamed:
+            if key.startswith(before):
+                key = after + key.removeprefix(before)
+        return key
 
     def _when(
         self, rows: list[tuple[int, int, str]], allowance: Quota, allowed: int, *, feed: bool, now: float

@@ -3,8 +3,9 @@
 Their requests are in `futures_requests`; rows of endpoints beyond the interface are in `futures_extended`.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -178,6 +179,23 @@ class FuturesFill(Record, Sided):
     trade_scope: str | None = None
     c_time: UtcTime
 
+    @classmethod
+    def told_apart(cls, rows: list[Any]) -> list[Any]:
+        """The fills, where one trade closes and opens under one id each with an id of its own: what closes keeps it."""
+        ids = [str(row.get("tradeId")) if isinstance(row, Mapping) else "" for row in rows]
+        if len(set(ids)) == len(ids):
+            return rows
+        effects: dict[str, set[tuple[bool, str, str]]] = {}
+        for trade_id, row in zip(ids, rows, strict=True):
+            if trade_id:
+                effects.setdefault(trade_id, set()).add(_effect(row))
+        return [
+            {**row, "tradeId": f"{trade_id} {' '.join(_effect(row)[1:])}"}
+            if trade_id and _effect(row) != min(effects[trade_id])
+            else row
+            for trade_id, row in zip(ids, rows, strict=True)
+        ]
+
     @property
     def position_mode(self) -> PositionMode | None:
         """The account's position mode then; where `posMode` is missing, a word of one-way trades alone says it."""
@@ -200,3 +218,9 @@ class FuturesFill(Record, Sided):
     def is_taker(self) -> bool:
         """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
+
+
+def _effect(row: Mapping[str, Any]) -> tuple[bool, str, str]:
+    """What a fill did by its words, closing ones first: two rows of one id that differ in it are two fills."""
+    side, trade_side = str(row.get("side", "")).lower(), str(row.get("tradeSide", "")).lower()
+    return TradeSide.CLOSE not in trade_side, side, trade_side
