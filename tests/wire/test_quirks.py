@@ -17,6 +17,7 @@ from tradetui.wire.endpoints.reply import read_envelope
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.broker import CreateSubaccountRequest, TransfersRequest
 from tradetui.wire.models.convert import ConvertHistoryRequest
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import PendingOrdersRequest, TriggerHistoryRequest
 from tradetui.wire.models.spot import SpotBillsRequest
 from tradetui.wire.models.subaccounts import VirtualSubaccountRequest
@@ -222,3 +223,18 @@ def test_order_detail_tells_its_status_under_state() -> None:
     for name in ("state", "status"):
         text = json.dumps({"code": "00000", "data": {"orderId": "1", name: "filled"}}).encode()
         assert read_reply(endpoint("futures.order_detail"), text).rows[0].state == "filled"
+
+
+def test_two_fills_of_one_trade_id_are_told_apart_however_they_stand_in_the_reply() -> None:
+    closing, opening = (
+        {**FILL_ROW, "side": "buy", "tradeSide": "close"},
+        {**FILL_ROW, "side": "sell", "tradeSide": "open"},
+    )
+    for rows in ([closing, opening], [opening, closing], [opening, {**closing, "side": "BUY"}, opening]):
+        ids = {fill["tradeSide"]: fill["tradeId"] for fill in FuturesFill.told_apart(rows)}
+        assert ids == {"close": "1", "open": "1 sell open"}
+    repeated = [opening, {**opening, "baseVolume": "2"}, None, "fill"]
+    assert FuturesFill.told_apart(repeated) == repeated, "one fill whose figures were corrected"
+
+
+FILL_ROW = {"tradeId": "1", "symbol": "BTCUSDT", "price": "1", "baseVolume": "1", "cTime": "1790000000000"}

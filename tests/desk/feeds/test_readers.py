@@ -13,7 +13,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.fills.fill_history import MOST_CORRECTIONS, STEADY_S, FillHistory
+from tradetui.desk.feeds.fills.fill_history import KEPT, MOST_CORRECTIONS, STEADY_S, FillHistory
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader
@@ -412,9 +412,10 @@ async def test_a_fill_that_one_reply_gives_twice_with_other_figures_comes_to_one
     assert "1 fill corrected by the exchange" in reading.note
 
 
+@pytest.mark.parametrize("goes_out_of_memory", [True, False])
 @pytest.mark.parametrize("with_file", [True, False])
 async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and_said_to_be_in_doubt(
-    tmp_path: object, with_file: bool
+    tmp_path: object, with_file: bool, goes_out_of_memory: bool
 ) -> None:
     client = ScriptedClient()
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
@@ -440,6 +441,12 @@ async def test_a_fill_whose_figures_keep_changing_is_summed_anew_a_few_times_and
     assert note.count("keep changing") == 1
     held = Held((), (), doubts=reader.doubts)
     assert "keep changing" in held.doubt("BTCUSDT") and not held.doubt("ETHUSDT")
+    if goes_out_of_memory:  # and is not read again
+        client.rows[FILLS, USDT] = [fill(number, symbol="ETHUSDT") for number in range(500, 500 + KEPT)]
+        client.clock.seconds += 1
+        await reader.read()
+        assert not [row for row in history.rows if row.record.symbol == "BTCUSDT"] and reader.doubts
+        client.rows[FILLS, USDT] += [fill(1, baseVolume="18"), fill(2, symbol="ETHUSDT")]
     for _ in range(2):
         client.clock.seconds += STEADY_S
         with suppress(StillReading):

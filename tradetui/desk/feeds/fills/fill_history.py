@@ -320,7 +320,7 @@ class FillHistory:
             if known is not None and known is not row and fill_effect(known.record) != fill_effect(row.record):
                 self._corrections.setdefault(row.key, 0)
             latest[row.key] = row  # where one reply gives it twice its last row counts, so that each read comes to one
-        fresh = [row for row in latest.values() if self._is_taken(row)]
+        fresh = [*self._no_longer_reread(latest), *(row for row in latest.values() if self._is_taken(row))]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -329,6 +329,19 @@ class FillHistory:
         else:
             await self._write_buffer.put(fresh)
         self._remember(fresh)
+
+    def _no_longer_reread(self, latest: Mapping[str, ProductRow[FuturesFill]]) -> list[ProductRow[FuturesFill]]:
+        """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
+        now, newest = self._client.clock.monotonic(), self._newest
+        ended = [
+            key
+            for key, (fill, since) in self._unsteady.items()
+            if key not in latest and newest is not None and time_of(fill) < time_of(newest.record) - OVERLAP
+            if now - since >= STEADY_S
+        ]
+        for key in ended:
+            self._corrections.pop(key, None)
+        return [ProductRow(self.product_type, self._unsteady.pop(key)[0]) for key in ended]
 
     def _is_taken(self, row: ProductRow[FuturesFill]) -> bool:
         """Whether a row brings something, a correction that is one too many left out."""
