@@ -113,7 +113,10 @@ def test_rows_are_read_without_looking_for_plugins() -> None:
         import sys
         from tradetui.wire.models.futures import FuturesFill
         from tradetui.wire.replies.record import read_rows
-        read_rows(FuturesFill, [])
+        fee = {"feeCoin": "USDT", "totalFee": "-0.1"}
+        row = {"tradeId": "1", "symbol": "X", "price": "1", "baseVolume": "1", "side": "buy", "cTime": "1780000000000"}
+        (fill,) = read_rows(FuturesFill, [{**row, "feeDetail": [fee]}])
+        assert str(fill.fee_detail[0].total_fee) == "-0.1"
         print("importlib.metadata" in sys.modules)
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
