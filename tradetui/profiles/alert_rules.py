@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
 from tradetui.desk.alerts.rules import Channel, Condition, Direction, Rule, RuleKind, rule_of
+from tradetui.profiles.errors import first_error
 from tradetui.profiles.strict_settings import StrictSettings
 
 _LEVEL_FIELDS: Final[Mapping[RuleKind, tuple[str, ...]]] = {
@@ -150,7 +151,7 @@ def checked_rules(entries: object, *, has_command: bool) -> tuple[AlertRule, ...
     try:
         rules = _RULES.validate_python(tuple(entries))
     except ValidationError as problem:
-        first = problem.errors(include_url=False, include_context=False)[0]
+        first = first_error(problem)
         raise WrongAlert([str(part) for part in first["loc"]], first["type"], first["msg"]) from None
     names = [rule.rule.name for rule in rules]
     repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)

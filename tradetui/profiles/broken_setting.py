@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from tradetui.profiles.alert_rules import AlertRule, WrongAlert
-from tradetui.profiles.errors import ConfigurationError, did_you_mean
+from tradetui.profiles.errors import ConfigurationError, did_you_mean, first_error
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 
 _TABLES: Final[Mapping[str, type[BaseModel]]] = {
@@ -42,8 +42,8 @@ class BrokenSetting(NamedTuple):
 
 
 def first_broken(problem: ValidationError) -> BrokenSetting:
-    """The first setting that pydantic names; of alerts the one within the list."""
-    first = problem.errors(include_url=False)[0]
+    """The setting to begin with; of alerts the one within the list."""
+    first = first_error(problem)
     path = [str(part) for part in first["loc"]]
     cause = first.get("ctx", {}).get("error")
     if path == ["alerts"] and isinstance(cause, WrongAlert):

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class ConfigurationError(Exception):
@@ -26,6 +31,14 @@ class ConfigurationError(Exception):
 
 class NoProfile(ConfigurationError):
     """No configuration at all: nothing was written and nothing is in the environment."""
+
+
+def first_error(problem: ValidationError) -> ErrorDetails:
+    """The error to begin with: the first, but before it an unknown key of its table, which may be meant for another."""
+    first, *others = problem.errors(include_url=False)
+    table = first["loc"][:-1]
+    unknown = (error for error in others if error["type"] == "extra_forbidden" and error["loc"][:-1] == table)
+    return next(unknown, first)
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
