@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tradetui.ui.records.lookup_screen import LookupScreen
     from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
-    from tradetui.ui.table.table_screen import TableScreen
+    from tradetui.ui.table.desk_screen import DeskScreen
 
 
 def palette() -> type[Provider]:
@@ -89,7 +89,7 @@ def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)
 
 
-async def open_posted(app: App[Any], message: messages.OpenMessage, lowest: TableScreen) -> None:
+async def open_posted(app: App[Any], message: messages.OpenMessage, lowest: DeskScreen) -> None:
     """Open what a screen has posted a message for; `lowest` is the lookup or main screen beneath whatever is open.
 
     What needs a desk, or a session that may send or create, is not opened without it.

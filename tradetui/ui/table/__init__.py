@@ -1,1 +1,1 @@
-"""Tables of records on Textual's line API: cursor, cells, lines, sorting and filtering, and what keys do to rows."""
+"""Tables of records on Textual's line API: cursor, cells, lines, sorting and filtering, and the screens around them."""

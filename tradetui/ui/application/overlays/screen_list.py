@@ -6,13 +6,13 @@ from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
 from tradetui.ui.app_protocols.messages import OpenLookup
 from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
-from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.table.desk_screen import DeskScreen
 
 _TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
 """Of the bindings that open a screen which shows no single table."""
 
 
-def open_screen_list(screen: TableScreen) -> None:
+def open_screen_list(screen: DeskScreen) -> None:
     """Ask where to go from a screen, and go there."""
     titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
     names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]

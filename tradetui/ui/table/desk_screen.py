@@ -1,0 +1,181 @@
+"""A screen over the desk: which bindings can do something now, why the others cannot, and what opens other screens."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from datetime import UTC, date, tzinfo
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.screen import Screen
+
+from tradetui.desk.tables.table import LOOKUPS
+from tradetui.ui.app_protocols.application import TradingApp, trading_app
+from tradetui.ui.app_protocols.messages import (
+    OpenAlerts,
+    OpenCreation,
+    OpenJournal,
+    OpenLookup,
+    OpenMoney,
+    OpenScreenList,
+)
+from tradetui.ui.header.newest_alert import NewestAlert
+from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
+from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
+from tradetui.ui.safe_text import notify
+from tradetui.ui.settings.time_zones import MachineZone, zone_named
+from tradetui.wire.unix_time import utc_moment
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.ui.settings.ui_settings import UiSettings
+
+
+class DeskScreen(Screen[None]):
+    """Every screen that is no dialog. `where` is its name in the registry of keys."""
+
+    where: ClassVar[str] = ""
+
+    def __init__(self, settings: UiSettings) -> None:
+        super().__init__()
+        self._take_settings(settings)
+
+    def _take_settings(self, settings: UiSettings) -> None:
+        self.zone: tzinfo = zone_named(settings.timezone)
+        self._home_zone = self.zone if self.zone is not UTC else MachineZone()
+        self._settings = settings
+
+    @property
+    def today(self) -> date | None:
+        """The day in the zone by the desk's clock; None while no desk is open."""
+        if self.desk is None:
+            return None
+        return utc_moment(self.now_ms).astimezone(self.zone).date()
+
+    @property
+    def now_ms(self) -> int:
+        """The time by the desk's clock, in Unix milliseconds; 0 while no desk is open."""
+        return 0 if self.desk is None else self.desk.clock.wall_ms()
+
+    @property
+    def trade_app(self) -> TradingApp:
+        return trading_app(self)
+
+    @property
+    def desk(self) -> Desk | None:
+        """The open desk, None while one is being opened."""
+        return self.trade_app.desk
+
+    @property
+    @abstractmethod
+    def screen_name(self) -> str:
+        """What of the list of screens is shown: a panel or a kind of record."""
+
+    @abstractmethod
+    def refresh_states(self) -> None:
+        """Bring titles, counts and hints up to date."""
+
+    def blocking_reason(self, binding: str) -> str | None:
+        """Why a binding can do nothing now, None where it can."""
+        if binding in LOOKUPS:
+            return self.lookup_reason(binding)
+        if self.possible().get(binding, True):
+            return None
+        is_monitor = self.desk is not None and not self.has_journal()
+        return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
+
+    def possible(self) -> dict[str, bool]:
+        """Whether a binding can do something now, by id; one that is not in it always can."""
+        return {
+            "journal": self.has_journal(),
+            "alerts": self.desk is not None,
+            "money": self.desk is not None,
+            "create": self.can_create(),
+        }
+
+    def hides(self, binding: str) -> bool:
+        """Whether a binding is absent in this session, so that nothing offers it; its key says why."""
+        return binding == "create" and not self.can_create()
+
+    def able(self, binding: str) -> bool:
+        """Whether a binding can do something now; says why where it cannot."""
+        reason = self.blocking_reason(binding)
+        if reason is not None:
+            notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
+        return reason is None
+
+    def say_unbound(self, event: events.Key) -> None:
+        """Say that a character does nothing on this screen, and where it does something; of a paste nothing is said."""
+        if not event.is_printable or self.trade_app.key_order.in_burst:
+            return
+        binding = next(iter(bindings_of_key(event.key, self._settings.keys)), None)
+        elsewhere = ""
+        if binding is not None and (screen_name := SCREEN_NAMES.get(binding.where[0])) is not None:
+            elsewhere = f": it is {binding.description} in {screen_name}"
+        sentence = f"{event.character} does nothing here{elsewhere}. {self.key_named('help')} lists the keys."
+        notify(self.app, sentence, severity="warning", seconds=4)
+
+    def key_named(self, id_: str) -> str:
+        """The first key of the binding of an id, as a person writes it."""
+        return key_named(id_, self._settings.keys)
+
+    # Elsewhere
+
+    def on_screen_resume(self) -> None:
+        """The list of alerts may have been looked at meanwhile."""
+        self._show_newest_alert()
+
+    def show_alert(self) -> None:
+        """Show the newest alert in a line above the keys, where it covers no figure."""
+        self._show_newest_alert()
+
+    def _show_newest_alert(self) -> None:
+        # There is no line yet while the screen is being opened: what comes then is shown once it stands.
+        for line in self.query(NewestAlert):
+            line.show_newest(self.desk, self.zone)
+
+    def has_journal(self) -> bool:
+        """Whether there is a journal to look at."""
+        return self.desk is not None and self.desk.intents is not None
+
+    def can_create(self) -> bool:
+        """Whether this session may create anything."""
+        return self.desk is not None and self.desk.may_create
+
+    def lookup_reason(self, table: str) -> str | None:
+        """Why a kind of record cannot be looked up; None where it may be."""
+        return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
+
+    def action_help(self) -> None:
+        """Every key and what it does."""
+        self.trade_app.action_help()
+
+    def action_leave(self) -> None:
+        self.trade_app.action_leave()
+
+    def action_create(self) -> None:
+        if self.able("create"):
+            self.post_message(OpenCreation())
+
+    def action_lookup(self, table: str) -> None:
+        """Open the screen of one kind of record."""
+        if self.able(table):
+            self.post_message(OpenLookup(table))
+
+    def action_screens(self) -> None:
+        """Ask what to open."""
+        self.post_message(OpenScreenList())
+
+    def action_journal(self) -> None:
+        """What was sent and what became of it."""
+        if self.able("journal"):
+            self.post_message(OpenJournal())
+
+    def action_alerts(self) -> None:
+        if self.able("alerts"):
+            self.post_message(OpenAlerts())
+
+    def action_money(self) -> None:
+        """What the account brought in."""
+        if self.able("money"):
+            self.post_message(OpenMoney())
