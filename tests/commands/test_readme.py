@@ -51,4 +51,4 @@ def test_the_library_lines_run_as_printed(
     exec(compile(lines, "README.md", "exec"), {"__name__": "__main__"})
     printed = capsys.readouterr().out
     assert ("trade_id=" in printed) is known
-    assert printed.startswith("AuthenticationFailed: futures.fills: ") is not known
+    assert printed.startswith("AuthenticationFailed: Fills: ") is not known

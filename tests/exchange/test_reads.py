@@ -181,7 +181,7 @@ async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kin
         await client.futures.accounts(product_type=USDT)
     assert type(failure.value) is kind
     assert failure.value.remedy, "every error says what to do"
-    assert str(failure.value).startswith("futures.accounts: ")
+    assert str(failure.value).startswith("Accounts: ")
     assert client.connection_status.last_error is failure.value
 
 

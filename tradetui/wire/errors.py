@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from tradetui.wire.text.decimal_text import trimmed_digits
 from tradetui.wire.text.sanitize import scrub
 
 _LONGEST_VALUE = 80
+ENDPOINT_LABELS: Final[Mapping[str, str]] = {
+    "copytrading.create_api_key": "Copy trading key",
+    "subaccounts.create_batch": "Sub-accounts",
+    "spot.fills": "Spot fills",
+    "broker.transfers": "Sub-account transfers",
+    "futures.reverse": "Reversal",
+    "futures.triggers": "Stops",
+    "futures.accounts": "Accounts",
+    "broker.create_subaccount": "Broker sub-account",
+    "convert.history": "Convert history",
+    "broker.subaccount_email": "Sub-account e-mail",
+    "spot.bills": "Spot bills",
+    "futures.pending_orders": "Orders",
+    "futures.fills": "Fills",
+    "futures.positions": "Positions",
+    "futures.order_detail": "The order",
+    "futures.live_triggers": "Waiting stops",
+    "futures.account": "The account",
+    "futures.bills": "Futures bills",
+    "futures.closed_positions": "Closed positions",
+    "futures.contracts": "Contract rules",
+    "futures.ticker": "The price",
+    "futures.tickers": "Prices",
+    "futures.funding_rates": "Funding rates",
+    "spot.account_info": "The account's number",
+    "public.time": "The exchange's clock",
+}
+"""What a trader calls the rows of an endpoint: the title of the table that shows them, where there is one."""
 
 
 class ExchangeError(Exception):
@@ -42,7 +71,7 @@ class ExchangeError(Exception):
     def sentence(self) -> str:
         """One sentence, ready for a person; `message` keeps the exchange's words as they came."""
         message = scrub(self.message.strip().rstrip(".")) or "no reason given"
-        where = f"{self.endpoint}: " if self.endpoint else ""
+        where = f"{ENDPOINT_LABELS.get(self.endpoint, self.endpoint)}: " if self.endpoint else ""
         code = f" (code {self.code})" if self.code else ""
         return f"{where}{self.reason}: {message}{code}."
 

@@ -21,11 +21,13 @@ from tradetui.desk.tables.columns.fills import fill_columns
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows, view
-from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, TableName
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, Table, TableName
+from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
 from tradetui.trading.positions import FromFills, Position, reported
-from tradetui.wire.endpoints.catalogue import endpoint
+from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
+from tradetui.wire.errors import ENDPOINT_LABELS
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
 
@@ -383,3 +385,13 @@ def test_an_orders_distance_is_from_the_mark_and_sorts_by_nearness() -> None:
     assert (away.cell(unmarked, DEFAULT_FORMAT)[0], away.sort_key(unmarked)) == (UNKNOWN, None)
     assert unmarked != below
     assert below == MarkedRow(ProductType.USDT_FUTURES, order(1, price="190"), Decimal(200))
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_refusal_names_the_table_as_its_title_does_and_no_endpoint(table: Table[object]) -> None:
+    refusal = Rejected("no", endpoint=table.endpoint.name)
+    assert refusal.sentence == f"{table.title}: The exchange refused the request: no."
+
+
+def test_every_endpoint_has_a_name_for_traders() -> None:
+    assert ENDPOINT_LABELS.keys() == CATALOGUE.keys()
