@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import USDT, ScriptedClient
 from tests.trading.test_resting_orders import stop
 from tradetui.commands.show.position_rows import held_positions
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
+from tradetui.trading.position_market import StopState
 from tradetui.trading.positions import Position
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_extended import FundingRate, ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 
-STOPS = "futures.live_triggers"
+STOPS, FUNDING = "futures.live_triggers", "futures.funding_rates"
 
 
 async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError | None, int]:
@@ -21,27 +24,31 @@ async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError
         ReportedPosition.from_row({"symbol": "BTCUSDT", "holdSide": "long", "total": "3", "posMode": "hedge_mode"})
     ]
     client.rows[STOPS, USDT] = [stop("profit_loss", "buy", "close")]
+    client.rows[FUNDING, USDT] = [FundingRate.from_row({"symbol": "BTCUSDT", "fundingRate": "0.0001"})]
     positions: list[Position] = []
     undecodable: list[int] = []
     requests = [PositionsRequest(product_type=USDT)]
     try:
-        async for position in held_positions(client, requests, undecodable.append, with_stops=True):  # type: ignore[arg-type]
+        async for position in held_positions(client, requests, undecodable.append, with_market=True):  # type: ignore[arg-type]
             positions.append(position)
     except ExchangeError as error:
         return positions, error, sum(undecodable)
     return positions, None, sum(undecodable)
 
 
+@pytest.mark.parametrize("failing", [STOPS, FUNDING])
 @pytest.mark.parametrize(
     ("problem", "is_reported"), [(EndpointMissing("no", code="40404"), False), (Rejected("no", code="400172"), True)]
 )
-async def test_positions_are_written_though_their_stops_cannot_be_read(
-    problem: ExchangeError, is_reported: bool
+async def test_positions_are_written_though_what_is_joined_cannot_be_read(
+    problem: ExchangeError, is_reported: bool, failing: str
 ) -> None:
     client = ScriptedClient()
-    client.failing[STOPS] = problem
-    positions, error, _ = await written(client)
-    assert [(position.symbol, position.market.stop) for position in positions] == [("BTCUSDT", None)]
+    client.failing[failing] = problem
+    ((position,), error, _) = await written(client)
+    assert position.symbol == "BTCUSDT"
+    assert (position.market.stop_state is StopState.NONE) == (failing == FUNDING)
+    assert position.market.funding_rate == (None if failing == FUNDING else Decimal("0.0001"))
     assert error is (problem if is_reported else None)
 
 

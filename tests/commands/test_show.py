@@ -110,7 +110,8 @@ def test_csv_of_what_changes_has_the_screens_columns_and_rows(point: Point, caps
     cells = list(table)
     assert rows and {row[name] for row in cells} == {row[name] for row in rows}
     assert all(row["productType"].endswith("-FUTURES") for row in cells)
-    assert what != "positions" or any(row["stop"] for row in cells)
+    for column in ("stop", "funding"):
+        assert what != "positions" or any(row[column] for row in cells)
 
 
 def test_rows_of_all_product_types_come_newest_first(point: Point, capsys: Capture) -> None:

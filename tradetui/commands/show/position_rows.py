@@ -16,7 +16,8 @@ from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.models.futures_requests import LiveTriggersRequest, PositionsRequest
+from tradetui.wire.models.futures_extended import FundingRate
+from tradetui.wire.models.futures_requests import FundingRatesRequest, LiveTriggersRequest, PositionsRequest
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.unix_time import unix_ms
 
@@ -26,9 +27,9 @@ async def held_positions(
     requests: list[PositionsRequest],
     count_undecodable: Callable[[int], None],
     *,
-    with_stops: bool,
+    with_market: bool,
 ) -> AsyncIterator[Position]:
-    """What is held, as reported or summed from fills, `with_stops` with the nearest stop-loss that waits.
+    """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding.
 
     `count_undecodable` is told how many rows could not be read.
     """
@@ -37,11 +38,11 @@ async def held_positions(
     reading = await reader.read()
     count_undecodable(reading.undecodable_rows)
     positions, error = reading.rows, reading.error
-    if with_stops:
+    for joined in (_with_stops, _with_funding) if with_market else ():
         try:
-            positions = await _with_stops(client, positions, count_undecodable)
+            positions = await joined(client, positions, count_undecodable)
         except (EndpointMissing, PermissionRefused):
-            pass  # the exchange does not report the stops that wait
+            pass  # the exchange does not report it
         except ExchangeError as problem:
             error = error or problem
     for position in positions:
@@ -66,6 +67,25 @@ async def _with_stops(
     for position in positions:
         stop_state, stop = nearest_stop(position, waiting[position.product_type])
         joined.append(replace(position, market=position.market._replace(stop_state=stop_state, stop=stop)))
+    return joined
+
+
+async def _with_funding(
+    client: ExchangeReader, positions: Sequence[Position], count_undecodable: Callable[[int], None]
+) -> Sequence[Position]:
+    """Positions with rate and time of their next funding; raises ExchangeError."""
+    rates: dict[tuple[ProductType, str], FundingRate] = {}
+    for product_type in dict.fromkeys(position.product_type for position in positions):
+        reply = await client.read(FundingRatesRequest(product_type=product_type))
+        count_undecodable(len(reply.undecodable_rows))
+        rates |= {(product_type, row.symbol.upper()): row for row in reply.rows}
+    joined = []
+    for position in positions:
+        rate = rates.get((position.product_type, position.symbol))
+        if rate is not None:
+            market = position.market._replace(funding_rate=rate.funding_rate, next_funding=rate.next_update)
+            position = replace(position, market=market)
+        joined.append(position)
     return joined
 
 

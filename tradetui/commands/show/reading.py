@@ -66,8 +66,8 @@ async def rows_to_show(
         from tradetui.commands.show.position_rows import held_positions
 
         of_product_types = [group[0] for group in requests]
-        with_stops = needs_rows(options)
-        async for position in held_positions(client, of_product_types, progress.unreadable, with_stops=with_stops):
+        with_market = needs_rows(options)
+        async for position in held_positions(client, of_product_types, progress.unreadable, with_market=with_market):
             yield position
         return
     groups = [
