@@ -13,7 +13,7 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.results.wallet import WalletMove, wallet_moves
+from tradetui.desk.results.wallet import WalletMove, wallet_moves, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
@@ -28,16 +28,22 @@ OPENED = bill(1, START_MS, "open_long", "0", fee="-0.06", symbol="BTCUSDT", bala
 def moves_of(
     *bills: FuturesBill, coverage: BillCoverage = COVERAGE, since: int | None = None, until: int = NOW_MS
 ) -> list[WalletMove] | None:
-    """The moves of a wallet with one fill, whose fee of 0.06 the first bill tells of."""
+    """The moves of that archive's wallet in a period."""
+    archive = archive_with(*bills, coverage=coverage)
+    query = ResultQuery(Grouping.COIN, NOW_MS, since, until, product_types=(USDT,))
+    net = {row.coin: row.net for row in results(archive.connection, query)}
+    return wallet_moves(archive.connection, query, net)
+
+
+def archive_with(*bills: FuturesBill, coverage: BillCoverage = COVERAGE) -> Archive:
+    """An archive with one fill, whose fee of 0.06 the first bill tells of."""
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1, START_MS))])
     while archive.settle():
         pass
     archive.note_read(USDT, NOW_MS)
     archive.add_bills(USDT, BillReading((OPENED, *bills), coverage))
-    query = ResultQuery(Grouping.COIN, NOW_MS, since, until, product_types=(USDT,))
-    net = {row.coin: row.net for row in results(archive.connection, query)}
-    return wallet_moves(archive.connection, query, net)
+    return archive
 
 
 def move_of(*bills: FuturesBill, since: int | None = None, until: int = NOW_MS) -> WalletMove:
@@ -101,3 +107,30 @@ def test_what_came_after_both_were_read_does_not_count_yet() -> None:
         bill(2, NOW_MS - 1, "contract_settle_fee", "-1", symbol="BTCUSDT", balance="998.94"),
     )
     assert (move.moved, move.net, move.unexplained) == (Decimal("-0.06"), Decimal("-0.06"), Decimal(0))
+
+
+def test_a_day_on_which_nothing_but_the_unexplained_happened_is_a_row() -> None:
+    archive = archive_with(bill(2, START_MS + DAY_MS + 5, "some_charge", "-7", balance="992.94"))
+    day_rows, symbol_rows, chosen_rows = (
+        with_unexplained(archive.connection, query, results(archive.connection, query))
+        for query in (
+            ResultQuery(Grouping.DAY, NOW_MS, product_types=(USDT,)),
+            ResultQuery(Grouping.SYMBOL, NOW_MS, product_types=(USDT,)),
+            ResultQuery(Grouping.DAY, NOW_MS, symbols=("BTCUSDT",), product_types=(USDT,)),
+        )
+    )
+    assert [(row.coin, row.net, row.unexplained, row.complete) for row in day_rows] == [
+        ("USDT", Decimal("-0.06"), Decimal(0), True),
+        ("USDT", Decimal(0), Decimal(-7), True),
+    ]
+    assert [row.group for row in day_rows] == sorted(row.group for row in day_rows)
+    assert [row.unexplained for row in (*symbol_rows, *chosen_rows)] == [None, None]
+
+
+def test_a_day_whose_bills_are_not_all_read_has_nothing_said_of_its_wallet() -> None:
+    gap = TimeSpan(START_MS + DAY_MS, START_MS + 2 * DAY_MS)
+    archive = archive_with(coverage=COVERAGE._replace(gaps=(gap,)))
+    for grouping, unexplained in ((Grouping.DAY, Decimal(0)), (Grouping.TOTAL, None)):
+        query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
+        (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
+        assert row.unexplained == unexplained

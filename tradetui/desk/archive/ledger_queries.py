@@ -78,7 +78,8 @@ class ResultRow:
     """Results of one group in one coin; `funding` is None where bills of the period were not read.
 
     `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
-    the period are known to be missing.
+    the period are known to be missing. `unexplained` is what the wallet did beyond net and transfers, None where that
+    was not asked for or is not known.
     """
 
     group: str
@@ -86,6 +87,7 @@ class ResultRow:
     sums: ResultSums
     complete: bool
     funding: Decimal | None = None
+    unexplained: Decimal | None = None
 
     @property
     def net(self) -> Decimal:

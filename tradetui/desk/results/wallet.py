@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -15,12 +15,22 @@ from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
 from tradetui.desk.archive.ledger_queries import (
     BillsRead,
     ResultQuery,
+    ResultRow,
     fills_read_until,
     missing_spans,
     quarter_sums,
     were_read,
 )
 from tradetui.trading.contract_math import ZERO
+from tradetui.trading.results.periods import (
+    PERIODS,
+    Grouping,
+    ResultSums,
+    day_at,
+    first_day,
+    period_name,
+    period_span,
+)
 from tradetui.wire.product_types import ProductType
 
 
@@ -42,44 +52,100 @@ class WalletMove:
         return self.moved - self.net - self.transfers
 
 
+class WalletAudit:
+    """What the wallets of some product types did in periods of a query, whose fills and bills are read so far."""
+
+    def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
+        self._connection = connection
+        self._query = query
+        self._wallets = _used(connection, query)
+        self._bills = BillsRead(connection, query)
+        self._missing = missing_spans(connection, query.now_ms)
+
+    @property
+    def since(self) -> int | None:
+        """From when on (Unix ms) bills of all are read; None where they are not."""
+        known = [wallet.coverage.since for wallet in self._wallets or ()]
+        return max((since for since in known if since is not None), default=None)
+
+    def moves(self, since: int, end: int, net_by_coin: Mapping[str, Decimal]) -> list[WalletMove] | None:
+        """What the wallets of each coin did from a moment to another (Unix ms); None where not all of it is read.
+
+        `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were
+        both read last. A coin without a bill is left out: fees in it are paid by another account.
+        """
+        if self._wallets is None:
+            return None
+        until = min([end, *(wallet.known_until for wallet in self._wallets)])
+        span = TimeSpan(since, until)
+        if until < since or not all(self._bills.hold(since, until, coin) for coin in net_by_coin):
+            return None
+        types = [wallet.product_type for wallet in self._wallets]
+        if any(gap.product_type in types and gap.meets(since, until) for gap in self._missing):
+            return None
+        moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        for product_type, coverage, _ in self._wallets:
+            known = TimeSpan(max(since, coverage.since or 0), until)
+            if not coverage.holds(*known):
+                return None
+            if product_type.settlement_coin in net_by_coin:
+                moved[product_type.settlement_coin or ""] += ZERO
+            for coin in _coins(self._connection, product_type):
+                moved[coin] += _balance_change(self._connection, product_type, coin, known, coverage)
+        net = defaultdict(lambda: ZERO, net_by_coin)
+        if until < end:
+            for coin, amount in _net_since(self._connection, self._query, until + 1, end):
+                net[coin] -= amount
+        transferred: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        for transfer in transfers(self._connection, types, *span):
+            transferred[transfer.coin] += transfer.amount
+        return [WalletMove(coin, moved[coin], net[coin], transferred[coin]) for coin in sorted(moved)]
+
+
 def wallet_moves(
     connection: sqlite3.Connection, query: ResultQuery, net_by_coin: Mapping[str, Decimal]
 ) -> list[WalletMove] | None:
-    """What the wallets of each coin did in a period; None where not all of its fills and bills are read.
+    """What the wallets of each coin did in the period of a query; see `WalletAudit.moves`."""
+    return WalletAudit(connection, query).moves(*query.span, net_by_coin)
 
-    `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were both
-    read last. A coin without a bill is left out: fees in it are paid by another account.
+
+def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]) -> list[ResultRow]:
+    """Results by period or coin, each with what its wallet did beyond net and transfers, as far as that is known.
+
+    A period in which nothing but that happened is a row too. Results of chosen symbols are given as they are: a
+    wallet is of all symbols.
     """
-    coverages = _used(connection, query)
-    if coverages is None:
-        return None
-    since = query.since or 0
-    end = query.span[1]
-    until = min([end, *(wallet.known_until for wallet in coverages)])
-    span = TimeSpan(since, until)
-    bills = BillsRead(connection, query)
-    if until < since or not all(bills.hold(since, until, coin) for coin in net_by_coin):
-        return None
-    types = [wallet.product_type for wallet in coverages]
-    if any(gap.product_type in types and gap.meets(since, until) for gap in missing_spans(connection, until)):
-        return None
-    moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-    for product_type, coverage, _ in coverages:
-        known = TimeSpan(max(since, coverage.since or 0), until)
-        if not coverage.holds(*known):
-            return None
-        if product_type.settlement_coin in net_by_coin:
-            moved[product_type.settlement_coin or ""] += ZERO
-        for coin in _coins(connection, product_type):
-            moved[coin] += _balance_change(connection, product_type, coin, known, coverage)
-    net = defaultdict(lambda: ZERO, net_by_coin)
-    if until < end:
-        for coin, amount in _net_since(connection, query, until + 1):
-            net[coin] -= amount
-    transferred: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-    for transfer in transfers(connection, types, *span):
-        transferred[transfer.coin] += transfer.amount
-    return [WalletMove(coin, moved[coin], net[coin], transferred[coin]) for coin in sorted(moved)]
+    if query.symbols is not None or query.grouping is Grouping.SYMBOL:
+        return list(rows)
+    audit = WalletAudit(connection, query)
+    rows_by_group: defaultdict[str, list[ResultRow]] = defaultdict(list)
+    for row in rows:
+        rows_by_group[row.group if query.grouping in PERIODS else ""].append(row)
+    spans = {"": query.span} if query.grouping not in PERIODS else _periods(query, audit.since)
+    audited = []
+    for group in sorted({*rows_by_group, *spans}):
+        of_group = rows_by_group[group]
+        moves = audit.moves(*spans[group], {row.coin: row.net for row in of_group}) if group in spans else None
+        unexplained = {move.coin: move.unexplained for move in moves or ()}
+        audited += [replace(row, unexplained=unexplained.pop(row.coin, None)) for row in of_group]
+        for coin, amount in unexplained.items():
+            if amount:
+                name = coin if query.grouping is Grouping.COIN else group
+                audited.append(ResultRow(name, coin, ResultSums(), True, ZERO, amount))
+    return sorted(audited, key=lambda row: (row.group, row.coin))
+
+
+def _periods(query: ResultQuery, since: int | None) -> Mapping[str, TimeSpan]:
+    """The days, weeks or months of a query by name, from when on bills are read; of the first and last what counts."""
+    spans: dict[str, TimeSpan] = {}
+    first_ms, last_ms = query.span[0], min(query.span[1], query.now_ms)
+    start = None if since is None else max(first_ms, since)
+    while start is not None and start <= last_ms:
+        day = first_day(day_at(start, query.zone), query.grouping)
+        begin, end = period_span(day, query.grouping, query.zone)
+        spans[period_name(day, query.grouping)] = TimeSpan(max(begin, first_ms), min(end, last_ms))
+        start = end + 1
+    return spans
 
 
 class _UsedType(NamedTuple):
@@ -103,9 +169,11 @@ def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType]
     return used
 
 
-def _net_since(connection: sqlite3.Connection, query: ResultQuery, since: int) -> Iterator[tuple[str, Decimal]]:
-    """Net with funding by coin from a moment (Unix ms) to the period's end."""
-    rest = replace(query, since=since, until=query.span[1])
+def _net_since(
+    connection: sqlite3.Connection, query: ResultQuery, since: int, until: int
+) -> Iterator[tuple[str, Decimal]]:
+    """Net with funding by coin from a moment to another (Unix ms)."""
+    rest = replace(query, since=since, until=until)
     for quarter in quarter_sums(connection, rest):
         yield quarter.coin, quarter.sums.net
     for funding in funding_by_quarter(connection, rest.since, rest.until, *rest.condition):

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
+from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
@@ -22,6 +23,10 @@ class Grouping(StrEnum):
     MONTH = "month"
     SYMBOL = "symbol"
     COIN = "coin"
+
+
+PERIODS: Final = frozenset({Grouping.DAY, Grouping.WEEK, Grouping.MONTH})
+"""The groupings of which each group is a stretch of time."""
 
 
 @dataclass(slots=True)

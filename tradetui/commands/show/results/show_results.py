@@ -29,6 +29,7 @@ from tradetui.desk.archive.ledger_queries import (
     results,
     spans_never_kept,
 )
+from tradetui.desk.results.wallet import with_unexplained
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
@@ -41,7 +42,19 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_points import is_day, milliseconds
 
-_FIGURES: Final = ("coin", "gross", "fees", "funding", "net", "volume", "trades", "wins", "losses", "complete")
+_FIGURES: Final = (
+    "coin",
+    "gross",
+    "fees",
+    "funding",
+    "net",
+    "volume",
+    "trades",
+    "wins",
+    "losses",
+    "complete",
+    "unexplained",
+)
 _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
 _EQUITY_TIMES: Final = ("time",)
 _SYMBOLS_SAID: Final = 12
@@ -101,7 +114,7 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
     writer = _writer(options, query.grouping)
     row_count, has_funding = 0, True
     if options.what == PNL:
-        for row in results(archive.connection, query):
+        for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
             writer.write(_result_as_json(row, query.grouping))
             has_funding = has_funding and row.funding is not None
             row_count += 1
@@ -199,6 +212,7 @@ def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
         "wins": row.sums.wins,
         "losses": row.sums.losses,
         "complete": row.complete,
+        "unexplained": None if row.unexplained is None else exact_digits(row.unexplained),
     }
 
 
