@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -482,3 +483,45 @@ async def test_the_first_positions_are_read_for_a_person_and_the_later_ones_for_
     for _ in range(3):
         assert len((await reader.read()).rows) == 1
     assert (first.count(POSITIONS), polling.count(POSITIONS)) == (2, 2)
+
+
+@pytest.mark.parametrize("pauses", range(1, 8))
+async def test_of_reads_side_by_side_none_takes_what_another_one_has_forgotten_for_nothing_held(pauses: int) -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in (1, 5_000, 9_000)]
+    reader = PositionsReader(client, [USDT])  # type: ignore[arg-type]
+    await reader.read()
+    right, reads = client.read, 0
+
+    async def pausing(request: object) -> object:
+        nonlocal reads
+        reads += 1
+        for _ in range(pauses if reads % 2 else 1):
+            await asyncio.sleep(0)
+        return await right(request)  # type: ignore[arg-type]
+
+    client.read = pausing  # type: ignore[method-assign, assignment]
+    client.rows[FILLS, USDT].append(fill(8_999, symbol="ETHUSDT"))  # a late one, read after newer ones
+    for _ in range(3):
+        readings = await asyncio.gather(*(reader.read() for _ in range(4)), return_exceptions=True)
+        for reading in readings:
+            if not isinstance(reading, StillReading):
+                assert isinstance(reading, Reading)
+                assert [(row.symbol, row.size) for row in reading.rows if row.symbol == "BTCUSDT"] == [("BTCUSDT", 3)]
+
+
+async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whole_history() -> None:
+    client = ScriptedClient()
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(number) for number in (1, 5_000, 9_000)]
+    history = FillHistory(client, USDT, InlineDisk())  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], {USDT: history}, InlineDisk(), client.clock)  # type: ignore[arg-type]
+    await reader.read()
+    client.before = lambda name, request: history.forget() if name == FILLS else None
+    client.clock.seconds += 1
+    with pytest.raises(StillReading):
+        await history.read_newest(client.clock.monotonic())
+    client.before = lambda name, request: None
+    client.clock.seconds += 1
+    assert [row.size for row in (await reader.read()).rows] == [3]

@@ -8,7 +8,7 @@ from decimal import Decimal
 from heapq import merge
 from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.feeds.fills.fill_history import FillHistory, unsteady_sentence
+from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory, unsteady_sentence
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -143,6 +143,8 @@ class PositionsReader:
                 break
         if history.gaps:
             raise StillReading(f"Positions are summed from fills; reading these: {history.pages_read} pages so far")
+        if history.read_at is None:
+            raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         sums = await self._sum_up(history)
         return ProductRead(list(sums.positions()), len(history.undecodable_rows), history.server_ms)
 
@@ -165,7 +167,7 @@ class PositionsReader:
             self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive, history.unsaved)
             return sums
         history.forget()
-        raise StillReading("A fill came late or corrected; all fills are read again, and positions summed from them")
+        raise StillReading(READ_AGAIN)
 
 
 class _Sums:

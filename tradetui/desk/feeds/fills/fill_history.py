@@ -22,6 +22,7 @@ from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
@@ -51,6 +52,7 @@ MOST_CORRECTIONS: Final = 3
 """A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
 STEADY_S: Final = 30.0
 """Figures that have not changed for so long are believed again: shorter than the overlap in which a fill is reread."""
+READ_AGAIN: Final = "A fill came late or corrected; all fills are read again, and positions summed from them"
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
 
@@ -81,6 +83,7 @@ class FillHistory:
         self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
         self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
+        self._beginnings = 0
         self._bounded = True
         self._dropped = False
         self._behind = False
@@ -196,7 +199,8 @@ class FillHistory:
             self.changes += 1
 
     def forget(self) -> None:
-        """Begin anew, as if nothing had ever been read."""
+        """Begin anew, as if nothing had ever been read; a read that is under way raises StillReading."""
+        self._beginnings += 1
         self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
         self.changes += 1
         self._dropped = False
@@ -291,7 +295,9 @@ class FillHistory:
 
     async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
         page_request = request if cursor is None else request.changed(id_less_than=cursor)
+        beginning = self._beginnings
         reply = await self._client.read(page_request)
+        self._check_not_forgotten(beginning)
         self.pages_read += 1
         self._undecodable_pages.note(reply, cursor)
         return reply
@@ -312,6 +318,7 @@ class FillHistory:
 
     async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
+        beginning = self._beginnings
         if gap is not None:
             self.gaps.insert(0, gap)
         latest: dict[str, ProductRow[FuturesFill]] = {}
@@ -328,7 +335,13 @@ class FillHistory:
             await self._write_buffer.put(fresh, {self.product_type: self._gaps_kept})
         else:
             await self._write_buffer.put(fresh)
+        self._check_not_forgotten(beginning)
         self._remember(fresh)
+
+    def _check_not_forgotten(self, beginning: int) -> None:
+        """Raise StillReading where all was forgotten meanwhile: what a bounded read brings is then not the whole."""
+        if beginning != self._beginnings:
+            raise StillReading(READ_AGAIN)
 
     def _no_longer_reread(self, latest: Mapping[str, ProductRow[FuturesFill]]) -> list[ProductRow[FuturesFill]]:
         """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
