@@ -272,6 +272,17 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         assert stage.app.screen_stack[-1] is screen
 
 
+async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((100, 30)) as pilot:
+        screen = await opened(stage, pilot, "spot-bills")
+        await pilot.press("a")
+        await settle(pilot, 3)
+        hidden = [screen.totals_table.columns[index].title for index in screen.totals_table.column_layout.beyond]
+        (border,) = [line for line in screen_text(stage.app).splitlines() if "Totals of the rows loaded" in line]
+        assert hidden and f"→ {hidden[0].lower()}, " in border
+
+
 async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 40)) as pilot:

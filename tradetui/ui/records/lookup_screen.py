@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
@@ -32,7 +31,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_choice import show_choice
-from tradetui.ui.table.table_frame import RecordsFrame
+from tradetui.ui.table.table_frame import RecordsFrame, TableFrame
 from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class LookupScreen(TableScreen):
     where = "lookup"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
-    _totals_box = getters.query_one("#totals", Container)
+    _totals_box = getters.query_one("#totals", TableFrame)
     _records_frame = getters.query_one(RecordsFrame)
 
     def __init__(self, settings: UiSettings, table: str, texts: Mapping[str, str] | None = None) -> None:
@@ -75,14 +74,13 @@ class LookupScreen(TableScreen):
         yield Static("", id="asked", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NOT_ASKED)
         yield Static("", id="progress", markup=False)
-        with Container(id="totals"):
-            yield self.totals_table
+        yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="", names_columns=True)
         yield NewestAlert()
         yield Hints()
 
     def on_mount(self) -> None:
         """Show what was loaded before, or begin; where something must be given first, ask for it."""
-        self._totals_box.border_title = sanitized("Totals of the rows loaded")
+        self._totals_box.entitle(sanitized("Totals of the rows loaded"))
         self.show_zone()
         self._show_choice()
         # The table has no size before it is laid out, and so no screenful to be filled.
