@@ -67,6 +67,25 @@ def test_bad_input_is_named_and_nothing_is_written(
     assert list(config.parent.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("TRADETUI_API_KEY", "kéy-1", "must be plain ASCII. Copy them again."),
+        ("TRADETUI_PASSPHRASE", "Pass\x1bphrase9", "passphrase holds a line break or another control character"),
+    ],
+)
+def test_a_key_that_cannot_be_one_is_refused_before_anything_is_written(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, word: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    arguments = ["init", "--config", str(config), "--base-url", "https://x.example"]
+    assert main(arguments) == USAGE
+    assert word in capsys.readouterr().err
+    assert list(config.parent.iterdir()) == []
+    monkeypatch.setenv(name, SECRETS[name])
+    assert main(arguments) == DONE
+
+
 def test_missing_secrets_are_named(
     config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ from tradetui.profiles.broken_setting import explained, first_broken
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir, without_password
 from tradetui.profiles.model import Profile, check_base_url
+from tradetui.profiles.secrets import PEM_BEGIN, check_characters
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 PROPOSED_BASE_URL = "https://api.bitget.com"
@@ -44,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
             )
     settings = _settings(args, key_file)
     secrets = _secrets(os.environ, asks=asks)
+    check_characters(secrets, "API key", is_rsa=secrets["secret"].startswith(PEM_BEGIN))
     default = _chosen_default(args, before, name, asks=asks)
     write_profile(key_file, secrets, f"API key of the tradetui profile {name}; keep mode 0600")
     try:

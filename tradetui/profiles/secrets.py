@@ -8,7 +8,7 @@ import subprocess
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.keyrings import from_keyring
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FIELDS = ("api_key", "secret", "passphrase")
 COMMAND_SECONDS = 30
+PEM_BEGIN: Final = "-----BEGIN "
+"""How the private key of an RSA API key begins."""
 
 
 def fetch(loaded: LoadedProfile) -> Credentials:
@@ -45,11 +47,23 @@ def fetch(loaded: LoadedProfile) -> Credentials:
             key="credentials",
             remedy="All three of api_key, secret and passphrase are needed.",
         )
+    is_rsa = source.rsa or values["secret"].startswith(PEM_BEGIN)
+    check_characters(values, location, is_rsa=is_rsa)
+    from tradetui.exchange.credentials import Credentials  # what signs is not needed before there is a key
+
+    return Credentials(values["api_key"], values["secret"], values["passphrase"], is_rsa)
+
+
+def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) -> None:
+    """Refuse a key that holds what cannot be part of one.
+
+    Raises:
+        ConfigurationError: with the field that must be copied again.
+    """
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
         raise ConfigurationError(
             "key and passphrase must be plain ASCII", location=location, key="credentials", remedy="Copy them again."
         )
-    is_rsa = source.rsa or values["secret"].startswith("-----BEGIN ")
     for name in FIELDS:
         lines = values[name].splitlines() if name == "secret" and is_rsa else [values[name]]  # PEM has many
         if not all(line.isprintable() for line in lines):
@@ -59,9 +73,6 @@ def fetch(loaded: LoadedProfile) -> Credentials:
                 key="credentials",
                 remedy="Copy it again, without any characters around it.",
             )
-    from tradetui.exchange.credentials import Credentials  # what signs is not needed before there is a key
-
-    return Credentials(values["api_key"], values["secret"], values["passphrase"], is_rsa)
 
 
 def refuse_wider_than_owner(file: Path) -> None:
