@@ -6,6 +6,8 @@ import weakref
 from collections import Counter
 from datetime import timedelta, timezone
 
+import pytest
+
 from tests.desk.fixtures.exchange_rows import trigger
 from tests.ui.fixtures.three_column_table import Row, source
 from tradetui.desk.lookup.lookup import LoadedRows
@@ -92,6 +94,18 @@ def test_a_filter_finds_the_words_of_the_interface_and_those_of_the_trade() -> N
         narrowing.pattern = pattern
         shown = narrowing.view_of(MemoryRows(rows, [row.key for row in rows], 1))
         assert [shown.key(index) for index in range(shown.count)] == [rows[0].key], pattern
+
+
+@pytest.mark.parametrize("pattern", ["84,210", "84210.5", r"\b84210"])
+def test_a_filter_finds_a_price_with_and_without_commas(pattern: str) -> None:
+    rows = [
+        ProductRow(ProductType.USDT_FUTURES, trigger(1, triggerPrice="84210.5")),
+        ProductRow(ProductType.USDT_FUTURES, trigger(2, triggerPrice="2936.46")),
+    ]
+    sort_filter = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
+    sort_filter.pattern = pattern
+    shown = sort_filter.view_of(MemoryRows(rows, [row.key for row in rows], 1))
+    assert [shown.key(index) for index in range(shown.count)] == [rows[0].key]
 
 
 def test_a_filter_finds_what_is_in_a_hidden_column() -> None:

@@ -115,10 +115,14 @@ class SortFilter(Generic[RowT]):
 
 
 def _searched(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
-    """What a filter looks at: the cell as it reads, and the interface's own words behind it."""
-    texts = [column.cell(row, cell_format)[0]]
+    """What a filter looks at: the cell as it reads, a figure also without commas, and the interface's own words."""
+    shown = column.cell(row, cell_format)[0]
+    texts = [shown]
     value = column.value(row)
-    if isinstance(value, str) and value != texts[0]:
-        texts.append(value)
+    if isinstance(value, str):
+        if value != shown:
+            texts.append(value)
+    elif "," in shown:
+        texts.append(shown.replace(",", ""))
     texts += [str(source) for _, read in column.sources if (source := read(row)) is not None]
     return "\t".join(texts)
