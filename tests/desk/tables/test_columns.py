@@ -307,6 +307,11 @@ def test_an_order_says_how_much_of_it_is_filled_in_per_cent() -> None:
     assert cells == ["25 %", "25 %", "0 %", "99 %", "100 %", "<1 %", UNKNOWN]
 
 
+def test_a_transfer_keeps_amount_and_coin_longest() -> None:
+    by_rank = sorted(TABLES["transfers"].columns, key=lambda column: column.rank)
+    assert [column.id for column in by_rank[:4]] == ["ts", "amount", "coin", "type"]
+
+
 def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:
     columns = ranked(TABLES["orders"].columns, "price", "symbol")
     ranks = {column.id: column.rank for column in columns}

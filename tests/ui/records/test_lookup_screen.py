@@ -283,6 +283,17 @@ async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
         assert hidden and f"→ {hidden[0].lower()}, " in border
 
 
+async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is_cut() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((60, 22)) as pilot:
+        for table, kept in (("spot-fills", {"priceAvg", "size"}), ("convert", {"fromCoinSize", "toCoinSize"})):
+            screen = await opened(stage, pilot, table)
+            layout, columns = screen.rows_table.column_layout, screen.rows_table.columns
+            assert kept <= {column.id for column in columns} - {columns[index].id for index in layout.beyond}
+            assert screen_text(stage.app).splitlines()[2].rstrip().endswith("…")
+            await pilot.press("escape")
+
+
 async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 40)) as pilot:

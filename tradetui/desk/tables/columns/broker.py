@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import Column, Tone, id_column, text_column, time_column
+from tradetui.desk.tables.cells.column import Column, Tone, id_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column
 from tradetui.desk.tables.cells.number_format import text_as_given
 
@@ -18,7 +18,7 @@ def _type_tone(transfer: SubaccountTransfer) -> Tone:
     return Tone.GAIN if transfer.is_deposit else Tone.PLAIN
 
 
-TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
+_TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
     Column("type", "Type", lambda row: row.type, lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
@@ -27,6 +27,9 @@ TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     text_column("coin", "Coin", 6, lambda row: row.coin),
     text_column("status", "Status", 10, lambda row: row.status),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
+)
+TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
+    _TRANSFER_COLUMNS, "ts", "amount", "coin", "type", "status", "uid"
 )
 
 EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import Column, id_column, text_column, time_column
+from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
 
@@ -27,7 +27,7 @@ def _coin(bill: SpotBill) -> str | None:
     return bill.coin
 
 
-SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
+_SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.symbol),
     side_column(lambda row: row.side),
@@ -40,6 +40,9 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     text_column("tradeScope", "Scope", 6, lambda row: row.trade_scope),
     id_column("orderId", "Order", 19, lambda row: row.order_id),
     id_column("tradeId", "Trade id", 19, lambda row: row.trade_id),
+)
+SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
+    _SPOT_FILL_COLUMNS, "cTime", "symbol", "side", "priceAvg", "size", "amount"
 )
 
 SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
