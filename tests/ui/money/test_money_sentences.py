@@ -94,17 +94,19 @@ def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
     assert period_sentences(PERIOD, None, ()) == (
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · all symbols",
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC",
-        "Fri 23 Oct to Sat 21 Nov",
+        "Fri 23 Oct to Sat 21 Nov · UTC",
+        "23 Oct to 21 Nov · UTC",
     )
     assert period_sentences(PERIOD, None, ("BTCUSDT",)) == (
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · BTCUSDT",
         "Fri 23 Oct to Sat 21 Nov · BTCUSDT · a day ends at 00:00 UTC",
-        "Fri 23 Oct to Sat 21 Nov · BTCUSDT",
+        "Fri 23 Oct to Sat 21 Nov · BTCUSDT · UTC",
+        "23 Oct to 21 Nov · UTC · BTCUSDT",
     )
     today = Period(date(2026, 11, 21), date(2026, 11, 21), UTC)
-    assert period_sentences(today, None, ())[-1] == "Sat 21 Nov"
+    assert period_sentences(today, None, ())[-1] == "21 Nov · UTC"
     everything = Period(None, date(2026, 11, 21), UTC)
-    assert period_sentences(everything, date(2025, 11, 3), ())[-1] == "Mon 3 Nov 2025 to Sat 21 Nov"
+    assert period_sentences(everything, date(2025, 11, 3), ())[-1] == "3 Nov 2025 to 21 Nov · UTC"
 
 
 def test_why_there_is_nothing_and_what_comes_next() -> None:

@@ -128,12 +128,19 @@ def period_sentences(period: Period, first_known: date | None, symbols: tuple[st
     """Which days the figures are of, of which symbols, when a day ends, and in what coin; then in less room."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
-        days = f"{last:%a} {day_in_words(last, None)}"
+        plain = day_in_words(last, None)
+        days = f"{last:%a} {plain}"
     else:
-        days = f"{first:%a} {day_in_words(first, last)} to {last:%a} {day_in_words(last, None)}"
-    short = " · ".join(filter(None, (days, ", ".join(symbols))))
-    with_zone = f"a day ends at 00:00 {zone_label(period.zone)}"
-    return f"{days} · {with_zone} · in {USDT} · {', '.join(symbols) or 'all symbols'}", f"{short} · {with_zone}", short
+        begin, end = day_in_words(first, last), day_in_words(last, None)
+        plain = f"{begin} to {end}"
+        days = f"{first:%a} {begin} to {last:%a} {end}"
+    zone, chosen = zone_label(period.zone), ", ".join(symbols)
+    with_zone = f"a day ends at 00:00 {zone}"
+    return (
+        f"{days} · {with_zone} · in {USDT} · {chosen or 'all symbols'}",
+        *(" · ".join(filter(None, parts)) for parts in ((days, chosen, with_zone), (days, chosen, zone))),
+        " · ".join(filter(None, (plain, zone, chosen))),
+    )
 
 
 def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> tuple[Content, ...]:
