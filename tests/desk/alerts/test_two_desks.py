@@ -58,7 +58,7 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
     assert (len(first.desktop), len(second.desktop)) == (0, 1), "the one that was opened last comes first"
     log = await first.desk.alerts.delivery.newest()
     assert log == await second.desk.alerts.delivery.newest()
-    assert log[0].delivery == "desktop: sent; line"
+    assert log[0].delivery == "line; desktop: sent"
     await second.desk.stop()
     simulation.exchange_state.advance(simulation.clock.wall_ms())
     simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.02"))

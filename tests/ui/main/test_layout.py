@@ -136,6 +136,12 @@ def test_panels_that_are_hidden_say_what_they_would_be_opened_for() -> None:
     assert texts(40, 1) == [["1 Accounts 4 · least free U…", "5 Triggers"]]
 
 
+def test_new_alerts_are_counted_before_any_headline_is_given_room() -> None:
+    alerts = HiddenPanel("alerts", "A", "Alerts", "", "12 new", has_trouble=False)
+    (line,) = in_lines([*HIDDEN, alerts], 56, 1)
+    assert [text for _, text in line] == ["1 Accounts 4 · least free …", "5 Triggers", "A Alerts 12 new"]
+
+
 def test_in_a_stack_a_hidden_panel_takes_its_own_place() -> None:
     before = arrangement(120, 36, "positions", (), zoomed=False).shown
     assert arrangement(120, 36, "triggers", before, zoomed=False).shown == ("positions", "triggers", "fills")

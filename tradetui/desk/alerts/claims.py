@@ -150,5 +150,6 @@ class AlertClaims:
 
 def _delivery(channels: str, number: int, results: Mapping[tuple[int, str], str]) -> str:
     """Each channel with what became of it, where that is known."""
-    delivered = ((channel, results.get((number, channel))) for channel in channels.split(", "))
+    chosen = channels.split(", ")
+    delivered = ((channel, results.get((number, channel))) for channel in Channel if channel in chosen)
     return "; ".join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)

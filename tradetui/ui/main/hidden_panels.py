@@ -15,7 +15,7 @@ from tradetui.desk.tables.table import TableName
 from tradetui.ui.table.cells import cells_of, fitted, whole_parts
 
 _GAP: Final = 2
-_HEADLINES_FIRST: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
 _LOWEST_TERMINAL: Final = 8
 """Lines of a terminal in which there is room for these lines."""
 _SHORTEST_HEADLINE: Final = 8
