@@ -26,6 +26,7 @@ async def _outcome(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.next("closed-only")
     await confirmed(stage, pilot)
     await until_shown(stage, pilot, "Settled")
+    await asyncio.sleep(2)  # until its button can be pressed
 
 
 async def _scrolled(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
