@@ -12,12 +12,12 @@ PLACES: Final = Decimal("0.00000001")
 
 def text(value: Decimal) -> str:
     """A number as the interface writes it: no exponent, no idle zeros."""
+    if not value:
+        return "0"
     plain = str(value)
     if "E" in plain:
         plain = format(value, "f")
-    if "." in plain:
-        plain = plain.rstrip("0").rstrip(".")
-    return "0" if plain in ("", "-0") else plain
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
 def amount(value: Decimal) -> str:
