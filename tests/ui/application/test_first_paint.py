@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+
+import pytest
+from textual.screen import Screen
+
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.virtual_time import textual_in_loop_time
+from tradetui.ui.application.screenshot import screen_text
 
 HEAVY = (
     "httpcore",
@@ -51,3 +59,24 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
     of_demo = loaded("import tradetui.commands.session.demo_desk")
     assert of_demo & {*later, "tradetui.profiles.load"} == set()
     assert loaded("import tradetui.commands.session.build_trading_session") & later == set()
+
+
+@pytest.mark.looptime
+async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stage, stood_when_drawn = AppOnRecentFills(), []
+    with textual_in_loop_time():
+        draw = Screen._compositor_refresh
+
+        def note_and_draw(screen: Screen[object]) -> None:
+            if screen is stage.app._main:
+                stood_when_drawn.append(stage.app._main_stands.is_set())
+            draw(screen)
+
+        monkeypatch.setattr(Screen, "_compositor_refresh", note_and_draw)
+        async with stage.app.run_test(size=(120, 36)) as pilot:
+            await asyncio.sleep(3)
+            await pilot.pause()
+            assert stood_when_drawn and all(stood_when_drawn)
+            assert "BTCUSDT" in screen_text(stage.app)

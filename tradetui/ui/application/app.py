@@ -189,7 +189,9 @@ class TradeApp(App[None], inherit_bindings=False):
             gc.disable()
             self.set_timer(STARTED_S, _tidy_up)
         self.open_profile(self.chosen)
-        await self.push_screen(self.main)
+        with self.batch_update():
+            await self.push_screen(self.main)
+        self.main.refresh(layout=True)  # the first time that it is drawn, its panels in their places
         self._main_stands.set()
 
     # The desk

@@ -102,6 +102,11 @@ class MainScreen(TableScreen):
         self._arrange()
         self.set_focus(self.table)
 
+    def _compositor_refresh(self) -> None:
+        # What is still being put together would be drawn as a whole, thrown away, and drawn again.
+        if not self.app._batch_count:
+            super()._compositor_refresh()
+
     def _show_preferences(self) -> None:
         """Columns and order as they were chosen before."""
         chosen = self.trade_app.preferences.tables
