@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -28,9 +28,6 @@ class AlertDialog(DimmingScreen[None]):
         self._lines = lines
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(self._heading)
-            box.border_subtitle = sanitized("Esc back")
-            with VerticalScroll():
-                for label, text in self._lines:
-                    yield Static(Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text)), markup=False)
+        with self.framed(self._heading, "Esc back"), VerticalScroll():
+            for label, text in self._lines:
+                yield Static(Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text)), markup=False)

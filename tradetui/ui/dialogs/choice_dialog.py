@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.screen import ScreenResultType
 from textual.widgets import OptionList
 
@@ -43,8 +42,7 @@ class ChoiceDialog(ListDialog[int | None]):
         self._chosen = chosen
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(self._heading)
+        with self.framed(self._heading):
             yield OptionList(*(sanitized(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:

@@ -8,7 +8,6 @@ from typing import ClassVar, Never
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
@@ -60,8 +59,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._order = [*self._shown, *(name for name in self._columns if name not in self._shown)]
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(f"Columns of {self._heading.lower()}")
+        with self.framed(f"Columns of {self._heading.lower()}"):
             yield OptionList(*(self._option(name) for name in self._order), markup=False)
             yield Static(sanitized(_KEYS), classes="keys", markup=False)
             yield from self.buttons("Show these", harmless=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
@@ -20,8 +19,7 @@ class ConfirmDialog(DeliberateDialog[bool]):
         self._action = action
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(self._heading)
+        with self.framed(self._heading):
             yield Static(sanitized(self._question), markup=False)
             yield from self.buttons(self._action)
 

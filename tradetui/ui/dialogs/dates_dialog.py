@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
@@ -46,9 +46,7 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
 
     def compose(self) -> ComposeResult:
         """Three boxes, what is wrong with each, two buttons."""
-        with Vertical() as box:
-            box.border_title = sanitized(f"Dates of {self._heading}")
-            box.border_subtitle = sanitized("Tab next · Enter shows · empty: all · Esc back")
+        with self.framed(f"Dates of {self._heading}", "Tab next · Enter shows · empty: all · Esc back"):
             for name in DATE_FIELDS:
                 with Horizontal(classes="field"):
                     yield Static(sanitized(name.capitalize()), classes="name", markup=False)

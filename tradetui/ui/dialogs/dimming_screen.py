@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events, on
+from textual.containers import Vertical
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
 from textual.visual import RenderOptions, Visual
 from textual.widgets._toast import ToastRack
+
+from tradetui.ui.safe_text import sanitized
 
 if TYPE_CHECKING:
     from rich.style import Style as RichStyle
@@ -73,6 +76,13 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
         for screen in self.app.screen_stack[:-1]:
             for rack in screen.query(ToastRack):
                 rack.display = False
+
+    @staticmethod
+    def framed(title: str, keys: str = "") -> Vertical:
+        """The dialog's box, with its title above and what keys do below."""
+        box = Vertical()
+        box.border_title, box.border_subtitle = sanitized(title), sanitized(keys)
+        return box
 
     def render(self) -> Any:  # Textual draws a Visual too, but does not say so of a screen
         """What lies behind, dimmed."""

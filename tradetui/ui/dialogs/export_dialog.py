@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.desk.tables.cells.column import Column
@@ -44,8 +43,7 @@ class ExportDialog(DeliberateDialog[str | None]):
         self._writing = False
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(f"Export {self._what}")
+        with self.framed(f"Export {self._what}"):
             yield Static(sanitized(f"A file in {Path.cwd()}, or any other path; .csv or .json."), markup=False)
             yield Input(self._proposed, id="path")
             yield from self.buttons("Write", harmless=True)

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple, Never
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.cells.column import Column
@@ -70,8 +69,7 @@ class SortDialog(ListDialog[SortChoice | None]):
         ]
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(f"Sort {self._subject.lower()} by")
+        with self.framed(f"Sort {self._subject.lower()} by"):
             yield OptionList(*(sanitized(line) for line in self._lines), markup=False)
             yield Static(sanitized("The same column again turns the order round."), classes="keys", markup=False)
 

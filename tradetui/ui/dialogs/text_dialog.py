@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
@@ -29,9 +28,7 @@ class TextDialog(DimmingScreen[bool]):
         self._work = work
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(self._heading)
-            box.border_subtitle = sanitized("Enter does it · Esc back")
+        with self.framed(self._heading, "Enter does it · Esc back"):
             yield Static(sanitized(self._question), markup=False)
             line = Input(self._text, max_length=200)
             line.cursor_blink = False

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input, Static
 
 from tradetui.desk.lookup.query import Checked, Query
@@ -51,9 +51,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     def compose(self) -> ComposeResult:
         """Name, box and problem of each field, what would be read, two buttons."""
-        with Vertical() as box:
-            box.border_title = sanitized(self._heading)
-            box.border_subtitle = sanitized("Tab next · Enter shows · Esc back")
+        with self.framed(self._heading, "Tab next · Enter shows · Esc back"):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
                     yield from self._lines(field)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -86,9 +86,7 @@ class HelpDialog(DimmingScreen[None]):
         self._lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Help"
-            box.border_subtitle = "Esc clears, then closes"
+        with self.framed("Help", "Esc clears, then closes"):
             search = Input(placeholder="type to search: a key, a name, a figure of the header")
             search.cursor_blink = False
             yield search

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -55,9 +55,7 @@ class CreationForm(ParameterForm[None]):
 
     def compose(self) -> ComposeResult:
         """Titles, then a line of boxes and a line for what is wrong with them, for each row."""
-        with Vertical() as box:
-            box.border_title = sanitized(TITLES[self._kind])
-            box.border_subtitle = sanitized("Tab next · F2 shows passphrases · Enter reviews · Esc back")
+        with self.framed(TITLES[self._kind], "Tab next · F2 shows passphrases · Enter reviews · Esc back"):
             with Horizontal(classes="row titles"):
                 for field in self._fields:
                     yield Static(sanitized(FIELD_TITLES[field.name]), classes=f"cell {field.name}", markup=False)

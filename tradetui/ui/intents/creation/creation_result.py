@@ -51,10 +51,8 @@ class ResultDialog(IssuedKeysDialog):
         self._fresh = fresh
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(TITLES[self._created.kind])
-            back = self._fresh and self._created.state is State.REJECTED
-            box.border_subtitle = "Esc: back to the form" if back else "Esc closes"
+        back = self._fresh and self._created.state is State.REJECTED
+        with self.framed(TITLES[self._created.kind], "Esc: back to the form" if back else "Esc closes"):
             with VerticalScroll(can_focus=False):
                 yield Static(id="body", markup=False)
                 yield Vertical(id="keys")

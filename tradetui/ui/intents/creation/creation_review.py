@@ -54,9 +54,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         style = "live" if settings.environment is Environment.LIVE else "calm"
         uid = self._creation.keys.uid or settings.uid or "uid not known"
         account = f"{settings.environment} · {settings.name} · {uid}"
-        with Vertical() as box:
-            box.border_title = sanitized(TITLES[self._kind])
-            box.border_subtitle = sanitized("Esc back to the form")
+        with self.framed(TITLES[self._kind], "Esc back to the form"):
             yield Static(sanitized(account), classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)

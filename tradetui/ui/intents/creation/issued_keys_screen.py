@@ -178,9 +178,7 @@ class IssuedKeysScreen(IssuedKeysDialog):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "API keys you created"
-            box.border_subtitle = "Esc closes"
+        with self.framed("API keys you created", "Esc closes"):
             yield Static(sanitized("reading …"), id="said", markup=False)
 
     async def on_mount(self) -> None:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.intents.reversal.tables.table_rows import line
-from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.unix_time import utc_moment
 
@@ -35,11 +34,8 @@ class IntentDialog(DimmingScreen[None]):
         self._zone = zone
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized(f"Intent {self._intent.id}")
-            box.border_subtitle = sanitized("↑ ↓ scroll · Esc back")
-            with VerticalScroll():
-                yield Static(Content("\n").join(intent_lines(self._intent, self._zone)), markup=False)
+        with self.framed(f"Intent {self._intent.id}", "↑ ↓ scroll · Esc back"), VerticalScroll():
+            yield Static(Content("\n").join(intent_lines(self._intent, self._zone)), markup=False)
 
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:

@@ -6,7 +6,6 @@ from typing import Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -37,8 +36,7 @@ class LostJournalDialog(DeliberateDialog[None]):
 
     def compose(self) -> ComposeResult:
         loss = self._intents.loss
-        with Vertical() as box:
-            box.border_title = sanitized("The journal is lost or damaged")
+        with self.framed("The journal is lost or damaged"):
             if loss is not None:
                 yield Static(sanitized(f"{loss.file}: {loss.reason}."), markup=False)
                 open_scopes = ", ".join(scope.replace("|", " ") for scope in loss.locked)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
@@ -28,8 +27,7 @@ class ReleaseDialog(DeliberateDialog[str | None]):
         self._caution = caution
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = sanitized("Release without an outcome")
+        with self.framed("Release without an outcome"):
             yield Static(sanitized(self._heading), markup=False)
             yield Static(sanitized(f"Known: {self._known}"), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
@@ -57,9 +56,7 @@ class SymbolDialog(DimmingScreen[str | None]):
         self._objection = objection
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_title = "Reverse which symbol?"
-            box.border_subtitle = "Enter shows the reversal · Esc back"
+        with self.framed("Reverse which symbol?", "Enter shows the reversal · Esc back"):
             yield Input(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
             yield Static("", classes="reason", markup=False)
 
