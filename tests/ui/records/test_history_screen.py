@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -131,6 +132,18 @@ async def typed_dates(stage: AppOnMonthOfFills, pilot: Pilot[None], **texts: str
         dialog.query_one(f"#field-{field}", Input).value = text
     await pilot.pause()
     return dialog
+
+
+async def test_a_long_paste_is_not_dropped_but_named_as_wrong() -> None:
+    stage = AppOnMonthOfFills()
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot)
+        dialog = await typed_dates(stage, pilot)
+        dialog.query_one("#field-from", Input).post_message(Paste("a date that nobody would type, " * 10))
+        await pilot.pause()
+        await pilot.press("tab")
+        assert len(dialog.texts["from"]) > 300
+        assert "Fill in or correct: From." in screen_text(stage.app)
 
 
 async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:

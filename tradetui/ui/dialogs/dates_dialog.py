@@ -23,7 +23,6 @@ _HINTS: Final[Mapping[str, str]] = {
     SYMBOL: "all; or a piece of the name, such as BTC",
 }
 _WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
-_LONGEST_TEXT: Final = 100
 
 
 class DatesDialog(ParameterForm[DateFilter | bool]):
@@ -53,7 +52,6 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
                     yield self.box(
                         FormField(name, "", False),
                         f"field-{name}",
-                        longest=_LONGEST_TEXT,
                         text=self._texts.get(name, ""),
                         placeholder=self._hints[name],
                     )

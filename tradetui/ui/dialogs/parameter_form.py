@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Generic
+from typing import Final, Generic
 
 from textual import events, on
 from textual.content import Content
@@ -13,6 +13,9 @@ from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
+
+_LONGEST_TEXT: Final = 1_400
+"""Longer than thirty addresses: a longer paste is dropped whole, without a word."""
 
 
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
@@ -32,9 +35,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     def accept(self) -> None:
         """Go on with what is typed, if it may be."""
 
-    def box(
-        self, field: FormField, box_id: str, *, longest: int, text: str = "", placeholder: str = "", classes: str = ""
-    ) -> Input:
+    def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
         """The box of a field, with its choices suggested and secrets covered."""
         box = Input(
             text,
@@ -42,7 +43,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
             classes=classes,
             placeholder=placeholder,
             password=field.is_secret,
-            max_length=longest,
+            max_length=_LONGEST_TEXT,
             suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
         )
         box.cursor_blink = False

@@ -22,8 +22,6 @@ from tradetui.ui.settings.time_zones import zone_label
 AROUND_THE_FIELDS = 11
 _ROOMY_HEIGHT = 30
 """Lines of the box's border, the words below the fields, the buttons, and the screen around the box."""
-_LONGEST_TEXT = 200
-"""Longer than anything an endpoint takes."""
 
 
 class FilterForm(ParameterForm[Query | None]):
@@ -63,7 +61,6 @@ class FilterForm(ParameterForm[Query | None]):
             yield self.box(
                 field,
                 f"field-{field.name}",
-                longest=_LONGEST_TEXT,
                 text=self._texts.get(field.name, ""),
                 placeholder=self._hint(field),
             )

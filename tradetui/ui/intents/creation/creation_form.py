@@ -31,9 +31,6 @@ from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
-_LONGEST_TEXT = 1_400
-"""Longer than thirty addresses."""
-
 
 class CreationForm(ParameterForm[None]):
     """Nothing is sent from here: Enter shows what would be, once nothing is wrong or missing."""
@@ -67,7 +64,7 @@ class CreationForm(ParameterForm[None]):
             yield from self.buttons("Review", harmless=True)
 
     def _box(self, row: int, field: FormField) -> Input:
-        return self.box(field, f"box-{row}-{field.name}", longest=_LONGEST_TEXT, classes=f"cell {field.name}")
+        return self.box(field, f"box-{row}-{field.name}", classes=f"cell {field.name}")
 
     def _texts(self) -> list[dict[str, str]]:
         return [
