@@ -28,6 +28,8 @@ REMEMBERED_ROWS: Final = 5_000
 ROUND_ROWS: Final = 10
 """A most that an exchange gives of its own accord is a multiple of it."""
 
+SAME_PAGE_AGAIN: Final = "the same full page came again: older rows cannot be read"
+
 
 class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
@@ -94,9 +96,7 @@ class PageWalk(Generic[Row]):
         requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
             if reply.count == requested_rows > 1:
-                raise UnreadableReply(
-                    "the same full page came again: older rows cannot be read", endpoint=endpoint.name
-                )
+                raise UnreadableReply(SAME_PAGE_AGAIN, endpoint=endpoint.name)
             return None
         if self._pages_of_piece == 1:
             self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count

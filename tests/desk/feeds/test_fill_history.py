@@ -247,6 +247,22 @@ async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
     assert past.complete
 
 
+async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None:
+    class IgnoresCursor(ScriptedClient):
+        async def read(self, request: Request[Any]) -> Reply[Any]:
+            return await super().read(request.changed(id_less_than=None))
+
+    client = IgnoresCursor()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    past = history(client)
+    fills = reader(client, past)
+    for _ in range(3):
+        reading = await fills.read()
+        assert reading.note == "older fills wait: The answer cannot be read"
+        assert len(reading.rows) == 100
+        assert not past.complete
+
+
 async def test_one_product_type_down_takes_nothing_from_the_others() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1)]

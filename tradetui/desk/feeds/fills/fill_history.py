@@ -26,6 +26,7 @@ from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
+from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.position_book import fill_effect
 from tradetui.wire.endpoints.reply import Reply
@@ -298,6 +299,8 @@ class FillHistory:
         beginning = self._beginnings
         reply = await self._client.read(page_request)
         self._check_not_forgotten(beginning)
+        if cursor is not None and reply.cursor == cursor and reply.count >= self._page_size:
+            raise UnreadableReply(SAME_PAGE_AGAIN, endpoint="futures.fills")
         self.pages_read += 1
         self._undecodable_pages.note(reply, cursor)
         return reply
