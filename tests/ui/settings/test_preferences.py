@@ -169,6 +169,17 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
 
 
 @pytest.mark.looptime
+async def test_at_80_columns_each_column_has_one_line_that_says_where_it_is_cut() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((80, 24)) as pilot:
+        await pilot.press("3", "c")
+        await pilot.pause()
+        lines = [line for line in screen_text(stage.app).splitlines() if "│ ■" in line]
+        assert len(lines) == 12
+        assert any("…" in line for line in lines)
+
+
+@pytest.mark.looptime
 async def test_the_dialog_shows_its_keys_and_buttons_on_a_small_terminal_and_leaving_it_changes_nothing() -> None:
     kept: list[ScreenPreferences] = []
     stage = AppOnRecentFills(keep=kept.append)

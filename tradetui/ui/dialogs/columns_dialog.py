@@ -75,9 +75,9 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         column = self._columns[name]
         width = self._widths.get(name)
         wide = f"{width} wide" if width is not None else ""
-        mark, style = ("■", "") if name in self._shown else ("□", "$quiet")
+        mark, style = ("■", "") if name in self._shown else ("□", "dim")
         return Content.assemble(
-            (f"{mark} {scrub(column.title):<18} ", style), (f"{name:<{ID_WIDTH}} {wide:<8} {column.unit}", "$quiet")
+            (f"{mark} {scrub(column.title):<18} ", style), (f"{name:<{ID_WIDTH}} {wide:<8} {column.unit}", "dim")
         )
 
     def _draw(self, at: int) -> None:
