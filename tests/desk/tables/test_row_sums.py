@@ -120,9 +120,9 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
 
 def test_under_the_stops_stands_why_those_of_the_week_failed() -> None:
     rows = [stop(1, "live", 1), stop(2, "fail_execute", 21), stop(3, "fail_trigger", 15), stop(4, "fail_execute", 14)]
-    assert stops_note(rows, TODAY) == "1 waiting · 2 failed this week · no reason given"
+    assert stops_note(rows, TODAY) == "1 waiting · 2 failed this week: no reason given"
     rows.append(ProductRow(USDT, TriggerOrder.from_row({**rows[1].record.received, "failReason": "no margin"})))
-    assert stops_note(rows, TODAY) == "1 waiting · 3 failed this week · 2 no reason given, 1 no margin"
+    assert stops_note(rows, TODAY) == "1 waiting · 3 failed this week: 2 no reason given, 1 no margin"
     assert stops_note(rows[:1], TODAY) == "1 waiting"
 
 

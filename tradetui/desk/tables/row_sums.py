@@ -217,7 +217,7 @@ def stops_note(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat
     failed = _failed_this_week([row.record for row in triggers], cell_format)
     reasons = Counter(map(failure_reason, failed)).most_common()
     why = ", ".join(reason if len(reasons) == 1 else f"{count} {reason}" for reason, count in reasons)
-    return " · ".join(filter(None, (stops_headline(triggers, cell_format), why)))
+    return ": ".join(filter(None, (stops_headline(triggers, cell_format), why)))
 
 
 def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:
