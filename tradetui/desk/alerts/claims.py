@@ -148,8 +148,11 @@ class AlertClaims:
         ]
 
 
+_ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumerate(Channel)}
+
+
 def _delivery(channels: str, number: int, results: Mapping[tuple[int, str], str]) -> str:
-    """Each channel with what became of it, where that is known."""
-    chosen = channels.split(", ")
-    delivered = ((channel, results.get((number, channel))) for channel in Channel if channel in chosen)
+    """Each channel in the order of `Channel` with what became of it, where that is known; or that it was silenced."""
+    chosen = sorted(channels.split(", "), key=lambda channel: _ORDER.get(channel, 0))
+    delivered = ((channel, results.get((number, channel))) for channel in chosen)
     return "; ".join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)
