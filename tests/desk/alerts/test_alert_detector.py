@@ -206,6 +206,11 @@ def test_the_link_is_lost_once_and_back_without_a_bell() -> None:
     ]
 
 
+def test_a_link_that_stands_and_is_refused_is_not_called_lost() -> None:
+    (event,) = AlertDetector().link_is(LinkState.REFUSED, "The exchange does not accept the key")
+    assert event.sentence == "Calls refused: The exchange does not accept the key"
+
+
 def test_events_of_two_sessions_have_one_key() -> None:
     keys = []
     for polls in ([1, 2], [2]):

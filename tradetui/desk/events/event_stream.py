@@ -13,7 +13,7 @@ from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind,
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.feeds.polling.feed import Feed
-from tradetui.desk.feeds.polling.health import Health, LinkState, health_of
+from tradetui.desk.feeds.polling.health import LOST_LINKS, Health, LinkState, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import FeedRow
@@ -34,7 +34,6 @@ _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.TRIGGER: frozenset({TableName.TRIGGERS, "contracts"}),
     EventKind.OUTCOME: frozenset({TableName.ACCOUNTS}),
 }
-_LOST: Final = frozenset({LinkState.DOWN, LinkState.REFUSED})
 _OrderKey = tuple[str, str]
 
 
@@ -114,11 +113,12 @@ class AccountEvents:
         if feed is self._desk.triggers and self._log is not None:
             self._log.triggers_changed()
         health = self.health
-        lost = health.state in _LOST
+        lost = health.state in LOST_LINKS
         if lost is not self._link_lost and not self._refused_from_the_first(health):
             self._link_lost = lost
             remedy = f" {health.remedy}" if health.remedy else ""
-            self._notice(f"Link lost: {health.sentence}.{remedy}" if lost else "Link back: the exchange answers again.")
+            went = f"{LOST_LINKS[health.state]}: {health.sentence}.{remedy}" if lost else ""
+            self._notice(went or "Link back: the exchange answers again.")
 
     def _refused_from_the_first(self, health: Health) -> bool:
         """Whether waiting cannot help, as with a key that was never taken."""

@@ -18,7 +18,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 from tradetui.desk.alerts.detection.new_rows import NewRows
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
@@ -35,7 +35,6 @@ CONFIRMED_S: Final = 1.0
 """A read that ended so long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
 """How long such a read is waited for, before what was seen is told without it."""
-_LOST: Final = frozenset({LinkState.DOWN, LinkState.REFUSED})
 LINK_KEY: Final = "link"
 FEE_COINS: Final = 4
 """Coins of fees that a command is told: what it is given stays short, whatever an exchange sends."""
@@ -124,10 +123,10 @@ class AlertDetector:
         return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
-        lost, was_lost = state in _LOST, self._link in _LOST
+        lost, was_lost = state in LOST_LINKS, self._link in LOST_LINKS
         self._link = state
         if lost and not was_lost:
-            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|lost", f"Link lost: {sentence}", recurs=True)]
+            return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|lost", f"{LOST_LINKS[state]}: {sentence}", recurs=True)]
         if was_lost and not lost:
             sentence = "Link back: the exchange answers again"
             return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|back", sentence, recurs=True, alarm=False)]

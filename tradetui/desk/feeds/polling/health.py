@@ -21,6 +21,10 @@ class LinkState(StrEnum):
     DOWN = "down"
 
 
+LOST_LINKS: Final = {LinkState.DOWN: "Link lost", LinkState.REFUSED: "Calls refused"}
+"""The states in which nothing is read any more, and what each is called where it is alerted."""
+
+
 class Health(NamedTuple):
     """State, the sentence to show (empty while all is well) and what to do about it.
 
