@@ -12,6 +12,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.overlays.help import HelpLine, _content
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.sort_dialog import column_letters
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.binding_registry import (
@@ -123,6 +124,15 @@ async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> 
             stage.app.clear_notifications()
         await pilot.press("3")
         assert not list(stage.app._notifications), "a key that does something says nothing"
+
+
+@pytest.mark.looptime
+async def test_help_is_wrapped_for_the_width_beside_its_scrollbar() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((60, 20)) as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert f"{' ' * 31}and dates, leave zoom" in screen_text(stage.app)
 
 
 def test_help_goes_on_under_what_a_key_does() -> None:

@@ -179,6 +179,10 @@ async def test_a_size_that_is_none_is_said() -> None:
         await pilot.press("x", "enter")
         await pilot.pause()
         assert "x is not a size" in screen_text(stage.app)
+        dialog.query_one("#size", Input).value = "9" * 100 + "x" * 100
+        await pilot.press("enter")
+        await pilot.pause()
+        assert f" {'9' * 39}… is not a size" in screen_text(stage.app)
         assert posts(stage) == 0
 
 

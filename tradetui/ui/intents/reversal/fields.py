@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Final
 
 from textual import getters
 from textual.app import ComposeResult
@@ -14,6 +15,9 @@ from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
+
+_LONGEST_REPEATED: Final = 40
+"""Characters of what was typed wrong that are repeated in a sentence."""
 
 
 class SizeBox(Input):
@@ -37,7 +41,9 @@ class SizeBox(Input):
     def problem(self, planned: Decimal | None) -> str:
         """Why what was typed is not the size that was planned with; empty where it is."""
         if self.is_wrong:
-            return f"{self.value.strip()} is not a size: give a number above zero without commas, or nothing for all."
+            typed = self.value.strip()
+            typed = typed if len(typed) <= _LONGEST_REPEATED else f"{typed[: _LONGEST_REPEATED - 1]}…"
+            return f"{typed} is not a size: give a number above zero without commas, or nothing for all."
         return "" if self.amount == planned else "Enter applies the size."
 
 
