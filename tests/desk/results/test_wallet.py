@@ -134,3 +134,15 @@ def test_a_day_whose_bills_are_not_all_read_has_nothing_said_of_its_wallet() -> 
         query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
         (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
         assert row.unexplained == unexplained
+
+
+@pytest.mark.parametrize("grouping", [Grouping.TOTAL, Grouping.COIN, Grouping.DAY, Grouping.MONTH])
+def test_fills_that_came_in_while_it_was_read_leave_nothing_unexplained(grouping: Grouping) -> None:
+    archive = archive_with(coverage=COVERAGE._replace(until=NOW_MS - 60_000))
+    archive.add(FuturesFill, [ProductRow(USDT, fill(2, NOW_MS + 5))])
+    while archive.settle():
+        pass
+    query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
+    rows = with_unexplained(archive.connection, query, results(archive.connection, query))
+    assert sum(row.net for row in rows) == Decimal("-0.12"), "both fills count"
+    assert {row.unexplained for row in rows} == {Decimal(0)}

@@ -121,7 +121,9 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
     rows_by_group: defaultdict[str, list[ResultRow]] = defaultdict(list)
     for row in rows:
         rows_by_group[row.group if query.grouping in PERIODS else ""].append(row)
-    spans = {"": query.span} if query.grouping not in PERIODS else _periods(query, audit.since)
+    spans = {"": TimeSpan(query.since or 0, _end(query))}
+    if query.grouping in PERIODS:
+        spans = dict(_periods(query, audit.since))
     audited = []
     for group in sorted({*rows_by_group, *spans}):
         of_group = rows_by_group[group]
@@ -135,17 +137,20 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
     return sorted(audited, key=lambda row: (row.group, row.coin))
 
 
-def _periods(query: ResultQuery, since: int | None) -> Mapping[str, TimeSpan]:
+def _end(query: ResultQuery) -> int:
+    """The last moment (Unix ms) whose fills count: of a query without an end, those too that came in since it began."""
+    return 2**62 if query.until is None else query.until
+
+
+def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeSpan]]:
     """The days, weeks or months of a query by name, from when on bills are read; of the first and last what counts."""
-    spans: dict[str, TimeSpan] = {}
-    first_ms, last_ms = query.span[0], min(query.span[1], query.now_ms)
+    first_ms, last_ms = query.span
     start = None if since is None else max(first_ms, since)
-    while start is not None and start <= last_ms:
+    while start is not None and start <= min(last_ms, query.now_ms):
         day = first_day(day_at(start, query.zone), query.grouping)
         begin, end = period_span(day, query.grouping, query.zone)
-        spans[period_name(day, query.grouping)] = TimeSpan(max(begin, first_ms), min(end, last_ms))
+        yield period_name(day, query.grouping), TimeSpan(max(begin, first_ms), min(end, _end(query)))
         start = end + 1
-    return spans
 
 
 class _UsedType(NamedTuple):
