@@ -146,3 +146,13 @@ def test_fills_that_came_in_while_it_was_read_leave_nothing_unexplained(grouping
     rows = with_unexplained(archive.connection, query, results(archive.connection, query))
     assert sum(row.net for row in rows) == Decimal("-0.12"), "both fills count"
     assert {row.unexplained for row in rows} == {Decimal(0)}
+
+
+def test_trades_from_before_the_first_fill_that_is_known_are_not_called_unexplained() -> None:
+    early = bill(0, START_MS - DAY_MS // 2, "close_long", "30", symbol="BTCUSDT", balance="1000")
+    assert moves_of(early) is None
+    archive = archive_with(early)
+    for grouping, unexplained in ((Grouping.TOTAL, None), (Grouping.DAY, Decimal(0))):
+        query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
+        (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
+        assert row.unexplained == unexplained

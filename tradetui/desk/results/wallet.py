@@ -22,6 +22,7 @@ from tradetui.desk.archive.ledger_queries import (
     were_read,
 )
 from tradetui.trading.contract_math import ZERO
+from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     PERIODS,
     Grouping,
@@ -86,7 +87,7 @@ class WalletAudit:
         moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
         for product_type, coverage, _ in self._wallets:
             known = TimeSpan(max(since, coverage.since or 0), until)
-            if not coverage.holds(*known):
+            if not coverage.holds(*known) or _traded_unseen(self._connection, product_type, known):
                 return None
             if product_type.settlement_coin in net_by_coin:
                 moved[product_type.settlement_coin or ""] += ZERO
@@ -135,6 +136,26 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
                 name = coin if query.grouping is Grouping.COIN else group
                 audited.append(ResultRow(name, coin, ResultSums(), True, ZERO, amount))
     return sorted(audited, key=lambda row: (row.group, row.coin))
+
+
+def _traded_unseen(connection: sqlite3.Connection, product_type: ProductType, span: TimeSpan) -> bool:
+    """Whether bills tell of trades before the first fill that is known: no net has what these brought in.
+
+    A managed sub-account is told no fill from before its binding.
+    """
+    first_quarter = connection.execute(
+        "SELECT quarter FROM ledger_quarter WHERE product_type = ? ORDER BY quarter LIMIT 1", (str(product_type),)
+    ).fetchone()
+    until = span.until + 1 if first_quarter is None else min(span.until + 1, first_quarter[0] * QUARTER_MS)
+    return any(
+        connection.execute(
+            "SELECT 1 FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ?"
+            " AND kind = 'trade' LIMIT 1",
+            (str(product_type), coin, span.since, until - 1),
+        ).fetchone()
+        is not None
+        for coin in (_coins(connection, product_type) if span.since < until else ())
+    )
 
 
 def _end(query: ResultQuery) -> int:
