@@ -81,6 +81,8 @@ def test_every_day_is_what_the_fills_of_that_day_add_up_to(
     assert {key: sums for key, sums in figures.items() if any(sums)} == dict(expected), "else there was funding alone"
     for row in days:
         assert Fraction(row["net"]) == sum(Fraction(row[name]) for name in ("gross", "fees", "funding"))
+    audited = [row["unexplained"] for row in days if row["unexplained"] is not None]
+    assert len(audited) > len(days) / 2 and set(audited) == {"0"}, "each day's wallet moved by its net and transfers"
     for by in ("total", "week", "month", "symbol", "coin"):
         rows = shown(capsys, "pnl", "--by", by, "--until", beyond)
         assert {next(iter(row)) for row in rows} == {"coin" if by == "total" else by}
