@@ -12,6 +12,7 @@ import pytest
 
 from tradetui.commands.session.alert_checks import desktop_finding, no_equity_because, rules_finding
 from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
+from tradetui.commands.session.tmux_options import escape_note
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.wire.endpoints.reply import Reply
@@ -86,6 +87,26 @@ def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, ans
     program.write_text(f'#!/bin/sh\ncase "$*" in {cases} *) exit 9;; esac\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "environ", "is_said"),
+    [
+        ("500", {"TMUX": "socket,1,0"}, True),
+        ("10", {"TMUX": "socket,1,0"}, False),
+        ("", {"TMUX": "socket,1,0"}, False),
+        ("500", {}, False),
+    ],
+)
+def test_a_tmux_that_takes_esc_and_the_next_key_for_one_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, environ: dict[str, str], is_said: bool
+) -> None:
+    program = tmp_path / "tmux"
+    program.write_text(f'#!/bin/sh\n[ "$*" = "show-options -sv escape-time" ] && echo "{answer}"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert ("waits 500 ms after Esc" in escape_note(environ)) == is_said
+    assert bool(escape_note(environ)) == is_said
 
 
 @pytest.mark.parametrize(

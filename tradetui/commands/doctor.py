@@ -25,6 +25,7 @@ from tradetui.commands.session.alert_checks import (
 )
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
+from tradetui.commands.session.tmux_options import escape_note
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.intents.journal.open_journal import existing_journal
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
@@ -213,9 +214,8 @@ def _terminal() -> Check:
         return _check("terminal", True, "none here; the screen needs one")
     size = os.get_terminal_size()
     fits = size.columns >= 80 and size.lines >= 24
-    return _check(
-        "terminal", fits, f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}", "Use at least 80x24."
-    )
+    finding = f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}"
+    return _check("terminal", fits, "; ".join(filter(None, [finding, escape_note(os.environ)])), "Use at least 80x24.")
 
 
 def _alert_check(name: str, result: AlertFinding) -> Check:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.alert_settings import profile_rules
+from tradetui.commands.session.tmux_options import ask_tmux
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.accounts_orders import each_coin_once
 from tradetui.exchange.client import ExchangeReader
@@ -20,7 +20,6 @@ from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_s
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
-_TMUX_S: Final = 3.0
 _KNOWS_ALL: Final = (3, 4)
 """The version of tmux from which a sequence is passed on from windows out of sight too, where it is asked to."""
 _PASSTHROUGH: Final = "allow-passthrough"
@@ -134,20 +133,11 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
 
 def _wanted_passthrough() -> str:
     """What tmux is to be set to, so that it passes such sequences on from every window; empty where it does."""
-    value = _tmux("show-options", "-pAv", _PASSTHROUGH)
+    value = ask_tmux("show-options", "-pAv", _PASSTHROUGH)
     if value in (None, "all"):  # a tmux that does not know the option passes everything on
         return ""
-    version = re.search(r"(\d+)\.(\d+)", _tmux("display-message", "-p", "#{version}") or "")
+    version = re.search(r"(\d+)\.(\d+)", ask_tmux("display-message", "-p", "#{version}") or "")
     knows_all = version is not None and (int(version[1]), int(version[2])) >= _KNOWS_ALL
     if knows_all:
         return "all"
     return "" if value == "on" else "on"
-
-
-def _tmux(*arguments: str) -> str | None:
-    """What a command of tmux prints; None where it fails."""
-    try:
-        done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=_TMUX_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
