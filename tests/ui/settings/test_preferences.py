@@ -16,6 +16,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.reversal_dialog import text_in_one_line
 from tradetui.commands.session import screen_state
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
@@ -325,7 +326,7 @@ async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
         await pilot.press("enter")
         await written(path, stage)
         assert path.read_text() == "mine"
-        assert "Enter once more replaces it" in " ".join(screen_text(stage.app).split())
+        assert "Enter once more replaces it" in text_in_one_line(stage)
         await pilot.press("enter")
         await written(path, stage)
         assert len(json.loads(path.read_text())) == stage.app.main.table.shown
