@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.order import Order
 from tradetui.sandbox.exchange_state import ExchangeState
 
 
@@ -20,7 +22,32 @@ class Past(NamedTuple):
     fills: int | None
 
 
-_ACCOUNTS: dict[Past, bytes] = {}
+class Born(NamedTuple):
+    """An account as it was made; the orders that are done change no more, so all its copies hold the same ones."""
+
+    pickled: bytes
+    done: Sequence[Order]
+
+    @classmethod
+    def of(cls, account: Account) -> Born:
+        """What copies are made of."""
+        done = [order for book in account.futures.values() for order in book.done.values()]
+        numbers = {id(order): number for number, order in enumerate(done)}
+        file = io.BytesIO()
+        pickler = pickle.Pickler(file)
+        pickler.persistent_id = lambda part: numbers.get(id(part))  # type: ignore[method-assign]
+        pickler.dump(account)
+        return cls(file.getvalue(), done)
+
+    def copy(self) -> Account:
+        """An account with everything else of its own."""
+        unpickler = pickle.Unpickler(io.BytesIO(self.pickled))
+        unpickler.persistent_load = self.done.__getitem__  # type: ignore[method-assign]
+        copy: Account = unpickler.load()
+        return copy
+
+
+_ACCOUNTS: dict[Past, Born] = {}
 
 
 def born_once(exchange_state: ExchangeState, *, fills: int | None = None) -> ExchangeState:
@@ -40,6 +67,5 @@ def _copy(past: Past, born: Callable[[], Account]) -> Account:
         if past.fills is not None:
             for book in account.futures.values():
                 del book.fills[: -past.fills]
-        _ACCOUNTS[past] = pickle.dumps(account)
-    copy: Account = pickle.loads(_ACCOUNTS[past])
-    return copy
+        _ACCOUNTS[past] = Born.of(account)
+    return _ACCOUNTS[past].copy()
