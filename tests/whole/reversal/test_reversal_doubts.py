@@ -315,3 +315,20 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         assert "not proven" in end.sentence
         (intent,) = on.journal.newest()
         assert intent.details["proven"] is False
+
+
+async def test_a_journal_that_cannot_be_read_leaves_the_preview_and_keeps_it_from_being_confirmed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+
+        async def fails() -> object:
+            raise sqlite3.OperationalError("disk I/O error")
+
+        monkeypatch.setattr(on.execution.intents, "newest", fails)
+        preview = await on.execution.preview(LONG)
+        assert preview.plan is not None
+        with pytest.raises(NotConfirmed, match="disk I/O error"):
+            await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 0

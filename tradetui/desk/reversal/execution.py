@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,7 @@ from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
+from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.trading.positions import Position
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType
@@ -125,7 +127,8 @@ class Execution:
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.look()
-        with contextlib.suppress(Withheld):  # nothing is sent while the journal cannot be read
+        # What keeps the journal from being read keeps a preview from being confirmed, and not from being shown.
+        with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
             await self._recall_contradiction()
         return await self._market_state.preview(target)
 
