@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
+from tradetui.commands.show import show
 from tradetui.commands.show.options import show_parser
+from tradetui.commands.show.reading import ReadingProgress
 from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.models.spot import SpotFillsRequest
 from tradetui.wire.time_windows import DAY_MS
 
@@ -52,3 +56,11 @@ def _spot_fills(tmp_path: Path, *options_given: str) -> SpotFillsRequest:
     ((request,),), _ = requests_of(options, TABLES[options.what].endpoint, loaded, NOW_MS)
     assert isinstance(request, SpotFillsRequest)
     return request
+
+
+def test_rows_of_other_product_types_are_spoken_of_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = ReadingProgress("fills")
+    progress.left_out = {"BTCPERP"}
+    requests = [[FuturesFillsRequest(product_type="USDT-FUTURES")]]
+    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests)
+    assert capsys.readouterr().err == "tradetui: rows of BTCPERP left out: not of USDT-FUTURES.\n"

@@ -11,17 +11,19 @@ import pytest
 
 from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, Say, Scripted, Seen
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader, each_account_once
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange import ExchangeReader, LoopClock
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import totals_of
-from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures import FuturesAccount, FuturesFill
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
@@ -134,9 +136,35 @@ async def test_every_row_is_shown_once_under_the_product_type_of_its_symbol(
     assert kept == EACH_ONCE, "the ledger books what is kept"
 
 
-@pytest.mark.parametrize("types", [TYPES, TYPES[::-1], TYPES[:2], TYPES[1:]])
+@pytest.mark.parametrize("types", [TYPES, TYPES[::-1], TYPES[:2], TYPES[1:], TYPES[::2], TYPES[:1], TYPES[1:2]])
 async def test_every_account_counts_once(types: tuple[ProductType, ...]) -> None:
     reading = await AccountsReader(_client(), types).read()
-    coins = [row.record.margin_coin for row in reading.rows]
-    assert len(coins) == len(set(coins)), "a coin's account is one"
-    assert totals_of([row.record for row in reading.rows]).equity == Decimal(10) * len(coins)
+    assert sorted(row.record.margin_coin for row in reading.rows) == ["BTC", "USDC", "USDT"]
+    assert totals_of([row.record for row in reading.rows]).equity == Decimal(30)
+
+
+def _account(product_type: ProductType, coin: str) -> ProductRow[FuturesAccount]:
+    return ProductRow(product_type, FuturesAccount.from_row({"marginCoin": coin, "accountEquity": "1"}))
+
+
+def test_an_account_of_another_coin_is_left_out_only_where_the_coins_own_account_came() -> None:
+    usdt, coin, usdc = TYPES
+    every_own = [_account(usdt, "USDT"), _account(usdt, "BTC"), _account(coin, "USDC"), _account(usdc, "USDC")]
+    assert each_account_once(every_own) == every_own
+    with_own = [*every_own, _account(coin, "BTC")]
+    assert each_account_once(with_own) == [every_own[0], every_own[3], with_own[4]]
+
+
+async def test_rows_of_product_types_that_the_profile_does_not_name_are_spoken_of() -> None:
+    client, disk, types = _client(core_only=True), InlineDisk(), TYPES[1:]
+    histories = {product_type: FillHistory(client, product_type, disk) for product_type in types}
+    positions = PositionsReader(client, types, histories, disk)
+    sentence = "rows of BTCUSDT left out: not of COIN-FUTURES, USDC-FUTURES"
+    readers = (OrdersReader(client, types), TriggersReader(client, types, disk), FillsReader(histories, client.clock))
+    for reader in (*readers, positions):
+        assert sentence in (await reader.read()).note
+    assert sentence in (await PositionsReader(_client(), types).read()).note
+    assert (
+        left_out_sentence(TYPES[:1], SYMBOLS) == "rows of BTCUSDH27 and of 2 more symbols left out: not of USDT-FUTURES"
+    )
+    assert not left_out_sentence(TYPES, SYMBOLS)

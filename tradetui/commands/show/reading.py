@@ -33,11 +33,14 @@ class ReadingProgress:
         self.cut = False
         self.may_be_cut = False
         self.undecodable_rows = 0
+        self.left_out: set[str] = set()
+        """The symbols of rows that came and are of other product types."""
         self.refused_before: tuple[int, ExchangeError] | None = None
         """The moment (Unix ms) before which the exchange tells nothing, and how it refused."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
+        self.left_out.update(reply.left_out)
         self._pages.page(f"{counted(self.rows, 'row')}, ")
 
     def row(self) -> None:

@@ -94,7 +94,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress.end()
     if failure is not None:
         return report(failure)
-    _say_what_is_left_out(options, progress)
+    _say_what_is_left_out(options, progress, requests)
     has_unknown = False
     if options.format == BITTYTAX:
         has_unknown = bool(writer.unknown)
@@ -121,7 +121,7 @@ async def _write_funding(
     await write_funding(client, writer, product_types, *period, options.symbol)
 
 
-def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress) -> None:
+def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress, requests: list[list[Any]]) -> None:
     newest = counted(progress.rows, "row")
     if progress.cut:
         way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
@@ -133,6 +133,12 @@ def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress
         before_ms, refusal = progress.refused_before
         moment = f"{utc_moment(before_ms):%Y-%m-%d %H:%M:%S} UTC"
         say(f"tradetui: these are all rows the exchange still gives; of those before {moment}: {refusal.sentence}")
+    if progress.left_out:
+        from tradetui.desk.feeds.polling.multi_product import left_out_sentence
+
+        product_types = [ProductType.parse(group[0].product_type) for group in requests]
+        if sentence := left_out_sentence(product_types, progress.left_out):
+            say(f"tradetui: {sentence}.")
     if progress.undecodable_rows:
         unreadable = counted(progress.undecodable_rows, "row")
         say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")

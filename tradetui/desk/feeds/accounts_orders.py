@@ -16,7 +16,7 @@ from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.enums import OrderStatus
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.product_types import ProductType, may_hold
 
 PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 """In this order: an order can go from live to partially filled between the two reads, and never back."""
@@ -34,21 +34,10 @@ class AccountsReader:
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
-        rows = self._rows()
+        rows = each_account_once(self._parts.rows)
         if error is None and self._sampler is not None and not self._parts.undecodable_rows:
             await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
         return self._parts.reading(rows, error)
-
-    def _rows(self) -> list[ProductRow[FuturesAccount]]:
-        """The accounts; where an exchange gives every product type all of them, each coin's is one."""
-        rows = self._parts.rows
-        if not any(part.of_other_products for part in self._parts.last.values()):
-            return rows
-        # Only USDC can be of two product types: an inverse contract may be backed by it.
-        coins = {row.record.margin_coin.upper() for row in rows if not row.product_type.is_coin_margined}
-        return [
-            row for row in rows if not row.product_type.is_coin_margined or row.record.margin_coin.upper() not in coins
-        ]
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
         reply = each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))
@@ -66,6 +55,29 @@ def each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
             differing[account.key] = UndecodableRow(index, "marginCoin", account.received)
     kept = tuple(account for coin, account in accounts.items() if coin not in differing)
     return replace(reply, rows=kept, undecodable_rows=(*reply.undecodable_rows, *differing.values()))
+
+
+def each_account_once(rows: Sequence[ProductRow[FuturesAccount]]) -> list[ProductRow[FuturesAccount]]:
+    """The accounts of all product types, where an exchange may give each product type every account.
+
+    A coin's account under a product type that is not settled in it is left out where the coin comes under its own as
+    well. USDC may have an account of its own behind inverse contracts, unless something else shows that the exchange
+    gives all of them to each.
+    """
+    own: dict[str, list[ProductType]] = {}
+    first: dict[str, ProductType] = {}
+    for row in rows:
+        coin = row.record.margin_coin.upper()
+        first.setdefault(coin, row.product_type)
+        if may_hold(row.product_type, coin):
+            own.setdefault(coin, []).append(row.product_type)
+    gives_all = sum(len(owners) for owners in own.values()) + len(first.keys() - own.keys()) < len(rows)
+    if gives_all:
+        own = {
+            coin: [next((owner for owner in owners if not owner.is_coin_margined), owners[0])]
+            for coin, owners in own.items()
+        }
+    return [row for row in rows if row.product_type in own.get(coin := row.record.margin_coin.upper(), [first[coin]])]
 
 
 class OrdersReader:

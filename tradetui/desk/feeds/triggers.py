@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads
+from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads, left_out_sentence
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
@@ -73,6 +73,7 @@ class TriggersReader:
         self._waiting_in_order: tuple[ProductRow[TriggerOrder], ...] | None = None
         self._ended: deque[_Ended] = deque(maxlen=200)
         self._undecodable_rows = UndecodableRows()
+        self._left_out: set[str] = set()
         self._server_ms: int | None = None
         self._turn = 0
         self._reads = 0
@@ -118,7 +119,8 @@ class TriggersReader:
         if errors and not rows:
             raise errors[0]
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
-        return Reading(rows, len(self._undecodable_rows), self._write_buffer.trouble or "", first, self._server_ms)
+        note = self._write_buffer.trouble or left_out_sentence(self._product_types, self._left_out)
+        return Reading(rows, len(self._undecodable_rows), note, first, self._server_ms)
 
     async def _read_strand(self, strand_index: int, strand: _Strand) -> None:
         request = TriggerHistoryRequest(product_type=strand.product_type, plan_type=strand.plan_type)
@@ -179,6 +181,7 @@ class TriggersReader:
 
     async def _keep(self, strand: _Strand, reply: Reply[TriggerOrder]) -> None:
         self._undecodable_rows.add(reply.undecodable_rows)
+        self._left_out.update(reply.left_out)
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
         rows = [ProductRow(strand.product_type, row) for row in reply.rows]

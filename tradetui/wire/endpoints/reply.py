@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import SecretStr
 
 from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.product_types import ProductType, may_hold, may_move, may_trade
+from tradetui.wire.product_types import ProductType, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.text.json_text import load_json
 
@@ -63,13 +63,13 @@ class Reply(Generic[R_co]):
     request_time: int | None = None
     #: What goes into idLessThan to read the next, older page; None when there is none to be read.
     cursor: str | None = None
-    #: Rows left out because they can only be of another product type than was asked for.
-    of_other_products: int = 0
+    #: Of each row left out because it can only be of another product type than was asked for, its symbol or coin.
+    left_out: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
         """Rows received, undecodable ones and those of other product types included."""
-        return len(self.rows) + len(self.undecodable_rows) + self.of_other_products
+        return len(self.rows) + len(self.undecodable_rows) + len(self.left_out)
 
     @property
     def unreadable(self) -> int:
@@ -127,25 +127,20 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
     """The reply without rows that can only be of another product type: an exchange may give every one the same rows.
 
-    Rows do not carry their product type; the symbol tells it, or the coin where a row has no symbol.
+    Rows do not carry their product type; the symbol tells it, or the coin that was moved where a row has no symbol.
     """
-    contracts = [_contract(row) for row in reply.rows]
-    own = {contract for contract in set(contracts) if _may_be_of(product_type, *contract)}
-    rows = tuple(row for row, contract in zip(reply.rows, contracts, strict=True) if contract in own)
-    left_out = len(reply.rows) - len(rows)
-    return replace(reply, rows=rows, of_other_products=left_out) if left_out else reply
+    contracts = [(getattr(row, "symbol", None), getattr(row, "coin", None)) for row in reply.rows]
+    others = {contract for contract in set(contracts) if not _may_be_of(product_type, *contract)}
+    if not others:
+        return reply
+    rows = tuple(row for row, contract in zip(reply.rows, contracts, strict=True) if contract not in others)
+    left_out = tuple(symbol or coin or "" for symbol, coin in contracts if (symbol, coin) in others)
+    return replace(reply, rows=rows, left_out=left_out)
 
 
-def _contract(row: Record) -> tuple[str | None, str | None, str | None]:
-    """The row's symbol, the coin of the account it is, and the coin it moved."""
-    return getattr(row, "symbol", None), getattr(row, "margin_coin", None), getattr(row, "coin", None)
-
-
-def _may_be_of(product_type: ProductType, symbol: str | None, margin_coin: str | None, moved_coin: str | None) -> bool:
+def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | None) -> bool:
     if symbol is not None:
         return may_trade(product_type, symbol)
-    if margin_coin is not None:
-        return may_hold(product_type, margin_coin)
     return moved_coin is None or may_move(product_type, moved_coin)
 
 

@@ -70,6 +70,8 @@ class FillHistory:
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
+        self.left_out: set[str] = set()
+        """The symbols of rows that came and are of other product types."""
         self.changes = 0
         """Grows whenever `rows` become others."""
         #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
@@ -303,6 +305,7 @@ class FillHistory:
             raise UnreadableReply(SAME_PAGE_AGAIN, endpoint="futures.fills")
         self.pages_read += 1
         self._undecodable_pages.note(reply, cursor)
+        self.left_out.update(reply.left_out)
         return reply
 
     def _request(self, until: int | None) -> FuturesFillsRequest:

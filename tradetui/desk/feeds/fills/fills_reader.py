@@ -43,7 +43,9 @@ class FillsReader:
             self._changes_merged = self._changes
         for product_type, history in self._histories.items():
             self._parts.last[product_type] = ProductRead(
-                undecodable_rows=len(history.undecodable_rows), server_ms=history.server_ms
+                undecodable_rows=len(history.undecodable_rows),
+                server_ms=history.server_ms,
+                left_out=history.left_out,
             )
         histories = self._histories.values()
         notes = [*(history.trouble for history in histories), note, *(history.correction for history in histories)]

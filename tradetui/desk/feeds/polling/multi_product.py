@@ -11,7 +11,7 @@ from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
 from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 
@@ -25,13 +25,14 @@ class ProductRead(Generic[FeedRowT_co]):
     rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
     server_ms: int | None = None
-    of_other_products: int = 0
+    left_out: Iterable[str] = ()
+    """The symbols of rows left out since they are of other product types."""
 
     def count(self, reply: Reply[Record]) -> None:
         """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
-        self.of_other_products += reply.of_other_products
+        self.left_out = (*self.left_out, *reply.left_out)
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
@@ -43,6 +44,16 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
             f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
             remedy="`tradetui doctor` says more.",
         )
+
+
+def left_out_sentence(product_types: Iterable[ProductType], symbols: Iterable[str]) -> str:
+    """What is to be said of rows left out that no requested product type shows; empty where there are none."""
+    requested = tuple(product_types)
+    unshown = sorted({symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)})
+    if not unshown:
+        return ""
+    others = f" and of {counted(len(unshown) - 1, 'more symbol')}" if len(unshown) > 1 else ""
+    return f"rows of {unshown[0]}{others} left out: not of {', '.join(requested)}"
 
 
 class ProductReads(Generic[FeedRowT]):
@@ -70,6 +81,8 @@ class ProductReads(Generic[FeedRowT]):
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
+        left_out = (symbol for part in self.last.values() for symbol in part.left_out)
+        note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, left_out))))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
 
     @property
