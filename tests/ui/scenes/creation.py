@@ -111,7 +111,7 @@ SCENES = {
         SIZE, ("Create the copy-trading key", "Choose 8 to 32 of a-z"), _copy_form, account="copy-new"
     ),
     "create-copy-refused": _scene(
-        SIZE, ("Refused: nothing was created", "(code 31902)"), _copy_refused, account="at-limits"
+        SIZE, ("Refused: nothing was created", "31902)."), _copy_refused, account="at-limits"
     ),
     "keys-none": _scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys),
 }
