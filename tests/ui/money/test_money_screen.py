@@ -152,3 +152,20 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
         assert is_on(stage, screen)
         assert "No fill of ZZZ in this period." in screen_text(stage.app)
         assert "— equity is of the whole account" in screen_text(stage.app)
+
+
+async def test_where_nothing_was_traded_a_filter_is_not_named_as_the_reason() -> None:
+    stage = AppOnSandbox()
+    async with stage.running(after=30) as pilot:
+        await opened(stage, pilot)
+        await pilot.press("f", "tab", "tab", *"zzz", "enter")
+        await settled(pilot)
+        assert "No fill of ZZZ in this period." in screen_text(stage.app)
+        await pilot.press("slash", *"btc", "enter")
+        await settled(pilot)
+        assert "No fill of ZZZ in this period." in screen_text(stage.app)
+        await pilot.press("t")
+        await settled(pilot)
+        await pilot.press("slash", *"btc", "enter")
+        await settled(pilot)
+        assert "No round trip ended in this period." in screen_text(stage.app)

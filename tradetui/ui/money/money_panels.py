@@ -108,7 +108,7 @@ class MoneyPanels(Container):
         pattern = f" /{self.table.pattern}" if self.table.pattern else ""
         frame.entitle(sanitized(f"By {self.grouping}{pattern}"))
         frame.set_class(not self.table.shown, "-empty")
-        if self.table.pattern:
+        if self.table.pattern and self.table.source.count:
             nothing = nothing_matches(self.table, self._key_named)
         elif self._reading.results is None:
             nothing = "reading …"

@@ -89,7 +89,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         chosen = ", ".join(self._symbols or ())
         pattern = f"/{self._table.pattern}" if self._table.pattern else ""
         title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
-        nothing = nothing_matches(self._table, self.key_named) if self._table.pattern else self._nothing
+        nothing = nothing_matches(self._table, self.key_named) if self._table.source.count else self._nothing
         self.query_one(RecordsFrame).say(title, nothing)
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 

@@ -31,7 +31,7 @@ from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_choice import show_choice
-from tradetui.ui.table.table_frame import RecordsFrame, TableFrame
+from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
@@ -324,9 +324,8 @@ class LookupScreen(TableScreen):
         if lookup is None:
             return f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
         if lookup.rows.count and self.rows_table.pattern:
-            back, more = self.key_named("back"), self.key_named("read_all")
-            older = "" if lookup.at_the_end else f" Older ones may: {more} reads all."
-            return f"None of {lookup.rows.count} rows matches.{older}\n{back} clears the filter."
+            older = "" if lookup.at_the_end else f"Older ones may: {self.key_named('read_all')} reads all."
+            return nothing_matches(self.rows_table, self.key_named, older)
         if lookup.error is not None:
             return "\n".join(filter(None, (lookup.error.sentence, lookup.error.remedy)))
         if lookup.state is LookupState.LOADING:

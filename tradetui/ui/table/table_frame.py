@@ -21,10 +21,13 @@ _SHORTEST_LINE: Final = 3
 """Cells of the line between the two titles, with the blanks around it."""
 
 
-def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str]) -> str:
-    """What stands in a table's place where its filter leaves no row; `key_named` gives the key of a binding."""
-    rows = counted(table.source.count, "row")
-    return f"None of {rows} matches {table.pattern}.\n{key_named('back')} clears the filter."
+def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str], more: str = "") -> str:
+    """What stands in a table's place where its filter leaves no row; `key_named` gives the key of a binding.
+
+    `more` is a sentence about rows that the table does not have yet.
+    """
+    none = f"None of {counted(table.source.count, 'row')} matches {table.pattern}."
+    return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
 
 
 class AsideFrame(Container):
