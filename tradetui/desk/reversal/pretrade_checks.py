@@ -107,7 +107,7 @@ def _contract_rules(size: Decimal | None, contract: Contract | None) -> list[str
         return []
     reasons = []
     if contract.trades is False:
-        reasons.append(f"The contract does not trade now ({contract.symbol_status}).")
+        reasons.append(f"The contract's status is {contract.symbol_status}; orders are sent only while it is normal.")
     if size is None:
         return reasons
     if contract.min_trade_num is not None and size < contract.min_trade_num:
