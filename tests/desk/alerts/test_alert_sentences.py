@@ -151,7 +151,8 @@ def test_what_one_order_closes_and_what_it_opens_are_two() -> None:
 
 
 def test_numbers_of_any_size_make_a_sentence() -> None:
-    fills = OrderFills(USDT, (fill(1, price="1e-30", baseVolume="1e39"), fill(2, price="9e38", baseVolume="1e-39")))
+    small, large = "0.000000000001", "9" * 15
+    fills = OrderFills(USDT, (fill(1, price="1e-30", baseVolume=large), fill(2, price="9e30", baseVolume=small)))
     assert len(one_sentence(fills_sentence(fills))) <= LONGEST
 
 
