@@ -299,11 +299,11 @@ _SIZES = ("total", "baseVolume", "size", "available", "openPriceAvg", "price", "
 
 
 def _absurd(envelope: dict[str, Any], random: Random) -> bytes:
-    """Numbers no field can mean, as JSON numbers or text."""
+    """Numbers no field can mean, as JSON numbers or text, and one that is well written and wrong."""
     choice = random.randrange(3)
     if choice:
         names = _TIMES if choice == 1 else _SIZES
-        text = random.choice((ABSURD, "1e999999", f"-{ABSURD}", "0." + ABSURD))
+        text = random.choice((ABSURD, "1e999999", f"-{ABSURD}", "0.999999999999"))
         for row in _rows_of(envelope):
             for name in names:
                 if name in row and random.random() < 0.5:
