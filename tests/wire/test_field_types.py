@@ -99,6 +99,13 @@ def test_sizes_add_up_without_rounding(texts: list[str]) -> None:
     assert Fraction(sizes[0] - sum(sizes[1:], Decimal(0))) == Fraction(texts[0]) - sum(map(Fraction, texts[1:]))
 
 
+@pytest.mark.parametrize("zero", ["0E-8", "0E-16", "0e-18", "-0E-10"])
+def test_a_size_of_zero_may_be_written_with_the_places_of_its_column(zero: str) -> None:
+    nothing = TypeAdapter(SizeFigure).validate_python(zero)
+    assert nothing == 0
+    assert Fraction(Decimal("9" * 15 + "." + "9" * 12) + nothing) == Fraction("9" * 15 + "." + "9" * 12)
+
+
 @pytest.mark.parametrize("size", ["1" * 16, "0." + "1" * 13, "1" * 29, "0.00000000000000000001", "1e-12", "1e15"])
 def test_a_size_that_arithmetic_would_round_is_refused(size: str) -> None:
     with pytest.raises(ValidationError):
