@@ -200,8 +200,9 @@ async def test_it_ends_on_a_missing_or_repeated_end_id(answers: list[Any]) -> No
     assert len(app.seen) <= 3
 
 
-async def test_a_full_page_that_comes_again_is_not_taken_for_the_end() -> None:
-    page = [fill(number) for number in reversed(range(3))]
+@pytest.mark.parametrize("oddity", [{}, {"price": "no number"}, {"symbol": "BTCUSD"}])
+async def test_a_full_page_that_comes_again_is_not_taken_for_the_end(oddity: dict[str, str]) -> None:
+    page = [fill(2), fill(1, **oddity), fill(0)]
     client, _ = client_of(in_turn(*(Say(data={"fillList": page, "endId": page[-1]["tradeId"]}) for _ in range(2))))
     with pytest.raises(UnreadableReply, match="the same full page came again"):
         await ids(client.futures.iter_fills(product_type=USDT, limit=3))

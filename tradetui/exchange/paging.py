@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
 
 from tradetui.exchange.errors import UnreadableReply
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.endpoints.endpoint import RowLaw
+from tradetui.wire.endpoints.endpoint import Endpoint, RowLaw
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
 from tradetui.wire.time_windows import DAY_MS, split_span
@@ -95,14 +95,17 @@ class PageWalk(Generic[Row]):
             return None
         requested_rows = min(getattr(request, "limit", None) or rule.default, rule.maximum)
         if self._pages_of_piece > 1 and not fresh.count:  # nothing but repetitions: the exchange does not page here
-            if reply.count == requested_rows > 1:
-                raise UnreadableReply(SAME_PAGE_AGAIN, endpoint=endpoint.name)
+            _refuse_full(reply, requested_rows, endpoint)
             return None
         if self._pages_of_piece == 1:
             self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
-        return None if self._goes_round(request, cursor) else cursor
+        if self._goes_round(request, cursor):
+            if not fresh.rows:  # what cannot be read, or is of another product type, came again with the rest
+                _refuse_full(reply, requested_rows, endpoint)
+            return None
+        return cursor
 
     def _goes_round(self, request: Request[Row], cursor: str) -> bool:
         """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
@@ -127,6 +130,14 @@ class PageWalk(Generic[Row]):
             if len(self._order) > REMEMBERED_ROWS:
                 self._known.discard(self._order.popleft())
             yield row
+
+
+def _refuse_full(reply: Reply[Row], requested_rows: int, endpoint: Endpoint) -> None:
+    """Raise UnreadableReply for a full page that came again: older rows may be there, and cannot be read."""
+    if reply.count == requested_rows > 1:
+        raise UnreadableReply(
+            SAME_PAGE_AGAIN, endpoint=endpoint.name, remedy="Look for the rest on the exchange's site."
+        )
 
 
 def walk(
