@@ -168,3 +168,14 @@ async def test_rows_of_product_types_that_the_profile_does_not_name_are_spoken_o
         left_out_sentence(TYPES[:1], SYMBOLS) == "rows of BTCUSDH27 and of 2 more symbols left out: not of USDT-FUTURES"
     )
     assert not left_out_sentence(TYPES, SYMBOLS)
+
+
+async def test_a_position_with_margin_in_usdt_is_kept_however_its_contract_is_named() -> None:
+    held = {"symbol": "EURUSD", "marginCoin": "USDT", "holdSide": "long", "total": "1", **HEDGE}
+    clock = LoopClock(START_MS)
+    app = Scripted(lambda seen: Say(data=[held] if seen.values["productType"] == TYPES[0] else []), clock.wall_ms)
+    client = ExchangeReader(CREDENTIALS, app=app, clock=clock, budget=NoBudget())
+    for product_types in (TYPES, TYPES[:1]):
+        histories = {product_type: FillHistory(client, product_type, InlineDisk()) for product_type in product_types}
+        reading = await PositionsReader(client, product_types, histories, InlineDisk()).read()
+        assert _counted(reading) == {(TYPES[0], "EURUSD"): 1}

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import SecretStr
 
 from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.product_types import ProductType, may_move, may_trade
+from tradetui.wire.product_types import USDT_COINS, ProductType, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.text.json_text import load_json
 
@@ -129,18 +129,25 @@ def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
 
     Rows do not carry their product type; the symbol tells it, or the coin that was moved where a row has no symbol.
     """
-    contracts = [(getattr(row, "symbol", None), getattr(row, "coin", None)) for row in reply.rows]
+    contracts = [_contract(row) for row in reply.rows]
     others = {contract for contract in set(contracts) if not _may_be_of(product_type, *contract)}
     if not others:
         return reply
     rows = tuple(row for row, contract in zip(reply.rows, contracts, strict=True) if contract not in others)
-    left_out = tuple(symbol or coin or "" for symbol, coin in contracts if (symbol, coin) in others)
+    left_out = tuple(contract[0] or contract[1] or "" for contract in contracts if contract in others)
     return replace(reply, rows=rows, left_out=left_out)
 
 
-def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | None) -> bool:
+def _contract(row: Record) -> tuple[str | None, str | None, str | None]:
+    """The row's symbol, the coin it moved, and the coin its margin is in."""
+    return getattr(row, "symbol", None), getattr(row, "coin", None), getattr(row, "margin_coin", None)
+
+
+def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | None, margin_coin: str | None) -> bool:
     if symbol is not None:
-        return may_trade(product_type, symbol)
+        # Margin in USDT is certain, however a contract is named: a position must not be left out for its name.
+        has_usdt = margin_coin is not None and margin_coin.upper() in USDT_COINS
+        return may_trade(product_type, symbol) or (has_usdt and product_type.settlement_coin == "USDT")
     return moved_coin is None or may_move(product_type, moved_coin)
 
 
