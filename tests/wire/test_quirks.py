@@ -231,10 +231,12 @@ def test_two_fills_of_one_trade_id_are_told_apart_however_they_stand_in_the_repl
         {**FILL_ROW, "side": "sell", "tradeSide": "open"},
     )
     for rows in ([closing, opening], [opening, closing], [opening, {**closing, "side": "BUY"}, opening]):
-        ids = {fill["tradeSide"]: fill["tradeId"] for fill in FuturesFill.told_apart(rows)}
+        ids = {fill["tradeSide"]: fill["tradeId"] for fill in FuturesFill.with_distinct_ids(rows)}
         assert ids == {"close": "1", "open": "1 sell open"}
+    without_id = [{**row, "tradeId": trade_id} for row in (closing, opening) for trade_id in (None, "")]
+    assert FuturesFill.with_distinct_ids(without_id) == without_id, "none of them can be told from another"
     repeated = [opening, {**opening, "baseVolume": "2"}, None, "fill"]
-    assert FuturesFill.told_apart(repeated) == repeated, "one fill whose figures were corrected"
+    assert FuturesFill.with_distinct_ids(repeated) == repeated, "one fill whose figures were corrected"
 
 
 FILL_ROW = {"tradeId": "1", "symbol": "BTCUSDT", "price": "1", "baseVolume": "1", "cTime": "1790000000000"}

@@ -106,7 +106,7 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     """The rows of an envelope's payload; raises UnreadableBody when it has not the endpoint's shape."""
     raw, end_id = _rows_of(endpoint, envelope.data)
     cursor = _cursor(endpoint, raw, end_id)
-    raw = endpoint.row.told_apart(raw)
+    raw = endpoint.row.with_distinct_ids(raw)
     if set(map(type, raw)) <= {dict}:
         read = read_rows(endpoint.row, raw)
         if read is not None:

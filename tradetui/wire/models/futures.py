@@ -180,9 +180,9 @@ class FuturesFill(Record, Sided):
     c_time: UtcTime
 
     @classmethod
-    def told_apart(cls, rows: list[Any]) -> list[Any]:
+    def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
         """The fills, where one trade closes and opens under one id each with an id of its own: what closes keeps it."""
-        ids = [str(row.get("tradeId")) if isinstance(row, Mapping) else "" for row in rows]
+        ids = [str(row.get("tradeId") or "") if isinstance(row, Mapping) else "" for row in rows]
         if len(set(ids)) == len(ids):
             return rows
         effects: dict[str, set[tuple[bool, str, str]]] = {}

@@ -106,7 +106,7 @@ class Record(BaseModel):
         return _read_with_care(cls, row)
 
     @classmethod
-    def told_apart(cls, rows: list[Any]) -> list[Any]:
+    def with_distinct_ids(cls, rows: list[Any]) -> list[Any]:
         """The rows of a reply, those with an identity of their own that the exchange gives one and the same."""
         return rows
 
