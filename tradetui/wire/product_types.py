@@ -76,8 +76,10 @@ def may_hold(product_type: ProductType, coin: str) -> bool:
 
 
 def may_move(product_type: ProductType, coin: str) -> bool:
-    """Whether a product type's wallets can move a coin; several assets may stand behind one account."""
-    return may_hold(product_type, coin) or coin.upper() not in USDT_COINS | _USDC_COINS
+    """Whether a product type's wallets can move a coin; several assets, also USDC, may back contracts in USDT."""
+    if may_hold(product_type, coin) or coin.upper() not in USDT_COINS | _USDC_COINS:
+        return True
+    return product_type.settlement_coin == "USDT"
 
 
 def margin_coin(product_type: ProductType, symbol: str) -> str | None:

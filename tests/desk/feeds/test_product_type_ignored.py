@@ -23,7 +23,9 @@ from tradetui.exchange import ExchangeReader, LoopClock
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import totals_of
+from tradetui.wire.endpoints.reply import Reply, of_product_type
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill
+from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
@@ -179,3 +181,17 @@ async def test_a_position_with_margin_in_usdt_is_kept_however_its_contract_is_na
         histories = {product_type: FillHistory(client, product_type, InlineDisk()) for product_type in product_types}
         reading = await PositionsReader(client, product_types, histories, InlineDisk()).read()
         assert _counted(reading) == {(TYPES[0], "EURUSD"): 1}
+
+
+def test_a_transfer_in_usdc_is_left_out_only_beside_rows_of_another_product_type() -> None:
+    common = {"amount": "5", "cTime": str(START_MS)}
+    deposit = FuturesBill.from_row({**common, "billId": "1", "coin": "USDC", "symbol": "", "businessType": "trans_in"})
+    funding, foreign = (
+        FuturesBill.from_row({**common, "billId": "2", "coin": coin, "symbol": symbol, "businessType": "settle_fee"})
+        for symbol, coin in (("BTCUSDT", "USDT"), ("SOLPERP", "USDC"))
+    )
+    usdt, _, usdc = TYPES
+    assert of_product_type(Reply((deposit, funding)), usdt).rows == (deposit, funding), "it may back contracts in USDT"
+    every: Reply[FuturesBill] = Reply((deposit, funding, foreign))
+    assert of_product_type(every, usdt).rows == (funding,), "the exchange gives every product type all rows"
+    assert of_product_type(every, usdc).rows == (deposit, foreign)

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import SecretStr
 
 from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.product_types import USDT_COINS, ProductType, may_move, may_trade
+from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
 from tradetui.wire.text.json_text import load_json
 
@@ -133,6 +133,8 @@ def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
     others = {contract for contract in set(contracts) if not _may_be_of(product_type, *contract)}
     if not others:
         return reply
+    # This exchange does so: where nothing but the coin tells, the row is of the product type that is settled in it.
+    others |= {row for row in contracts if row[0] is None and row[1] is not None and not may_hold(product_type, row[1])}
     rows = tuple(row for row, contract in zip(reply.rows, contracts, strict=True) if contract not in others)
     left_out = tuple(contract[0] or contract[1] or "" for contract in contracts if contract in others)
     return replace(reply, rows=rows, left_out=left_out)
