@@ -88,6 +88,9 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
         await press("back", "back")
         await look("detail")
         await press("back")
+        for id_ in ("spot-fills", "spot-bills", "convert", "transfers"):
+            await look(id_)
+            await press("back")
         for id_ in ("journal", "alerts", "money", "trips"):
             await look(id_)
             await look("filter")
@@ -96,4 +99,4 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
             await press("back")
             if id_ != "money":
                 await press("back")
-    assert {"back", "filter", "accounts", "test_alert", "period_before", "sort"} - seen == set()
+    assert {"back", "filter", "accounts", "test_alert", "period_before", "sort", "read_all"} - seen == set()
