@@ -17,7 +17,7 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
 from tradetui.wire.text.sanitize import scrub
 
-_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc cancels"
+_KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
 ID_WIDTH = 24
 
 
