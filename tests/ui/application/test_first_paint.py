@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from unittest.mock import patch
 
 import pytest
 from textual.screen import Screen
@@ -62,9 +63,7 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
 
 
 @pytest.mark.looptime
-async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places() -> None:
     stage, stood_when_drawn = AppOnRecentFills(), []
     with textual_in_loop_time():
         draw = Screen._compositor_refresh
@@ -74,9 +73,9 @@ async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places(
                 stood_when_drawn.append(stage.app._main_stands.is_set())
             draw(screen)
 
-        monkeypatch.setattr(Screen, "_compositor_refresh", note_and_draw)
-        async with stage.app.run_test(size=(120, 36)) as pilot:
-            await asyncio.sleep(3)
-            await pilot.pause()
-            assert stood_when_drawn and all(stood_when_drawn)
-            assert "BTCUSDT" in screen_text(stage.app)
+        with patch.object(Screen, "_compositor_refresh", note_and_draw):
+            async with stage.app.run_test(size=(120, 36)) as pilot:
+                await asyncio.sleep(3)
+                await pilot.pause()
+                assert stood_when_drawn and all(stood_when_drawn)
+                assert "BTCUSDT" in screen_text(stage.app)
