@@ -312,3 +312,29 @@ def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_clos
     assert classification.outcome is (Outcome.CLOSED_ONLY if is_ours else Outcome.OTHER)
     assert classification.standing is (Standing.PARTIAL if is_ours else Standing.ABSENT)
     assert classification.inferred is is_ours
+
+
+@pytest.mark.parametrize("kindred", [True, False])
+@pytest.mark.parametrize("closed", ["2", "20"])
+def test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its_reversal_closed(
+    closed: str, kindred: bool
+) -> None:
+    held = legs(str(20 - int(closed)))
+    seen = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("done", "20", "0"),
+        held=held,
+        other_fills=(leg_fill("buy", "close", closed, "theirs"),),
+        kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
+        order_id="ours",
+        order_size=Decimal(20),
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    assert classification.standing is Standing.PARTIAL, "what was not known to end settles after a minute"
+    if kindred:
+        assert classification.outcome is (Outcome.CLOSED_ONLY if closed == "20" else Outcome.REMAINDER)
+        assert classification.effect == held
+    else:
+        assert classification.outcome is Outcome.OTHER

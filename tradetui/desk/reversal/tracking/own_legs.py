@@ -117,14 +117,15 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
 
     Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
     where another order closed, unless it was to close itself or something else is known to have made the other; what
-    only a reversal makes counts where it closed a part as well.
+    only a reversal makes counts where it closed a part as well, also where ours has no fill in a state nobody knows.
     """
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
-    cancelled = order is not None and order.status is OrderStatus.CANCELED and not order.base_volume
-    if seen.own_fills or (cancelled and _is_one_order(plan, seen)):
+    unfilled = order is not None and not order.base_volume and order.status in (OrderStatus.CANCELED, None)
+    cancelled = unfilled and order is not None and order.status is not None
+    if seen.own_fills or (unfilled and _is_one_order(plan, seen)):
         return (), False
     for order_id, fills in _by_order(fill for fill in seen.other_fills if _closes(plan, fill)).items():
-        kindred = order_id in seen.kindred_orders and (order is None or cancelled)
+        kindred = order_id in seen.kindred_orders and (order is None or unfilled)
         unsaid = order is None or (cancelled and order_id not in seen.foreign_orders)
         may_be_ours = kindred or order_id is None or (unsaid and not seen.kindred_orders)
         closed = sum((fill.base_volume for fill in fills), ZERO)
