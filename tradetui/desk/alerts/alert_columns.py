@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from tradetui.desk.alerts.claims import LoggedAlert
+from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column
 from tradetui.desk.tables.cells.number_format import moment

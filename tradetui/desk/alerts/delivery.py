@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.alerts.alert_event import Alert
-from tradetui.desk.alerts.claims import AlertClaims, LoggedAlert
+from tradetui.desk.alerts.alert_log import AlertLog, LoggedAlert
 from tradetui.desk.alerts.command import CommandFailed, MinuteLimit
 from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.alerts.settings import AlertSettings
@@ -49,7 +49,7 @@ class AlertDelivery:
         self._disk = disk
         self._owner = owner
         self._limit = MinuteLimit(settings.commands_a_minute, clock)
-        self._claims: AlertClaims | None = None
+        self._alert_log: AlertLog | None = None
         self._shared = False
         self._typed_s = -TYPED_EVERY_S
         self._failure_listeners: list[Callable[[str], None]] = []
@@ -64,37 +64,37 @@ class AlertDelivery:
 
     def attach(self, archive: Archive) -> None:
         """Share desktop and command with the other sessions of the account from now on."""
-        self._claims = AlertClaims(archive, self._owner)
+        self._alert_log = AlertLog(archive, self._owner)
         self._shared = not archive.trimmed
 
     async def come_first(self) -> None:
         """Deliver before the account's other sessions, as one that was typed into; raises sqlite3.Error."""
-        if self._claims is not None:
-            await self._disk.run(self._claims.typed, Moment.now(self._clock))
+        if self._alert_log is not None:
+            await self._disk.run(self._alert_log.typed, Moment.now(self._clock))
 
     async def stop(self) -> None:
         """End; what this session claimed and has not done is left to others."""
         await self._tasks.stop()
-        claims, self._claims = self._claims, None
-        if claims is not None:
+        alert_log, self._alert_log = self._alert_log, None
+        if alert_log is not None:
             try:
-                await self._disk.run(claims.leave)
+                await self._disk.run(alert_log.leave)
             except (sqlite3.Error, OSError) as problem:
                 _log.warning("the archive does not take that a session ends (%s)", problem)
 
     def typed(self) -> None:
         """A person typed into this session: it delivers first from now on."""
         now_s = self._clock.monotonic()
-        if self._claims is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
+        if self._alert_log is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
             self._typed_s = now_s
-            self._tasks.begin(self._note_typing(self._claims))
+            self._tasks.begin(self._note_typing(self._alert_log))
 
     async def newest(self) -> Sequence[LoggedAlert]:
         """The alerts of the account, newest first; those of this session while its archive is not open."""
-        if self._claims is None:
+        if self._alert_log is None:
             return tuple(self._memory)
         try:
-            return await self._disk.run(self._claims.newest)
+            return await self._disk.run(self._alert_log.newest)
         except (sqlite3.Error, OSError):
             return tuple(self._memory)
 
@@ -119,10 +119,10 @@ class AlertDelivery:
         return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
 
     async def _noted(self, alert: Alert) -> tuple[int | None, bool]:
-        if self._claims is None:
+        if self._alert_log is None:
             return None, True
         try:
-            return await self._disk.run(self._claims.note, alert, Moment.now(self._clock))
+            return await self._disk.run(self._alert_log.note, alert, Moment.now(self._clock))
         except (sqlite3.Error, OSError) as problem:
             _log.warning("an alert is delivered without the other sessions: %s", problem)
             return None, True
@@ -131,9 +131,9 @@ class AlertDelivery:
         """Deliver by one channel, unless another session does; at once where the archive cannot be asked."""
         if not first:
             await asyncio.sleep(OTHERS_WAIT_S)
-        while number is not None and self._claims is not None:
+        while number is not None and self._alert_log is not None:
             try:
-                claim = await self._disk.run(self._claims.claim, number, channel, Moment.now(self._clock))
+                claim = await self._disk.run(self._alert_log.claim, number, channel, Moment.now(self._clock))
             except (sqlite3.Error, OSError):
                 break
             if claim.done:
@@ -142,9 +142,9 @@ class AlertDelivery:
                 break
             await asyncio.sleep(claim.free_in_s)
         result = await self._handed_over(alert, channel)
-        if number is not None and self._claims is not None:
+        if number is not None and self._alert_log is not None:
             try:
-                await self._disk.run(self._claims.finish, number, channel, result)
+                await self._disk.run(self._alert_log.finish, number, channel, result)
             except (sqlite3.Error, OSError) as problem:
                 _log.warning("an alert may be delivered again: %s", problem)
 
@@ -176,8 +176,8 @@ class AlertDelivery:
         for listener in tuple(self._failure_listeners):
             listener(f"Alert command {failure}")
 
-    async def _note_typing(self, claims: AlertClaims) -> None:
+    async def _note_typing(self, alert_log: AlertLog) -> None:
         try:
-            await self._disk.run(claims.typed, Moment.now(self._clock))
+            await self._disk.run(alert_log.typed, Moment.now(self._clock))
         except (sqlite3.Error, OSError) as problem:
             _log.warning("the archive does not take that this session is used (%s)", problem)

@@ -11,7 +11,7 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RULE_COLUMNS, RuleRow, channels_in_words, logged_at
-from tradetui.desk.alerts.claims import LoggedAlert
+from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.alerts.alert_dialog import AlertDialog

@@ -48,8 +48,8 @@ class LoggedAlert(NamedTuple):
         return str(self.number)
 
 
-class AlertClaims:
-    """The claims of one session, named `owner`, in an archive that the account's other sessions share."""
+class AlertLog:
+    """The log of an account, as one session, named `owner`, writes it and claims deliveries in it."""
 
     def __init__(self, archive: Archive, owner: str) -> None:
         self._archive = archive

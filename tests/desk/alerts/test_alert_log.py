@@ -11,8 +11,8 @@ import pytest
 
 from tests.desk.fixtures.scripted_exchange import NOW_MS
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
+from tradetui.desk.alerts.alert_log import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertLog
 from tradetui.desk.alerts.alerts import Alerts
-from tradetui.desk.alerts.claims import CLAIMABLE_AGAIN_S, LOG_KEPT, SAME_S, AlertClaims
 from tradetui.desk.alerts.command import CommandFailed
 from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
@@ -36,7 +36,7 @@ def moment(seconds: float, boot: str = "b1") -> Moment:
 
 def test_the_session_typed_into_last_comes_first(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
-    first, second = AlertClaims(archive, "first"), AlertClaims(Archive(tmp_path / "archive.sqlite"), "second")
+    first, second = AlertLog(archive, "first"), AlertLog(Archive(tmp_path / "archive.sqlite"), "second")
     first.typed(moment(1))
     second.typed(moment(2))
     assert first.note(alert("a"), moment(3)) == (1, False)
@@ -51,7 +51,7 @@ def test_the_session_typed_into_last_comes_first(tmp_path: Path) -> None:
 
 def test_a_channel_is_claimed_once_and_again_when_it_is_not_done(tmp_path: Path) -> None:
     file = tmp_path / "archive.sqlite"
-    first, second = AlertClaims(Archive(file), "first"), AlertClaims(Archive(file), "second")
+    first, second = AlertLog(Archive(file), "first"), AlertLog(Archive(file), "second")
     number, _ = first.note(alert("a"), moment(0))
     assert first.claim(number, Channel.DESKTOP, moment(0)).mine
     waiting = second.claim(number, Channel.DESKTOP, moment(4))
@@ -63,38 +63,39 @@ def test_a_channel_is_claimed_once_and_again_when_it_is_not_done(tmp_path: Path)
 
 
 def test_what_recurs_is_one_event_for_less_than_the_minute_it_takes_to_recur(tmp_path: Path) -> None:
-    claims = AlertClaims(Archive(tmp_path / "archive.sqlite"), "first")
-    assert claims.note(alert("x", recurs=True), moment(0))[0] == 1
-    assert claims.note(alert("x", recurs=True), moment(SAME_S - 1))[0] == 1
-    assert claims.note(alert("x", recurs=True), moment(61))[0] == 2
-    assert claims.note(alert("x", recurs=True), moment(62, "b2"))[0] == 3
-    assert claims.note(alert("once"), moment(0))[0] == 4
-    assert claims.note(alert("once"), moment(1e6, "b9"))[0] == 4
+    log = AlertLog(Archive(tmp_path / "archive.sqlite"), "first")
+    assert log.note(alert("x", recurs=True), moment(0))[0] == 1
+    assert log.note(alert("x", recurs=True), moment(SAME_S - 1))[0] == 1
+    assert log.note(alert("x", recurs=True), moment(61))[0] == 2
+    assert log.note(alert("x", recurs=True), moment(62, "b2"))[0] == 3
+    assert log.note(alert("once"), moment(0))[0] == 4
+    assert log.note(alert("once"), moment(1e6, "b9"))[0] == 4
 
 
 def test_the_log_keeps_the_newest_and_what_became_of_them() -> None:
-    claims = AlertClaims(Archive(None), "first")
+    log = AlertLog(Archive(None), "first")
     for number in range(LOG_KEPT + 5):
-        claims.note(alert(f"{number}"), moment(number))
-    claims.claim(LOG_KEPT + 5, Channel.DESKTOP, moment(0))
-    claims.finish(LOG_KEPT + 5, Channel.DESKTOP, "sent")
-    log = claims.newest()
-    assert len(log) == LOG_KEPT
-    assert (log[0].sentence, log[0].delivery, log[0].rules) == (f"about {LOG_KEPT + 4}", "desktop: sent", "fill")
-    assert log[-1].sentence == "about 5"
+        log.note(alert(f"{number}"), moment(number))
+    log.claim(LOG_KEPT + 5, Channel.DESKTOP, moment(0))
+    log.finish(LOG_KEPT + 5, Channel.DESKTOP, "sent")
+    logged = log.newest()
+    assert len(logged) == LOG_KEPT
+    newest = logged[0]
+    assert (newest.sentence, newest.delivery, newest.rules) == (f"about {LOG_KEPT + 4}", "desktop: sent", "fill")
+    assert logged[-1].sentence == "about 5"
 
 
 CLAIMS_AND_HANGS = """
 import sys
 from pathlib import Path
-from tests.desk.alerts.test_claims import alert, moment
-from tradetui.desk.alerts.claims import AlertClaims
+from tests.desk.alerts.test_alert_log import alert, moment
+from tradetui.desk.alerts.alert_log import AlertLog
 from tradetui.desk.alerts.rules import Channel
 from tradetui.desk.archive.database import Archive
-claims = AlertClaims(Archive(Path(sys.argv[1])), "killed")
-claims.typed(moment(1))
-number, first = claims.note(alert("a"), moment(2))
-print(number, first, claims.claim(number, Channel.DESKTOP, moment(2)).mine, flush=True)
+log = AlertLog(Archive(Path(sys.argv[1])), "killed")
+log.typed(moment(1))
+number, first = log.note(alert("a"), moment(2))
+print(number, first, log.claim(number, Channel.DESKTOP, moment(2)).mine, flush=True)
 sys.stdin.read()
 """
 
@@ -108,7 +109,7 @@ def test_what_a_killed_process_claimed_is_free_for_another_once_its_time_is_over
         assert process.stdout is not None
         assert process.stdout.readline().split() == ["1", "True", "True"]
         process.kill()
-    other = AlertClaims(Archive(file), "other")
+    other = AlertLog(Archive(file), "other")
     assert other.note(alert("a"), moment(2)) == (1, False), "the dead session comes first: others wait two seconds"
     assert not other.claim(1, Channel.DESKTOP, moment(4)).mine
     assert other.claim(1, Channel.DESKTOP, moment(2 + CLAIMABLE_AGAIN_S)).mine
