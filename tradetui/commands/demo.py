@@ -140,7 +140,6 @@ class _Exchange:
         return ProfileSummary("embedded exchange", None if key is None else key.uid, mode)
 
     def open_desk(self, name: str, read_only: bool) -> Desk:
-        """A desk on one of its accounts."""
         from tradetui.commands.session.demo_desk import SHOWN_PRODUCT_TYPES, build_sandbox, open_demo_desk
 
         if self._sandbox is None:

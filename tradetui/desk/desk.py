@@ -136,7 +136,6 @@ class Desk:
 
     @property
     def access(self) -> Access:
-        """What may be done now."""
         if self.intents is None:
             return Access.MONITOR
         if self.intents.locked:

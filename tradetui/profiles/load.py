@@ -294,7 +294,6 @@ def _validated(settings: Mapping[str, Any], source: _Source | None, overlay: Map
 
 
 def _location_of(path: Sequence[str], source: _Source | None, overlay: Mapping[str, tuple[Any, str]]) -> str:
-    """Where the setting at a path was given."""
     if path and path[0] in overlay:
         return overlay[path[0]][1]
     return _location(source.file, line_of(source.text, [*source.prefix, *path])) if source else "environment"

@@ -50,7 +50,6 @@ class ExchangeState:
 
     @property
     def moment(self) -> MarketMoment:
-        """The prices of now."""
         return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
@@ -94,7 +93,6 @@ class ExchangeState:
             raise Refusal("40309", f"The product type {product_type} has been removed") from None
 
     def marks(self) -> dict[str, Decimal]:
-        """The mark price of every symbol."""
         return self.moment.marks()
 
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
@@ -127,12 +125,10 @@ class ExchangeState:
         return sorted(rows, key=itemgetter("cTime", "orderId"), reverse=True)
 
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
-        """The account list of a product type."""
         book, marks = self.book(uid, product_type), self.marks()
         return [account_row(book, coin, marks) for coin in book.balances]
 
     def positions(self, uid: str, product_type: str) -> list[Row]:
-        """The position list of a product type."""
         book, marks = self.book(uid, product_type), self.marks()
         return [position_row(book, held, marks) for held in book.holdings.values()]
 
@@ -159,7 +155,6 @@ class ExchangeState:
         return spec
 
     def contracts(self, product_type: str) -> list[Row]:
-        """The contracts of a product type."""
         return [contract_row(spec) for spec in self._specs(product_type)]
 
     def ticker(self, symbol: str, product_type: str) -> list[Row]:
@@ -167,18 +162,15 @@ class ExchangeState:
         return [ticker_row(self.spec(symbol, product_type), self.moment)]
 
     def tickers(self, product_type: str) -> list[Row]:
-        """The tickers of a product type."""
         return [ticker_row(spec, self.moment) for spec in self._specs(product_type)]
 
     def funding_rates(self, product_type: str) -> list[Row]:
-        """The current funding rates of a product type."""
         return [funding_row(spec, self.now_ms) for spec in self._specs(product_type)]
 
     def _specs(self, product_type: str) -> list[ContractSpec]:
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
 
     def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
-        """Whose account it is and what a key of it may do."""
         return info_row(self.account(uid), permissions, self.now_ms)
 
     # The one write of a futures account
@@ -199,7 +191,6 @@ class ExchangeState:
     # What a test or a demonstration may do to the exchange
 
     def open_position(self, uid: str, symbol: str, leg: str, size: Decimal) -> None:
-        """Open so much of a leg at the market."""
         spec = CONTRACTS[symbol]
         book = self.book(uid, spec.product_type)
         side, trade_side = order_sides(book.mode, leg, closes=False)

@@ -31,7 +31,6 @@ class InlineDisk:
     """Runs work at once, for virtual time."""
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the work."""
         return work(*args, **kwargs)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

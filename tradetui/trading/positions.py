@@ -136,7 +136,6 @@ class Position:
 
 
 def reported(product_type: ProductType, row: ReportedPosition) -> Position:
-    """A position of an all-position row."""
     return Position(
         product_type=product_type,
         symbol=row.symbol.upper(),

@@ -71,7 +71,6 @@ class Output:
 
 
 def stdout() -> Output:
-    """Standard output as it is now."""
     return Output(sys.stdout)
 
 

@@ -131,7 +131,6 @@ def global_flags_into(
 
 
 def path_of(text: str) -> Path:
-    """The path a flag names."""
     # Imported when a path is given: it is a third of what starting costs otherwise.
     from pathlib import Path
 

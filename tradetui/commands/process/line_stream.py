@@ -36,7 +36,6 @@ class LineStream:
 
     @classmethod
     def of_stdout(cls) -> Self:
-        """Standard output as it is now."""
         return cls(sys.stdout)
 
     async def flush(self) -> None:

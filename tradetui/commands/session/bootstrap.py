@@ -134,7 +134,6 @@ def environment_of(loaded: LoadedProfile) -> Environment:
 
 
 def desk_settings(loaded: LoadedProfile) -> DeskSettings:
-    """The desk's settings of a profile."""
     profile = loaded.profile
     environment = environment_of(loaded)
     locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE

@@ -74,7 +74,6 @@ class TaxRow(NamedTuple):
     fee_asset: str = ""
 
     def cells(self) -> list[str]:
-        """The cells under `HEADINGS`."""
         buy, sell, fee = map(_quantity, (self.bought, self.sold, self.fee))
         bought, sold, paid_in = map(csv_cell, (self.bought_asset, self.sold_asset, self.fee_asset))
         amounts = [buy, bought, "", sell, sold, "", fee, paid_in, ""]

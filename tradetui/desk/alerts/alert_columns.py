@@ -50,7 +50,6 @@ def _state_tone(row: RuleRow) -> Tone:
 
 
 def logged_at(row: LoggedAlert) -> datetime:
-    """When it was alerted."""
     return utc_moment(row.at_ms)
 
 

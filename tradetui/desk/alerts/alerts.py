@@ -126,12 +126,10 @@ class Alerts:
         self._publish_due()
 
     def orders_changed(self, snapshot: Snapshot[ProductRow[PendingOrder]]) -> None:
-        """Look at the pending orders."""
         self._detector.orders_changed(snapshot, self._clock.monotonic())
         self._publish_due()
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
-        """Look at the positions."""
         self._detector.positions_changed(snapshot)
         if snapshot.error is None:
             now_s = self._clock.monotonic()
@@ -161,11 +159,9 @@ class Alerts:
         self._publish(self._thresholds.today(usdt, part, self._clock.monotonic()))
 
     def link_is(self, state: LinkState, sentence: str) -> None:
-        """Look at the link."""
         self._publish(self._detector.link_is(state, sentence))
 
     def reversal_went_on(self, sent: Sent, progress: Progress) -> None:
-        """Look at a reversal that was sent."""
         self._publish(self._detector.reversal_went_on(sent, progress))
 
     def _may_be_of_trigger(self, fill: ProductRow[FuturesFill]) -> bool:
@@ -173,7 +169,6 @@ class Alerts:
         return fill.record.symbol.upper() in self._waiting_symbols and not self._detector.is_pending(fill)
 
     def _publish_due(self) -> None:
-        """Publish what is due, and look again when something may be."""
         self._publish(self._detector.take_due(self._clock.monotonic()))
         if self._timer is not None:
             self._timer.cancel()
@@ -186,7 +181,6 @@ class Alerts:
     # What a person does
 
     def seen(self) -> None:
-        """The list of alerts was looked at."""
         self.unseen = 0
 
     async def silence(self, name: str, *, on: bool) -> None:

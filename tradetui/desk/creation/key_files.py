@@ -45,7 +45,6 @@ class KeyMemory:
         return list(self.texts)
 
     def read(self, name: str) -> str:
-        """The text of a name."""
         return self.texts[name]
 
     def write_new(self, name: str, text: str) -> None:
@@ -78,7 +77,6 @@ class KeyFolder:
         return str(self.path(name))
 
     def path(self, name: str) -> Path:
-        """The file of a name."""
         return self._folder / f"{name}.toml"
 
     def names(self) -> list[str]:

@@ -55,7 +55,6 @@ CREATION_RULES: Final[Mapping[CreationKind, CreationRules]] = {
 
 
 def kind_of(request: CreationRequest) -> CreationKind:
-    """The kind a request is of."""
     return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
 
 

@@ -53,18 +53,15 @@ class LoadedRows(Generic[KeyedT]):
 
     @property
     def count(self) -> int:
-        """Rows there are."""
         return len(self._rows)
 
     def row(self, index: int) -> KeyedT:
         return self._rows[index]
 
     def key(self, index: int) -> str | None:
-        """The key of the row at a place."""
         return self._keys[index]
 
     def index_of(self, key: str) -> int | None:
-        """The place of the row of a key."""
         return self._places.get(key)
 
     def add(self, rows: Sequence[KeyedT]) -> list[KeyedT]:

@@ -78,7 +78,6 @@ class FillTotals:
     fees: DollarSum = field(default_factory=DollarSum)
 
     def add(self, row: FillRow) -> None:
-        """Take one in."""
         self.profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
         for part in row.record.fee_detail:
             self.fees.add(part.total_fee, part.fee_coin, row)

@@ -306,8 +306,6 @@ def network(
 
 
 def existing(transport: Transport) -> Connect:
-    """Use a transport that exists."""
-
     async def connect() -> Transport:
         return transport
 

@@ -122,11 +122,9 @@ class NoBudget:
         return self._permit
 
     def usage(self) -> Mapping[str, Usage]:
-        """Nothing is counted."""
         return {}
 
     def address_usage(self) -> AddressUsage:
-        """Nothing is counted."""
         return AddressUsage()
 
     async def aclose(self) -> None:

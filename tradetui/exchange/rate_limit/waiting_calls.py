@@ -42,21 +42,18 @@ class WaitingCalls:
         return call
 
     def first_of(self, priority: Priority) -> WaitingCall | None:
-        """The one that has waited longest."""
         queue = self._queues[priority]
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
 
     def first(self) -> tuple[Priority, WaitingCall] | None:
-        """The one whose turn it is."""
         for priority in self._queues:
             if (call := self.first_of(priority)) is not None:
                 return priority, call
         return None
 
     def take(self, priority: Priority) -> WaitingCall | None:
-        """Take the one that has waited longest out."""
         call = self.first_of(priority)
         if call is not None:
             self._queues[priority].popleft()

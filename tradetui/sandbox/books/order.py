@@ -67,7 +67,6 @@ class Order:
         return (self.side == "buy") == (self.trade_side == "open")
 
     def row(self) -> dict[str, Any]:
-        """The order as a row of pending orders."""
         return {
             "symbol": self.spec.symbol,
             "size": text(self.size),

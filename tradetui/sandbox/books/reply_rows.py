@@ -25,7 +25,6 @@ from tradetui.wire.time_windows import DAY_MS
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
-    """One row of the contract list."""
     return {
         "symbol": spec.symbol,
         "baseCoin": spec.base,
@@ -49,7 +48,6 @@ def contract_row(spec: ContractSpec) -> dict[str, Any]:
 
 
 def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
-    """The ticker of a contract."""
     bid, ask = at.market.spread(spec)
     last = text(at.last(spec))
     return {
@@ -151,7 +149,6 @@ def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, 
 
 
 def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
-    """Whose account it is and what a key of it may do."""
     return {
         "userId": account.uid,
         "inviterId": "",
@@ -172,7 +169,6 @@ _NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
 
 
 def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """One row of the position list."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.locked(spec.symbol, held.leg))
     liquidation = liquidation_price(book, held, marks)

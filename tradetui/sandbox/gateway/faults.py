@@ -45,7 +45,6 @@ class Faults:
         return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
 
     def of_reversal(self) -> str | None:
-        """Which other outcome a reversal shall have, if any."""
         return self._pick("futures.reverse", frozenset(REVERSAL_FAULTS))
 
     def _pick(self, endpoint: str, kinds: frozenset[str]) -> str | None:

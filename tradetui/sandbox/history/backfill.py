@@ -29,7 +29,6 @@ def past_level(age_ms: int) -> Decimal:
 
 
 def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
-    """Where the price was so long ago."""
     return spec.price(spec.start_price * past_level(age_ms))
 
 

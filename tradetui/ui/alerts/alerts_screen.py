@@ -54,7 +54,6 @@ class AlertsScreen(ClosableScreen):
         self._generation = 0
 
     def compose(self) -> ComposeResult:
-        """The alerts, their log, and the keys."""
         with TableFrame(table=self._rules_table, id="alert-rules", classes="panel"):
             yield self._rules_table
             with Container(classes="nothing"):
@@ -66,7 +65,6 @@ class AlertsScreen(ClosableScreen):
         yield Hints()
 
     def on_mount(self) -> None:
-        """Show what there is, and go on looking."""
         self.show_zone()
         self._show_rules()
         self.query_one("#alert-rules").styles.height = min(len(self._rules) + _FRAME, self.app.size.height // 2)
@@ -125,12 +123,10 @@ class AlertsScreen(ClosableScreen):
         return "Alert log" if self._on_log else "Alerts"
 
     def show_zone(self) -> None:
-        """Show the times of both tables in the zone."""
         for table in (self._rules_table, self._log_table):
             table.set_format(self.cell_format)
 
     def refresh_states(self) -> None:
-        """Bring titles and hints up to date."""
         silenced = sum(row.silenced for row in self._rules)
         rules_box, log_box = self.query_one("#alert-rules", TableFrame), self.query_one("#alert-log", TableFrame)
         rules_title = f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
@@ -145,7 +141,6 @@ class AlertsScreen(ClosableScreen):
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         on_rule = not self._on_log and self._rule is not None
         return {**super().possible(), "test_alert": on_rule, "silence": on_rule}
 

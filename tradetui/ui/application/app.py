@@ -330,7 +330,6 @@ class TradeApp(App[None], inherit_bindings=False):
         notify(self, MOUSE_ON if on else MOUSE_OFF, seconds=8)
 
     def choose_theme(self, name: str) -> None:
-        """Take other colours."""
         self.theme = name
         self._remember(replace(self.preferences, theme=name))
 
@@ -374,7 +373,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self._trading_lock.lock_or_unlock(self.desk)
 
     def action_help(self) -> None:
-        """Every key and what it does."""
         self.push_screen(lazy_imports.help_dialog(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:

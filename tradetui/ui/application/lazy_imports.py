@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 def palette() -> type[Provider]:
-    """The command palette."""
     from tradetui.ui.application.overlays.palette import Actions
 
     return Actions
@@ -48,14 +47,12 @@ def alert_notices(app: App[Any], desk: Desk, *, rings: bool) -> AlertNotices:
 
 
 def main_screen(settings: UiSettings) -> MainScreen:
-    """The five panels."""
     from tradetui.ui.main.main_screen import MainScreen
 
     return MainScreen(settings)
 
 
 def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | None) -> LookupScreen:
-    """The lookup of one kind of record."""
     from tradetui.ui.records.lookup_screen import LookupScreen
 
     return LookupScreen(settings, table, texts)
@@ -83,7 +80,6 @@ def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
 
 
 def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
-    """Every key and what it does."""
     from tradetui.ui.application.overlays.help import HelpDialog
 
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)

@@ -45,5 +45,4 @@ def is_key(name: str) -> bool:
 
 
 def screen_text(app: App[Any]) -> str:
-    """What is on the screen as lines of plain text."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()) + "\n"

@@ -25,7 +25,6 @@ class TradingLock:
         self._changed = changed
 
     def lock(self, desk: Desk | None) -> None:
-        """Lock trading at once."""
         if desk is None or desk.intents is None:
             notify(self._app, "There is nothing to lock: nothing can be sent.", severity="warning")
             return

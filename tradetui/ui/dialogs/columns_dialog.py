@@ -85,7 +85,6 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._list.highlighted = at
 
     def action_cursor(self, by: int) -> None:
-        """Up or down."""
         self._list.highlighted = max(0, min(self._at + by, len(self._order) - 1))
 
     def action_show_or_hide(self) -> None:
@@ -121,7 +120,6 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
 
     @on(OptionList.OptionSelected)
     def confirm(self) -> None:
-        """Take what is chosen."""
         choice = tuple(ColumnChoice(name, self._widths.get(name)) for name in self._shown)
         default = tuple(ColumnChoice(name) for name in self._default)
         columns = None if choice == default else choice

@@ -24,7 +24,6 @@ class ConfirmDialog(DeliberateDialog[bool]):
             yield from self.buttons(self._action)
 
     def on_descendant_focus(self) -> None:
-        """Say what Enter does there."""
         self.say_next_step(f"presses {self._action}")
 
     def action_cancel(self) -> None:

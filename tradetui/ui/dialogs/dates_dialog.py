@@ -44,7 +44,6 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         self._hints = {**_HINTS, FROM: _WHOLE_DAY_HINT} if whole_days else _HINTS
 
     def compose(self) -> ComposeResult:
-        """Three boxes, what is wrong with each, two buttons."""
         with self.framed(f"Dates of {self._heading}", "Tab next · Enter shows · empty: all · Esc back"):
             for name in DATE_FIELDS:
                 with Horizontal(classes="field"):
@@ -60,7 +59,6 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is typed, by field."""
         return {name: self.query_one(f"#field-{name}", Input).value for name in DATE_FIELDS}
 
     def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:
@@ -79,11 +77,9 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         self.show_result(acceptable=not problems, about=[about])
 
     def accept(self) -> None:
-        """Return the filter, once nothing is wrong."""
         chosen, problems = self._read()
         if not problems:
             self.dismiss(True if chosen is None else chosen)
 
     def action_cancel(self) -> None:
-        """Leave what was shown."""
         self.dismiss(False)

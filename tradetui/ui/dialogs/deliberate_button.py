@@ -34,7 +34,6 @@ class DeliberateButton(Button):
     _painted_at: float | None = None
 
     def on_focus(self) -> None:
-        """Note when the focus is on the screen."""
         self._painted_at = None
         self.call_after_refresh(self._note_painted)
 

@@ -52,7 +52,6 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         yield Static("", id="reason", classes="reason", markup=False)
 
     def give_reason(self, reason: str | Content) -> None:
-        """Write this under the buttons."""
         content = reason if isinstance(reason, Content) else sanitized(reason)
         if self.reason_line.content != content:
             self.reason_line.update(content)

@@ -50,11 +50,9 @@ class DimmedScreen(Visual):
         ]
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """The screen's width."""
         return self._screen.size.width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """The screen's height."""
         return self._screen.size.height
 
 
@@ -85,6 +83,5 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
         return box
 
     def render(self) -> Any:  # Textual draws a Visual too, but does not say so of a screen
-        """What lies behind, dimmed."""
         behind = super().render()
         return DimmedScreen(behind.screen, behind.color) if isinstance(behind, BackgroundScreen) else behind

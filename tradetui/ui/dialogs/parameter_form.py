@@ -72,7 +72,6 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         return focused.removeprefix(prefix) if focused.startswith(prefix) else ""
 
     def on_mount(self) -> None:
-        """Say what is needed from the start."""
         self.check()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:

@@ -146,7 +146,6 @@ def fitting_figures(figures: Sequence[Figure], width: int) -> list[Figure]:
 
 
 def _in_a_row(figures: Sequence[Figure]) -> list[Part]:
-    """The parts of figures with gaps between them."""
     parts: list[Part] = []
     for figure in figures:
         parts += [*([(" " * _GAP, "")] if parts else []), *figure.parts]

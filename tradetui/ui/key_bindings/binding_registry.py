@@ -61,7 +61,6 @@ class KeyRow(NamedTuple):
 
 
 def _panel(table: Table[object]) -> KeyBinding:
-    """The binding that goes to a panel."""
     action, tooltip = f"panel('{table.name}')", f"focus {table.subject}"
     return KeyBinding(table.name, table.key, action, table.label, tooltip, "Panels", SCREENS)
 
@@ -230,7 +229,6 @@ def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
 
 
 def bindings_named(*ids: str) -> list[KeyBinding]:
-    """The bindings of these ids, in this order."""
     return [BINDING_OF_ID[id_] for id_ in ids]
 
 

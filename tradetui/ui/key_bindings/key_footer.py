@@ -56,7 +56,6 @@ class Hints(Widget):
         return Content.assemble(*parts)
 
     def on_click(self, event: events.Click) -> None:
-        """Do what the hint under the pointer says."""
         end = self.styles.padding.left
         for hint in self._fitting():
             end += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP

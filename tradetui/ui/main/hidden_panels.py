@@ -122,7 +122,6 @@ class HiddenPanels(Widget):
         return Content("\n").join(lines)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the panel under the pointer."""
         lines = self._lines()
         line = lines[event.y] if event.y < len(lines) else []
         end = self.styles.padding.left

@@ -174,7 +174,6 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
 
 
 def _need(part: _Part, needs: Mapping[str, PanelNeed]) -> PanelNeed:
-    """What a part could use."""
     return needs.get(part, PanelNeed(LOWEST, NARROWEST)) if isinstance(part, str) else _together(part, needs)
 
 
@@ -185,7 +184,6 @@ def _together(split: _Split, needs: Mapping[str, PanelNeed]) -> PanelNeed:
 
 
 def _least(part: _Part) -> PanelNeed:
-    """What a part must have."""
     return _need(part, {})
 
 

@@ -70,12 +70,10 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     @property
     def title(self) -> str:
-        """What its rows are called."""
         return self.kind.title if self.other_view is None else self.other_view.title
 
     @property
     def other_view(self) -> OtherView | None:
-        """The other view where it is the one shown."""
         return self.kind.other_view if self.in_other_view else None
 
     def narrow(self, product: str | None, dates: DateFilter | None, cell_format: CellFormat) -> None:
@@ -167,7 +165,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table.sort_by(None)
 
     def say_failure(self, why: str) -> None:
-        """The desk could not be opened."""
         self.add_class("-empty")
         self._say(why)
 

@@ -38,7 +38,6 @@ class PanelArea(Widget):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The panels that are on the screen."""
         return self._placing.placed.shown
 
     def rearrange(self, terminal: Size, focused: str) -> list[str]:
@@ -65,7 +64,6 @@ class PanelArea(Widget):
 
     @property
     def layout(self) -> Layout:
-        """Ours."""
         return self._placing
 
 

@@ -25,7 +25,6 @@ class PanelPainter:
         self.fresh.add(name)
 
     def rows_of(self, desk: Desk, name: str) -> Snapshot[FeedRow]:
-        """What a panel shows, in the view that it is in."""
         return desk.panel_rows(name, other_view=self._panels[name].in_other_view)
 
     def paint_fresh(self, desk: Desk) -> None:

@@ -28,7 +28,6 @@ class StartScreen(Screen[None]):
         self._went_on = False
 
     def compose(self) -> ComposeResult:
-        """Header and bottom line."""
         self.set_class(has_two_lines(self.app.size.height), "-narrow")
         profile = self._settings.profiles[self._settings.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)

@@ -17,7 +17,6 @@ class VanishedPosition:
         self._position: Position | None = None
 
     def note_key(self, *, in_burst: bool) -> None:
-        """A key was pressed."""
         if self._table.cursor.vanished is not None or not in_burst:
             self._position, self._table.cursor.vanished = self._table.cursor.vanished, None
 

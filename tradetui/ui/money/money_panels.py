@@ -62,7 +62,6 @@ class MoneyPanels(Container):
         self.table.sort_by("net", reverse=True)
 
     def compose(self) -> ComposeResult:
-        """The figures and the chart above, the groups and the calendar below."""
         with Container(id="money-upper"):
             with AsideFrame(id="money-result", classes="panel"):
                 yield ResultPanel()
@@ -79,7 +78,6 @@ class MoneyPanels(Container):
     # What they show
 
     def show(self, cell_format: CellFormat) -> None:
-        """Show what was read last."""
         results = self._reading.results
         if results is not None:
             self._generation += 1
@@ -131,7 +129,6 @@ class MoneyPanels(Container):
 
     @property
     def following_grouping(self) -> Grouping:
-        """The one that comes after the one in use."""
         return GROUPINGS[(GROUPINGS.index(self.grouping) + 1) % len(GROUPINGS)]
 
     @property
@@ -146,7 +143,6 @@ class MoneyPanels(Container):
         self._by_day = by_day
 
     def show_chart(self, cell_format: CellFormat) -> None:
-        """Show the chart of what was read last."""
         box, results = self.query_one("#money-chart", AsideFrame), self._reading.results
         if results is None:
             self._chart_panel.show(None, "reading …")
@@ -216,12 +212,10 @@ class MoneyPanels(Container):
 
     @property
     def hides_some(self) -> bool:
-        """Whether some panels are a key away."""
         return not all(box.display for box in self._boxes.values())
 
     @property
     def focused_widget(self) -> ResultPanel | ChartPanel | CalendarPanel | RecordTable[ResultLine]:
-        """What the keys move in."""
         if self.focused_panel is MoneyPanel.RESULT:
             return self.result_panel
         if self.focused_panel is MoneyPanel.CHART:
@@ -230,7 +224,6 @@ class MoneyPanels(Container):
 
     @property
     def following_panel(self) -> MoneyPanel:
-        """The panel that comes after the focused one."""
         return self.panel_after(1)
 
     def panel_after(self, by: int) -> MoneyPanel:

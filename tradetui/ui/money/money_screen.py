@@ -79,7 +79,6 @@ class MoneyScreen(TableScreen):
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
-        """The header, the period, the four panels, what the wallet did, and the keys."""
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
@@ -89,7 +88,6 @@ class MoneyScreen(TableScreen):
         yield Hints()
 
     def on_mount(self) -> None:
-        """Read, and go on looking."""
         self.show_zone()
         self._arrange()
         self.set_interval(_TICK_S, self._tick)
@@ -97,7 +95,6 @@ class MoneyScreen(TableScreen):
         self._read_anew()
 
     def on_resize(self) -> None:
-        """Arrange anew, live."""
         self._arrange()
 
     # What is shown
@@ -118,7 +115,6 @@ class MoneyScreen(TableScreen):
 
     @property
     def export_name(self) -> str:
-        """How the proposed name of a file of the rows begins."""
         return f"results-by-{self._panels.grouping}"
 
     def desk_changed(self) -> None:
@@ -133,7 +129,6 @@ class MoneyScreen(TableScreen):
             self.refresh_states()
 
     def refresh_states(self) -> None:
-        """Bring titles, sentences and keys up to date."""
         reading = self._reading
         first_known = reading.results.days[0].day if reading.results is not None and reading.results.days else None
         self._bar.show(
@@ -215,7 +210,6 @@ class MoneyScreen(TableScreen):
         self.refresh_states()
 
     def action_next_panel(self, by: int) -> None:
-        """The next panel or the one before."""
         self._go_to(self._panels.panel_after(by))
 
     def action_zoom(self) -> None:
@@ -227,7 +221,6 @@ class MoneyScreen(TableScreen):
     # What the keys do
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         on_row = {
             MoneyPanel.RESULT: self._panels.result_panel.cursor_row is not None,
             MoneyPanel.CHART: False,
@@ -245,16 +238,13 @@ class MoneyScreen(TableScreen):
         }
 
     def action_table(self, name: str) -> None:
-        """Move the cursor of the panel that has the focus."""
         getattr(self._panels.focused_widget, f"action_{name}")()
 
     def action_detail(self) -> None:
-        """Open what is under the cursor."""
         if self.able("rows"):
             self._panels.focused_widget.action_select()
 
     def action_copy_cell(self) -> None:
-        """Copy the figure or cell under the cursor."""
         row = self._panels.result_panel.cursor_row
         if self._panels.focused_panel is not MoneyPanel.RESULT or row is None:
             super().action_copy_cell()
@@ -262,7 +252,6 @@ class MoneyScreen(TableScreen):
             self.trade_app.copy(row.exact, row.name.strip())
 
     def action_copy_row(self) -> None:
-        """Copy the line or row under the cursor."""
         row = self._panels.result_panel.cursor_row
         if self._panels.focused_panel is not MoneyPanel.RESULT or row is None:
             super().action_copy_row()
@@ -305,7 +294,6 @@ class MoneyScreen(TableScreen):
         self.refresh_states()
 
     def action_month(self, by: int) -> None:
-        """The calendar's next month, or the one before."""
         self._panels.calendar.go_to_month(by)
 
     @on(CalendarPanel.MonthChanged)
@@ -314,7 +302,6 @@ class MoneyScreen(TableScreen):
         self._read_anew()
 
     def action_trips(self) -> None:
-        """The round trips that ended in the period."""
         if self.able("trips"):
             self.post_message(OpenTrips(self._reading.period, self._reading.symbols or None))
 
@@ -362,7 +349,6 @@ class MoneyScreen(TableScreen):
     def _open_fills(
         self, period: Period, symbols: tuple[str, ...], figures: ResultFigures | None, coin: str = USDT
     ) -> None:
-        """The fills that figures are of, and the funding that no fill shows."""
         dates = DateFilter(period.since, period.until, symbols, whole_symbols=True)
         beyond_rows = money_sentences.funding_beyond_fills(figures, coin, self.cell_format)
         self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
@@ -379,5 +365,4 @@ class MoneyScreen(TableScreen):
             self.dismiss()
 
     def action_leave(self) -> None:
-        """`q` closes what is in front."""
         self.dismiss()

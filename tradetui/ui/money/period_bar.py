@@ -50,7 +50,6 @@ class PeriodBar(Widget):
         return Content.assemble(left, " " * _GAP, (sentence, "$quiet")).truncate(self.content_size.width, ellipsis=True)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the period under the pointer."""
         end = self.styles.padding.left + len(_NAME) + 3
         for choice in PeriodChoice:
             end += len(choice) + 3

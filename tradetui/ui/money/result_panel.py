@@ -41,7 +41,6 @@ class ResultPanel(Widget, can_focus=True):
 
     @property
     def cursor_row(self) -> FigureLine | None:
-        """The line under the cursor."""
         return self._rows[self._cursor] if self._rows else None
 
     @property
@@ -49,7 +48,6 @@ class ResultPanel(Widget, can_focus=True):
         return max(0, min(self._cursor - self.size.height // 2, len(self._rows) - self.size.height))
 
     def render(self) -> Content:
-        """The lines that are in sight."""
         shown = self._rows[self._top : self._top + self.size.height]
         figure_width = max(_FIGURE, *(len(row.figure) for row in self._rows)) if self._rows else _FIGURE
         lines = []
@@ -82,11 +80,9 @@ class ResultPanel(Widget, can_focus=True):
         self.refresh()
 
     def action_cursor_up(self) -> None:
-        """One figure up."""
         self._move_to(self._cursor - 1)
 
     def action_cursor_down(self) -> None:
-        """One figure down."""
         self._move_to(self._cursor + 1)
 
     def action_cursor_left(self) -> None:
@@ -96,11 +92,9 @@ class ResultPanel(Widget, can_focus=True):
         """There is one column."""
 
     def action_page_up(self) -> None:
-        """A panel's height up."""
         self._move_to(self._cursor - self.size.height)
 
     def action_page_down(self) -> None:
-        """A panel's height down."""
         self._move_to(self._cursor + self.size.height)
 
     def action_first(self) -> None:

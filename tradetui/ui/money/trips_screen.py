@@ -51,7 +51,6 @@ class TripsScreen(RecordsScreen[TripLine]):
         self._has_more = False
 
     def on_mount(self) -> None:
-        """Read them."""
         self.show_zone()
         self.refresh_states()
         self._read()
@@ -79,7 +78,6 @@ class TripsScreen(RecordsScreen[TripLine]):
         return "Round trips"
 
     def refresh_states(self) -> None:
-        """Bring the title, the sentence where there is no row, and the keys up to date."""
         period = self._period
         first, last = period.first_day, day_in_words(period.last_day, None)
         days = (
@@ -94,11 +92,9 @@ class TripsScreen(RecordsScreen[TripLine]):
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         return {**super().possible(), "rows": self._table.cursor.row_id is not None}
 
     def action_detail(self) -> None:
-        """Open the fills of the trip under the cursor."""
         if self.able("rows"):
             self._table.action_select()
 

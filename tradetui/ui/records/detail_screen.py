@@ -54,12 +54,10 @@ class DetailScreen(DimmingScreen[None]):
         self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
-        """A bordered table."""
         with Vertical():
             yield self.table
 
     def on_mount(self) -> None:
-        """Show the row as it was chosen."""
         self._entitle()
         self._frame.border_subtitle = sanitized(
             " · ".join(f"{trading_app(self).key_named(id_)} {deed}" for id_, deed in _DEEDS)
@@ -96,11 +94,9 @@ class DetailScreen(DimmingScreen[None]):
         self.table.set_source(MemoryRows(fields, [field.name for field in fields], self._generation))
 
     def action_table(self, name: str) -> None:
-        """Move the cursor."""
         getattr(self.table, f"action_{name}")()
 
     def action_copy_cell(self) -> None:
-        """Copy the value under the cursor."""
         field = self.table.cursor.record
         trading_app(self).copy(self.table.cell_text(), field.name if field is not None else "")
 
@@ -117,9 +113,7 @@ class DetailScreen(DimmingScreen[None]):
         self.dismiss()
 
     def action_leave(self) -> None:
-        """`q` closes what is in front."""
         self.dismiss()
 
     def action_help(self) -> None:
-        """Every key and what it does."""
         trading_app(self).action_help()

@@ -62,7 +62,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._painting = False
 
     def on_mount(self) -> None:
-        """Count, and read what is in sight."""
         self.show_zone()
         if (choice := self.trade_app.preferences.tables.get(self._kind.name)) is not None:
             show_choice(self._table, self._kind, choice)
@@ -70,7 +69,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._open_rows(self._dates)
 
     def on_unmount(self) -> None:
-        """Nobody looks any more."""
         if self._rows is not None:
             self._rows.close()
 
@@ -83,7 +81,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self.action_poll_now()
 
     def action_dates(self) -> None:
-        """Choose from when to when, and of which symbols, rows are shown."""
         self.ask_for_dates(self._dates, self._open_rows)
 
     def action_poll_now(self) -> None:
@@ -163,7 +160,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return self._kind.name
 
     def refresh_states(self) -> None:
-        """Bring the title, the sums, the sentence where there is no row, and the hints up to date."""
         self._sum_anew()
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
@@ -174,7 +170,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def nothing(self) -> str:
-        """What it means that there is no row."""
         if self._table.pattern:
             key, panel = self.key_named("filter"), self.key_named(self._kind.name)
             limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word."

@@ -48,7 +48,6 @@ class FilterForm(ParameterForm[Query | None]):
         self._zone = zone
 
     def compose(self) -> ComposeResult:
-        """Name, box and problem of each field, what would be read, two buttons."""
         with self.framed(self._heading, "Tab next · Enter shows · Esc back"):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
@@ -80,11 +79,9 @@ class FilterForm(ParameterForm[Query | None]):
 
     @property
     def texts(self) -> dict[str, str]:
-        """What is typed, by field."""
         return {name: self.query_one(f"#field-{name}", Input).value for name in self._fields}
 
     def check(self) -> None:
-        """Say what is wrong with each box, and what would be read."""
         texts = self.texts
         result = self._check(texts)
         for name, field in self._fields.items():
@@ -106,7 +103,6 @@ class FilterForm(ParameterForm[Query | None]):
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 
     def accept(self) -> None:
-        """Return the query, once nothing is wrong."""
         query = self._check(self.texts).query
         if query is not None:
             self.dismiss(query)

@@ -68,7 +68,6 @@ class LookupScreen(TableScreen):
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
-        """Header, what was asked, the rows, how far the reading is, the totals, hints."""
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Static("", id="asked", markup=False)
@@ -116,7 +115,6 @@ class LookupScreen(TableScreen):
             self.lookup.stop()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange anew."""
         self._arrange()
         self.call_after_refresh(self._fill_screen)
 
@@ -129,7 +127,6 @@ class LookupScreen(TableScreen):
 
     @property
     def subject(self) -> str:
-        """The kind's title."""
         return self.kind.title if self._focused is self.rows_table else f"Totals of {self.kind.title.lower()}"
 
     @property
@@ -149,7 +146,6 @@ class LookupScreen(TableScreen):
         self._show_hints()
 
     def show_zone(self) -> None:
-        """Show times in the zone, and figures with the decimals that are known by now."""
         for table in (self.rows_table, self.totals_table):
             table.set_format(self.cell_format)
 
@@ -160,7 +156,6 @@ class LookupScreen(TableScreen):
         return replace(super().cell_format, precisions=seen)
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         lookup = self.lookup
         return {
             **super().possible(),
@@ -176,7 +171,6 @@ class LookupScreen(TableScreen):
     # Asking
 
     def action_query(self) -> None:
-        """Open the form of what to look up."""
         if self.desk is None:
             return
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
@@ -218,7 +212,6 @@ class LookupScreen(TableScreen):
             self._begin(again)
 
     def action_read_all(self) -> None:
-        """Read every older page."""
         if self.able("read_all") and self.lookup is not None:
             self.lookup.go_on(everything=True)
 
@@ -294,7 +287,6 @@ class LookupScreen(TableScreen):
         self._arrange()
 
     def refresh_states(self) -> None:
-        """Bring titles, counts, sentences and hints up to date."""
         lookup = self.lookup
         if lookup is not None:
             self.query_one("#asked", Static).update(sanitized(query_text(lookup.query, self.zone)))
@@ -320,7 +312,6 @@ class LookupScreen(TableScreen):
         return " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
 
     def _nothing(self, lookup: Lookup | None) -> str:
-        """Why there is no row."""
         if lookup is None:
             return f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
         if lookup.rows.count and self.rows_table.pattern:
@@ -359,14 +350,12 @@ class LookupScreen(TableScreen):
         self._arrange()
 
     def action_next_panel(self, by: int) -> None:
-        """From the rows to the totals and back."""
         there = self.totals_table if self._focused is self.rows_table else self.rows_table
         (there if self._totals_box.display else self.rows_table).focus()
 
     # Elsewhere
 
     async def action_panel(self, name: str) -> None:
-        """Go to a panel of the main screen."""
         await self.trade_app.open_panel(name)
 
     def action_lookup(self, table: str) -> None:
@@ -389,5 +378,4 @@ class LookupScreen(TableScreen):
             await self.trade_app.leave_lookup()
 
     async def action_leave(self) -> None:  # type: ignore[override]
-        """`q` closes what is in front."""
         await self.trade_app.leave_lookup()

@@ -10,7 +10,6 @@ class MachineZone(tzinfo):
     """This machine's own time, summer time included."""
 
     def fromutc(self, moment: datetime) -> datetime:
-        """The machine's time of a moment in UTC."""
         return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
@@ -22,7 +21,6 @@ class MachineZone(tzinfo):
         return None
 
     def tzname(self, moment: datetime | None) -> str:
-        """Its name on the screen."""
         return "local time"
 
 

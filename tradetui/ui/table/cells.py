@@ -144,7 +144,6 @@ class Cells(Generic[RowT]):
         return Drawn(None, tuple(texts), tuple(tones))
 
     def shows_all(self, totals: Mapping[str, tuple[str, Tone]]) -> bool:
-        """Whether every column that has a total is on the screen."""
         return totals.keys() <= {self.columns[column_index].id for column_index in self.layout.shown}
 
     def forget_gone(self, rows: RowSource[RowT]) -> None:

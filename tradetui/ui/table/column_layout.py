@@ -42,7 +42,6 @@ class ColumnLayout(NamedTuple):
 
     @property
     def beyond(self) -> tuple[int, ...]:
-        """The columns to the right of those that are shown."""
         return self.order[len(self.order) - self.hidden_after :]
 
     @property

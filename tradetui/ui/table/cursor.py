@@ -29,7 +29,6 @@ class TableCursor(Generic[RowT_co]):
         return self._rows.row(self.row_index) if self.row_index < self._rows.count else None
 
     def go_to(self, row_index: int) -> None:
-        """Stand on a row, or on the nearest there is."""
         self.is_placed = True
         self._stand_on(row_index)
 

@@ -135,11 +135,9 @@ class DeskScreen(Screen[None]):
             line.show_newest(self.desk, self.zone)
 
     def has_journal(self) -> bool:
-        """Whether there is a journal to look at."""
         return self.desk is not None and self.desk.intents is not None
 
     def can_create(self) -> bool:
-        """Whether this session may create anything."""
         return self.desk is not None and self.desk.may_create
 
     def lookup_reason(self, table: str) -> str | None:
@@ -147,7 +145,6 @@ class DeskScreen(Screen[None]):
         return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
 
     def action_help(self) -> None:
-        """Every key and what it does."""
         self.trade_app.action_help()
 
     def action_leave(self) -> None:
@@ -158,16 +155,13 @@ class DeskScreen(Screen[None]):
             self.post_message(OpenCreation())
 
     def action_lookup(self, table: str) -> None:
-        """Open the screen of one kind of record."""
         if self.able(table):
             self.post_message(OpenLookup(table))
 
     def action_screens(self) -> None:
-        """Ask what to open."""
         self.post_message(OpenScreenList())
 
     def action_journal(self) -> None:
-        """What was sent and what became of it."""
         if self.able("journal"):
             self.post_message(OpenJournal())
 
@@ -176,6 +170,5 @@ class DeskScreen(Screen[None]):
             self.post_message(OpenAlerts())
 
     def action_money(self) -> None:
-        """What the account brought in."""
         if self.able("money"):
             self.post_message(OpenMoney())

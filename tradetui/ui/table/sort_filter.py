@@ -61,7 +61,6 @@ class SortFilter(Generic[RowT]):
         return end < min(source.count, TEXTS_KEPT)
 
     def view_of(self, source: RowSource[RowT]) -> RowSource[RowT]:
-        """The rows to be shown."""
         if isinstance(source, SelfOrdering):
             return self._ordered_by_itself(source)
         if len(self._texts) > source.count + TEXTS_OF_ROWS_GONE:

@@ -48,7 +48,6 @@ class Footer(Generic[RowT]):
 
     @property
     def lines(self) -> int:
-        """Lines it takes where there is room."""
         return 2 * bool(self.totals) + bool(self.note)
 
     def parts(self, room: int) -> tuple[bool, bool, bool]:

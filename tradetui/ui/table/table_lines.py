@@ -111,7 +111,6 @@ class TableLines:
         return Strip([margin, *cells], _width_of(layout))
 
     def totals(self, drawn: Drawn, layout: ColumnLayout) -> Strip:
-        """The row of totals under the rows."""
         margin = Segment(" " * MARGIN, self.style(""))
         return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)], _width_of(layout))
 
@@ -169,7 +168,6 @@ class TableLines:
         return Style(color=color, bgcolor=background, bold=look.bold, underline=look.underline)
 
     def _color(self, name: str | None) -> RichColor | None:
-        """A colour of the theme; None for one that it does not have."""
         value = None if name is None else self._widget.app.theme_variables.get(name)
         return None if value is None else Color.parse(value).rich_color
 

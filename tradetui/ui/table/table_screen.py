@@ -63,7 +63,6 @@ class TableScreen(DeskScreen):
 
     @property
     def cell_format(self) -> CellFormat:
-        """How the cells of its tables are written now."""
         exact, today = self._settings.exact_figures, self.today
         if self.desk is None:
             return CellFormat(self.zone, exact=exact, today=today, summed_day=today)
@@ -76,7 +75,6 @@ class TableScreen(DeskScreen):
         return ""
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         on_row = self.table.cursor.row_id is not None
         return {
             **super().possible(),
@@ -91,7 +89,6 @@ class TableScreen(DeskScreen):
     # Keys as they are shown
 
     def keys_of(self, binding: KeyBinding) -> str:
-        """What stands for a binding in the bottom line."""
         return self.key_named(binding.id)
 
     @property
@@ -116,7 +113,6 @@ class TableScreen(DeskScreen):
     # Rows
 
     def action_table(self, name: str) -> None:
-        """Move the cursor."""
         getattr(self.table, f"action_{name}")()
 
     def action_focus_table(self) -> None:
@@ -124,7 +120,6 @@ class TableScreen(DeskScreen):
         self.table.focus()
 
     def action_detail(self) -> None:
-        """Every field of the row under the cursor."""
         if self.able("detail"):
             self.table.action_select()
 
@@ -146,7 +141,6 @@ class TableScreen(DeskScreen):
         self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort, keys, sort_by))
 
     def action_sort_reverse(self) -> None:
-        """Turn the order round."""
         sort = self.table.sort
         if self.able("sort_reverse") and sort is not None:
             self._sort_table(self.table, sort.column, reverse=not sort.reverse)
@@ -186,7 +180,6 @@ class TableScreen(DeskScreen):
         return TABLES.get(self.screen_name)
 
     def action_columns(self) -> None:
-        """Choose the columns of the table."""
         if not self.able("columns"):
             return
         table, kind = self.table, TABLES[self.screen_name]
@@ -211,22 +204,18 @@ class TableScreen(DeskScreen):
 
     @property
     def exported_rows(self) -> RowSource[object]:
-        """The rows that are written into a file."""
         return self.table.rows
 
     def action_export(self) -> None:
-        """Write the rows as shown into a file."""
         if self.able("export"):
             message = OpenExport(self.exported_rows, self.table.columns, self.export_name, self.subject.lower())
             self.post_message(message)
 
     def action_copy_cell(self) -> None:
-        """Copy the cell under the cursor."""
         if self.able("copy_cell"):
             self.trade_app.copy(self.table.cell_text(), self.table.cursor_column.title)
 
     def action_copy_row(self) -> None:
-        """Copy the row under the cursor."""
         if self.able("copy_row"):
             self.trade_app.copy(self.table.row_text(), "row")
 
@@ -281,5 +270,4 @@ class TableScreen(DeskScreen):
         notify(self.app, f"Times are in {zone_label(self.zone)}.", seconds=2)
 
     def show_zone(self) -> None:
-        """Show the times of every table in the zone."""
         self.table.set_format(self.cell_format)

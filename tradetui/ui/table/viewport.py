@@ -27,7 +27,6 @@ class Viewport(NamedTuple):
     room: int
 
     def shows(self, row_index: int) -> bool:
-        """Whether a row is in sight."""
         return self.top <= row_index < self.top + self.room
 
     def nearest_top(self, row_index: int) -> int:

@@ -54,5 +54,4 @@ class AsciiFilter(LineFilter):
     """Applied to each line before it is written."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments with their texts in ASCII."""
         return [Segment(ascii_cells(text), style, control) for text, style, control in segments]

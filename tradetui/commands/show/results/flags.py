@@ -36,7 +36,6 @@ RESULTS: Final = (PNL, TRIPS, EQUITY)
 
 
 def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> None:
-    """Add them to what can be shown."""
     pnl = whats.add_parser(PNL, help="results: gross, fees and net of a period", description=_PNL_HELP)
     by = "what to sum by (default total); days, weeks (from Monday) and months are those of the profile's time zone"
     pnl.add_argument("--by", choices=tuple(map(str, Grouping)), default=Grouping.TOTAL, type=str.lower, help=by)

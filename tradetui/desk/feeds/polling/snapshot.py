@@ -77,7 +77,6 @@ class Snapshot(Generic[FeedRowT_co]):
 
     @property
     def count(self) -> int:
-        """Rows there are."""
         return len(self.rows)
 
     def row(self, index: int) -> FeedRowT_co:
@@ -119,5 +118,4 @@ class Snapshot(Generic[FeedRowT_co]):
 
 
 def indexed(keys: tuple[str, ...]) -> dict[str, int]:
-    """Where each key stands."""
     return {key: index for index, key in enumerate(keys)}

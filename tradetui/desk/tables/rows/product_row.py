@@ -40,7 +40,6 @@ class ProductRow(Generic[RecordT_co]):
 
     @property
     def received(self) -> Mapping[str, object]:
-        """The record as it was received."""
         return self.record.received
 
     @property
@@ -108,5 +107,4 @@ def id_order(id_: str) -> str:
 
 
 def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
-    """The rows, newest first."""
     return sorted(rows, key=_time_order, reverse=True)

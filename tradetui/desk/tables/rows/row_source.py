@@ -99,18 +99,15 @@ class MemoryRows(Generic[RowT_co]):
 
     @property
     def count(self) -> int:
-        """Rows there are."""
         return len(self._rows)
 
     def row(self, index: int) -> RowT_co:
         return self._rows[index]
 
     def key(self, index: int) -> str | None:
-        """The key of the row at a place."""
         return self._keys[index]
 
     def index_of(self, key: str) -> int | None:
-        """The place of the row of a key."""
         if self._places is None:
             self._places = {row_key: index for index, row_key in enumerate(self._keys)}
         return self._places.get(key)

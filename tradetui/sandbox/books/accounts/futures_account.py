@@ -43,7 +43,6 @@ class Holding:
         return amount / price if self.spec.inverse else amount
 
     def margin(self) -> Decimal:
-        """Margin it ties up, in the margin coin."""
         if self.spec.inverse:
             return self.size / self.leverage
         return self.size * self.entry / self.leverage

@@ -19,11 +19,9 @@ class MarketMoment(NamedTuple):
     now_ms: int
 
     def last(self, spec: ContractSpec) -> Decimal:
-        """The last price of a contract."""
         return self.market.last(spec.symbol)
 
     def marks(self) -> dict[str, Decimal]:
-        """The mark price of every symbol."""
         return {symbol: self.market.mark(symbol) for symbol in CONTRACTS}
 
 

@@ -106,7 +106,6 @@ class HelpDialog(DimmingScreen[None]):
             self.dismiss()
 
     def action_scroll(self, lines: int) -> None:
-        """Move by lines."""
         self._scroll.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:

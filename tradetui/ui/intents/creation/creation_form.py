@@ -129,7 +129,6 @@ class CreationForm(ParameterForm[None]):
             box.password = not box.password
 
     def accept(self) -> None:
-        """Show the review of what would be sent, once nothing is wrong or missing."""
         request = check_form(self._kind, self._texts()).request
         if request is not None:
             self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)

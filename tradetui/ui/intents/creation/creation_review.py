@@ -123,7 +123,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
             self.dismiss(None)
 
     def confirm(self) -> None:
-        """Send it, once."""
         if not self._armed or self._sending:
             return
         self._sending = True

@@ -74,7 +74,6 @@ class IssuedKeys(Vertical):
 
     @property
     def entry(self) -> StoredKey | None:
-        """The key under the cursor."""
         at = self._key_list.highlighted
         return self._entries[at] if at is not None and at < len(self._entries) else None
 
@@ -122,7 +121,6 @@ class IssuedKeys(Vertical):
         return Content.assemble((f"{label:<{LABEL}}", "$quiet"), (scrub(text), style))
 
     def action_cursor(self, by: int) -> None:
-        """Up or down."""
         self._key_list.highlighted = max(0, min((self._key_list.highlighted or 0) + by, len(self._entries) - 1))
 
     async def _secrets(self) -> Secrets | None:
@@ -182,7 +180,6 @@ class IssuedKeysScreen(IssuedKeysDialog):
             yield Static(sanitized("reading …"), id="said", markup=False)
 
     async def on_mount(self) -> None:
-        """Read the key store."""
         message_line = self.query_one("#said", Static)
         try:
             entries = await self._keys.entries()

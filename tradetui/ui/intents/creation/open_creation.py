@@ -17,7 +17,6 @@ from tradetui.ui.safe_text import notify
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
-    """Open one of the choices, or ask which."""
     if name is not None:
         _open_named(app, creation, name)
         return
@@ -31,7 +30,6 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
 
 
 def _open_named(app: App[Any], creation: Creation, name: str) -> None:
-    """Open one of the choices."""
     if name == ISSUED_KEYS:
         app.push_screen(IssuedKeysScreen(creation.keys))
         return

@@ -42,7 +42,6 @@ class JournalScreen(RecordsScreen[Intent]):
         self._trouble = ""
 
     def on_mount(self) -> None:
-        """Read, and go on looking."""
         self.query_one(RecordsFrame).entitle(sanitized("Journal"))
         self.show_zone()
         self.set_interval(LOOK_S, self._look)
@@ -69,7 +68,6 @@ class JournalScreen(RecordsScreen[Intent]):
         return "Journal"
 
     def refresh_states(self) -> None:
-        """Bring the title, the sentence of an empty journal and the hints up to date."""
         shown, count = self._table.shown, len(self._intents)
         narrowed = f" {shown}/{count}" if shown != count else f" {count}"
         nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
@@ -78,7 +76,6 @@ class JournalScreen(RecordsScreen[Intent]):
         self.show_hints(hints, zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         intent = self._table.cursor.record
         releasable = intent is not None and intent.state in RELEASABLE
         return {**super().possible(), "columns": False, "release": releasable}

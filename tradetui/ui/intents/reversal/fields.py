@@ -67,7 +67,6 @@ class FieldRow(Horizontal):
         self._hint.update(sanitized(hint))
 
     def show(self, shown: bool) -> None:
-        """Show or hide the row with its box."""
         self.display = self.box.display = shown
 
 
@@ -93,7 +92,6 @@ class Fields(Vertical):
 
     @property
     def must_type(self) -> bool:
-        """Whether a word is asked for."""
         return bool(self._why_typed)
 
     @property

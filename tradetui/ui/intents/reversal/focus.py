@@ -90,7 +90,6 @@ class DialogFocus:
             self._screen.set_focus(self._cancel)
 
     def come_back_to_field(self) -> None:
-        """Go back to the field that was left."""
         if isinstance(self._before, Input):
             field, self._before = self._before, None
             if field.focusable:

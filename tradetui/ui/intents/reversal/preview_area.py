@@ -83,7 +83,6 @@ class PreviewArea(VerticalScroll):
         return ()
 
     def scroll_lines(self, lines: int) -> None:
-        """Scroll by so many lines."""
         self.scroll_relative(y=lines, animate=False)
 
     def scroll_pages(self, pages: int) -> None:

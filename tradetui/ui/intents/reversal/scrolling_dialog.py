@@ -32,11 +32,9 @@ class ScrollingDialog(LockingDialog[None]):
         """Whether there is a request to fold out."""
 
     def action_scroll_by(self, lines: int) -> None:
-        """Scroll what does not fit."""
         self._area.scroll_lines(lines)
 
     def action_scroll_pages(self, pages: int) -> None:
-        """Scroll by what is shown at once, less a line."""
         self._area.scroll_pages(pages)
 
     def action_fold_request(self) -> None:

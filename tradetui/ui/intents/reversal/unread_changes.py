@@ -43,7 +43,6 @@ class Unread:
         return changes(self.looked_at, preview)
 
     def lines(self, preview: Preview | None) -> Content:
-        """All of it, a line each."""
         return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $error")
 
     def _lines(self, preview: Preview | None) -> Iterator[str]:

@@ -66,7 +66,6 @@ class CalendarPanel(Widget, can_focus=True):
         self.refresh()
 
     def render(self) -> Content:
-        """Weekdays, weeks, and the sentences that fit."""
         cell, width = cell_width(self.size.width), self.size.width
         head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + (f"{'week':>{cell}}" if has_week_sums(width) else "")
         lines = [Content.styled(head, "bold $quiet")]
@@ -105,27 +104,21 @@ class CalendarPanel(Widget, can_focus=True):
             self.go_to(self.day + timedelta(days=days))
 
     def action_cursor_up(self) -> None:
-        """A week back."""
         self._move(-DAYS)
 
     def action_cursor_down(self) -> None:
-        """A week on."""
         self._move(DAYS)
 
     def action_cursor_left(self) -> None:
-        """The day before."""
         self._move(-1)
 
     def action_cursor_right(self) -> None:
-        """The day after."""
         self._move(1)
 
     def action_page_up(self) -> None:
-        """The month before."""
         self.go_to_month(-1)
 
     def action_page_down(self) -> None:
-        """The month after."""
         self.go_to_month(1)
 
     def action_first(self) -> None:
@@ -135,7 +128,6 @@ class CalendarPanel(Widget, can_focus=True):
         self.go_to(month_of(self.day, 1) - timedelta(days=1))
 
     def action_select(self) -> None:
-        """Open the day."""
         self.post_message(self.Opened(self.day))
 
     def go_to_month(self, by: int) -> None:

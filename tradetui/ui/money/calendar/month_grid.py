@@ -55,7 +55,6 @@ class MonthGrid:
 
     @property
     def whole(self) -> DayNet | None:
-        """The sum of the month."""
         return self.week_net(self.nets)
 
     @property

@@ -48,7 +48,6 @@ class AmountAxis:
 
     @property
     def label_width(self) -> int:
-        """Cells of the longest label."""
         return max(len(tick.label) for tick in self.ticks)
 
 

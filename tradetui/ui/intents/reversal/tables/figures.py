@@ -32,7 +32,6 @@ class Figures:
         return number(price, signed=signed, places=self.price_places)
 
     def money(self, amount: Decimal | None, *, signed: bool = False) -> str:
-        """An amount of the margin coin."""
         places = MONEY_PLACES if is_dollar(self.margin_coin) else _PLACES_OF_COINS
         return number(amount, signed=signed, places=places)
 

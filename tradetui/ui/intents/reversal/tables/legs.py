@@ -36,7 +36,6 @@ class _HeldRow:
 
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
-    """The preview's table."""
     figures = figures_of(preview)
     header = TableRow("", ("now", "change", "afterwards", "entry", _value_title(preview)))
     rows = [header, *(_row(held, preview, figures) for held in _held_rows(preview, plan, figures, marks))]

@@ -55,7 +55,6 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
 
 
 def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Content]:
-    """The request exactly as sent."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
         return
