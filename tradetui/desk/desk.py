@@ -218,15 +218,16 @@ class Desk:
         self.storage.start()
 
     async def stop(self) -> None:
-        """End polling, close archive and client."""
+        """End polling, close archive and client; what an end makes known is still delivered."""
         await self.scheduler.stop()
         await self.lookups.stop()
+        await self.storage.stop_opening()
+        if self._trading is not None:
+            await self._trading.stop()
         await self.alerts.stop()
         if self._today is not None:
             await self._today.stop()
         await self.storage.stop()
-        if self._trading is not None:
-            await self._trading.stop()
         self._disk.close()
         await self.client.aclose()
 

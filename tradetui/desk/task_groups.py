@@ -39,9 +39,13 @@ class BackgroundTasks:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._stopped = False
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin one; after a stop it is cancelled before its first step."""
         task = asyncio.create_task(work)
+        if self._stopped:
+            task.cancel()
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task
@@ -51,10 +55,13 @@ class BackgroundTasks:
         if not task.cancelled() and (problem := task.exception()) is not None:
             _log.debug("a piece of work ended with %s", type(problem).__name__)
 
-    async def stop(self) -> None:
-        """Cancel all of them, and wait for their end as long as a stop may take."""
+    async def stop(self, grace_s: float = 0.0) -> None:
+        """Begin nothing more, leave what runs so many seconds, then cancel it and wait for its end."""
+        self._stopped = True
         try:
             async with asyncio.timeout(STOPPING_S):
+                if grace_s and self._tasks:
+                    await asyncio.wait(tuple(self._tasks), timeout=grace_s)
                 while tasks := tuple(self._tasks):
                     for task in tasks:
                         task.cancel()

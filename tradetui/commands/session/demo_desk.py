@@ -70,9 +70,9 @@ def open_demo_desk(
         data_dir=data_dir,
         read_only=read_only,
     )
-    disk = disk or ThreadDisk()
     trading = None
     if isinstance(client, TradingClient):
-        intents = Intents(None, disk, clock, key.uid, new_ids(random), start_locked=settings.start_locked)
-        trading = trading_session(client, settings, clock, intents, disk, lambda: (None, make_profile))
-    return Desk(client, settings, clock, random, trading, disk=disk)
+        journal_disk = disk or ThreadDisk()
+        intents = Intents(None, journal_disk, clock, key.uid, new_ids(random), start_locked=settings.start_locked)
+        trading = trading_session(client, settings, clock, intents, journal_disk, lambda: (None, make_profile))
+    return Desk(client, settings, clock, random, trading, disk=disk or ThreadDisk())

@@ -93,11 +93,15 @@ class AccountStorage:
     def start(self) -> None:
         self._task = asyncio.create_task(self._run(), name="account storage")
 
-    async def stop(self) -> None:
-        """End, and close the archive."""
+    async def stop_opening(self) -> None:
+        """Open nothing more; an archive that is open stays so."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+
+    async def stop(self) -> None:
+        """End, and close the archive."""
+        await self.stop_opening()
         if self.archive is not None:
             await self._disk.run(self.archive.close)
             self.archive = None

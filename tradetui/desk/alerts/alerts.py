@@ -67,6 +67,7 @@ class Alerts:
         self._triggers_read_s = -TRIGGERS_AGAIN_S
         self._listeners: list[Callable[[Alert], None]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
         self._waiting_symbols: set[str] = set()
         self._marks: Mapping[str, Decimal] = {}
 
@@ -97,7 +98,8 @@ class Alerts:
         await self.delivery.come_first()
 
     async def stop(self) -> None:
-        """End; what this session claimed and has not done is left to others."""
+        """Deliver what was begun; what this session has not done within three seconds is left to others."""
+        self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
         await self.delivery.stop()
@@ -174,7 +176,7 @@ class Alerts:
             self._timer.cancel()
             self._timer = None
         due_s = self._detector.next_due_s
-        if due_s is not None:
+        if due_s is not None and not self._stopped:
             delay = max(0.0, due_s - self._clock.monotonic())
             self._timer = asyncio.get_running_loop().call_later(delay, self._publish_due)
 

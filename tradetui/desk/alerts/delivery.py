@@ -73,8 +73,8 @@ class AlertDelivery:
             await self._disk.run(self._alert_log.typed, Moment.now(self._clock))
 
     async def stop(self) -> None:
-        """End; what this session claimed and has not done is left to others."""
-        await self._tasks.stop()
+        """Deliver what was begun, for as long as others may need to; what is not done then is left to them."""
+        await self._tasks.stop(grace_s=OTHERS_WAIT_S + 1)
         alert_log, self._alert_log = self._alert_log, None
         if alert_log is not None:
             try:

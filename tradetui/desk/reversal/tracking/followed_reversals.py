@@ -92,7 +92,8 @@ class FollowedReversals:
         if (tracking := self._trackings.get(sent.intent)) is not None:
             return tracking
         tracking = self._trackings[sent.intent] = Tracking(sent, self._publish, self._clock)
-        tracking.task = self._tasks.begin(self._track_to_the_end(tracking))
+        tracking.task = self._tasks.begin(self._tracker.track(sent, tracking.publish))
+        tracking.task.add_done_callback(lambda _: self._ended(tracking))  # also of a task that never took a step
         return tracking
 
     def end_what_stands_still(self, seconds: float) -> None:
@@ -108,9 +109,6 @@ class FollowedReversals:
             except Exception:
                 _log.exception("a listener failed at the progress of intent %s", sent.intent)
 
-    async def _track_to_the_end(self, tracking: Tracking) -> None:
-        try:
-            await self._tracker.track(tracking.sent, tracking.publish)
-        finally:
-            self._trackings.pop(tracking.sent.intent, None)
-            tracking.end()
+    def _ended(self, tracking: Tracking) -> None:
+        self._trackings.pop(tracking.sent.intent, None)
+        tracking.end()

@@ -269,6 +269,9 @@ class OutcomeTracker:
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
                 aftermath = await self._market_state.aftermath(sent.plan, held, seen.positions, classification.fills)
+        except asyncio.CancelledError:
+            publish(progress)  # the journal has the end already: nobody would say it any more
+            raise
         except Exception as problem:
             aftermath = Aftermath(
                 actuals=reversal_actuals(sent.plan, classification.fills, seen.positions, None, None),
