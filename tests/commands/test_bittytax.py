@@ -24,6 +24,7 @@ from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.trading.results.booking import booked_fill
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.spot import SpotBill, SpotFill
@@ -86,8 +87,17 @@ def brief(row: TaxRow) -> tuple[str, Decimal | None, str, Decimal | None, str]:
     ],
 )
 def test_a_futures_fill_is_its_profit_and_its_fees(changed: dict[str, Any], expected: list[Any]) -> None:
-    events = list(futures_fill_events(ProductType.USDT_FUTURES, futures_fill(**changed)))
+    fill = futures_fill(**changed)
+    events = list(futures_fill_events(fill, booked_fill(ProductType.USDT_FUTURES, fill, 0)))
     assert [brief(event) for event in events] == expected
+
+
+def test_fills_without_fee_or_profit_are_said() -> None:
+    futures = (futures_fill(), futures_fill(feeDetail=None), futures_fill(feeDetail=[{}]), futures_fill(profit=""))
+    rows = [ProductRow(ProductType.USDT_FUTURES, fill) for fill in futures]
+    _, writer = written(*rows, spot_fill(), spot_fill(feeDetail=""))
+    assert writer.incomplete == 4
+    assert writer.remarks() == ["the exchange gave no fee or no profit for 4 fills; enter it by hand."]
 
 
 def test_a_spot_fill_is_a_trade_with_its_fee() -> None:

@@ -28,6 +28,7 @@ from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
 from tradetui.profiles.load import Flags, load
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]
@@ -88,6 +89,29 @@ def test_every_day_is_what_the_fills_of_that_day_add_up_to(
         assert {next(iter(row)) for row in rows} == {"coin" if by == "total" else by}
         for name in ("gross", "funding", "net", "trades", "wins", "losses"):
             assert sum(Fraction(row[name]) for row in rows) == sum(Fraction(row[name]) for row in days)
+
+
+def test_fills_without_their_fee_are_said_beside_what_they_are_part_of(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_fees(rows: list[Any]) -> list[Any]:
+        return [{**row, "feeDetail": None} if row["symbol"] == "ETHUSDT" else row for row in rows]
+
+    monkeypatch.setattr(FuturesFill, "with_distinct_ids", without_fees)
+    point()
+    for row in shown(capsys, "pnl", "--by", "symbol"):
+        assert row["complete"] is (row["symbol"] != "ETHUSDT")
+    for row in shown(capsys, "trips"):
+        assert row["complete"] is (row["symbol"] != "ETHUSDT")
+        assert row["complete"] or Fraction(row["fees"]) == 0
+    assert main(["show", "pnl"]) == DONE
+    printed_errors = capsys.readouterr().err
+    assert (
+        "the exchange gave no fee or no profit for" in printed_errors
+        and "rows with complete false lack it" in printed_errors
+    )
+    assert main(["show", "fills", "--format", "bittytax", "--symbol", "ETHUSDT"]) == ATTENTION
+    assert "enter it by hand" in capsys.readouterr().err
 
 
 def utc_day(at_ms: int) -> str:

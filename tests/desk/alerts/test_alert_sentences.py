@@ -29,7 +29,7 @@ CLOSE_SHORT = {"symbol": "SOLUSDT", "side": "sell", "tradeSide": "close", "order
 def closing(number: int, size: str, price: str, profit: str, fee: str, at_ms: int = NOW_MS) -> FuturesFill:
     fees = [{"feeCoin": "USDT", "totalFee": fee}]
     row = CLOSE_SHORT | {"baseVolume": size, "price": price, "profit": profit}
-    return fill(number, at_ms, **row, feeDetail=fees)  # type: ignore[arg-type]
+    return fill(number, at_ms, **row, feeDetail=fees)
 
 
 TWO_FILLS = OrderFills(

@@ -8,6 +8,7 @@ from datetime import UTC, date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,14 +20,17 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
+from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, ended_trips, results
 from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, backup_path
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
+from tradetui.desk.results.period import Period, PeriodQuery
+from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
 from tradetui.storage.sqlite_file import connect_existing, open_file
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
-from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip
+from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip, trip_as_json, trip_from_json
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json
@@ -208,7 +212,7 @@ def test_a_fee_in_another_coin_is_a_row_of_its_own_and_a_deduction_is_paid_whate
         {"deduction": "yes", "feeCoin": "BGB", "totalDeductionFee": "0.25", "totalFee": "0.25"},
         {"deduction": "no", "feeCoin": "USDT", "totalDeductionFee": None, "totalFee": "0.01"},
     ]
-    archive.add(FuturesFill, [ProductRow(USDT, fill(1, feeDetail=fees))])  # type: ignore[arg-type]
+    archive.add(FuturesFill, [ProductRow(USDT, fill(1, feeDetail=fees))])
     settle(archive)
     rows = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS))
     assert [(row.coin, row.net) for row in rows] == [("BGB", Decimal("-0.25")), ("USDT", Decimal("0.01"))]
@@ -247,6 +251,58 @@ def test_a_gap_is_said_beside_the_periods_that_it_meets_alone() -> None:
     assert not newest.complete, "what came after the last read is not known"
     until = ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + 3 * day, START_MS + 4 * day - 1)
     assert all(row.complete for row in results(archive.connection, until))
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [{"feeDetail": None}, {"feeDetail": ""}, {"feeDetail": []}, {"feeDetail": [{"feeCoin": "USDT"}]}, {"profit": ""}],
+)
+def test_a_fill_without_its_fee_or_profit_leaves_its_periods_incomplete(left_out: dict[str, Any]) -> None:
+    archive, day = Archive(None), 86_400_000
+    rows = [ProductRow(USDT, fill(number, START_MS + number * day, tradeSide="close")) for number in range(3)]
+    lacking = ProductRow(USDT, fill(1, START_MS + day, tradeSide="close", **left_out))
+    archive.add(FuturesFill, [rows[0], lacking, rows[2]])
+    settle(archive)
+
+    def complete(query: ResultQuery) -> list[bool]:
+        return [row.complete for row in results(archive.connection, query)]
+
+    by_day = ResultQuery(Grouping.DAY, NOW_MS)
+    assert complete(by_day) == [True, False, True]
+    assert complete(ResultQuery(Grouping.SYMBOL, NOW_MS)) == [False]
+    assert complete(ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + day, START_MS + day)) == [False], "of the fill alone"
+    period = Period(None, date(2027, 1, 1), UTC)
+    shown = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, (USDT,)))
+    assert (shown.total.is_complete, shown.total.incomplete_fills) == (False, 1)
+    assert [line.figures.incomplete_fills for line in shown.days[:3]] == [0, 1, 0]
+    archive.add(FuturesFill, [rows[1]])  # it comes again, with everything
+    settle(archive)
+    assert complete(by_day) == [True, True, True]
+
+
+def test_a_trip_counts_its_fills_without_fee() -> None:
+    archive = Archive(None)
+    without = ProductRow(USDT, fill(1, START_MS + 60_000, side="buy", tradeSide="open", baseVolume="1", feeDetail=""))
+    archive.add(FuturesFill, [without, OPEN_AND_CLOSED[1]])
+    (trip,) = trips(archive)
+    assert (trip.incomplete_fills, trip.fees) == (1, Decimal("-0.06"))
+    assert trip_from_json(trip_as_json(trip)) == trip
+    assert trip_from_json(trip_as_json(trip)[:-1]).incomplete_fills == 0, "as older versions wrote it"
+
+
+def test_an_archive_with_a_fill_without_fee_is_booked_anew_by_the_version_that_marks_it(tmp_path: Path) -> None:
+    before = ARCHIVE_VERSIONS.index(INCOMPLETE_FILLS)
+    for name, left_out in (("whole", {}), ("lacking", {"feeDetail": ""})):
+        file = tmp_path / f"{name}.sqlite"
+        with closing(open_file(file, ARCHIVE_VERSIONS[:before])) as connection:
+            row = USDT, START_MS, dump_json(fill(1, START_MS, **left_out).received)
+            connection.execute("INSERT INTO record VALUES ('fill', ?, '1', ?, '1', 'BTCUSDT', ?)", row)
+            quarter = (START_MS // 900_000, USDT, "BTCUSDT", "long", "USDT", *"000000000000")
+            connection.execute(f"INSERT INTO ledger_quarter VALUES ({', '.join('?' * 17)})", quarter)
+            connection.execute("UPDATE ledger_mark SET booked_rowid = 1")
+        with closing(Archive(file)) as archive:
+            assert archive.fills_to_book == (1 if left_out else 0), "of any other nothing is booked again"
+            assert total(archive).complete is not bool(left_out)
 
 
 @pytest.mark.parametrize("length_ms", [1, 60_000, 899_999, 900_000, 5_000_000])

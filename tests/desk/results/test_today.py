@@ -108,6 +108,11 @@ def test_without_bills_what_the_wallets_moved_beyond_fills_is_taken_out() -> Non
     result = day.result(Decimal(3205), Decimal(15))
     assert [result.amount, result.realised, result.open_change] == [205, 200, 5]
     assert [result.moved_in, result.is_complete, result.known_until] == [2000, False, NOON - 20_000]
+    without = fill(2, MIDNIGHT + HOUR, tradeSide="close", feeDetail=None)
+    archive.add(FuturesFill, [ProductRow(USDT, without)])
+    assert opening(archive) is None, "its fee would be taken for money moved out"
+    archive.add(FuturesFill, [ProductRow(USDT, fill(2, MIDNIGHT + HOUR, tradeSide="close"))])
+    assert opening(archive) is not None
     archive.note_read(USDT, NOON - HOUR)
     assert opening(archive) is None, "the newest fills are not read: nobody knows what the wallets should be"
 

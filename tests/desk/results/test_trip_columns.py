@@ -50,5 +50,13 @@ def test_an_open_trip_counts_as_neither_won_nor_lost() -> None:
     assert trips_note([still_open], DEFAULT_FORMAT) == "1 open"
 
 
+def test_a_net_without_a_fee_is_marked_and_said() -> None:
+    line = trip_line("3", "0")
+    without = replace(line, row=line.row._replace(trip=replace(line.row.trip, incomplete_fills=1)))
+    assert net_text(without) == "+2.00?"
+    assert next(column for column in TRIP_COLUMNS if column.id == "start").value(without) == "fee not given"
+    assert trips_note([without], DEFAULT_FORMAT).endswith("net +2.00? USDT · ? fee or profit not given")
+
+
 def test_no_trips_have_no_note() -> None:
     assert trips_note([], DEFAULT_FORMAT) == ""

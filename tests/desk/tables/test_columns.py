@@ -177,7 +177,7 @@ def test_every_digit_is_shown_and_copied() -> None:
 
 def test_fees_of_two_coins_are_not_added_up() -> None:
     detail = [{"feeCoin": "USDT", "totalFee": "-0.1"}, {"feeCoin": "BGB", "totalFee": "-2"}]
-    row = ProductRow(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))  # type: ignore[arg-type]
+    row = ProductRow(ProductType.USDT_FUTURES, fill(1, feeDetail=detail))
     assert column("fills", "fee").value(row) is None
     assert column("fills", "fee").cell(row, DEFAULT_FORMAT)[0] == "-0.1000 USDT, -2.0000 BGB"
     assert column("fills", "feeCoin").cell(row, DEFAULT_FORMAT)[0] == "USDT, BGB"

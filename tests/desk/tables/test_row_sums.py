@@ -36,7 +36,7 @@ TODAY = CellFormat(today=date(2026, 11, 21), summed_day=date(2026, 11, 21))
 
 def filled(day: int, hour: int, product_type: ProductType = USDT, **fields: object) -> ProductRow[FuturesFill]:
     at = int(datetime(2026, 11, day, hour, tzinfo=UTC).timestamp() * 1000)
-    return ProductRow(product_type, fill(day * 100 + hour, at, **fields))  # type: ignore[arg-type]
+    return ProductRow(product_type, fill(day * 100 + hour, at, **fields))
 
 
 def resting(number: int, product_type: ProductType = USDT, **fields: str) -> ProductRow[PendingOrder]:

@@ -78,6 +78,11 @@ def test_a_gap_is_named_by_its_times() -> None:
     assert wallet_line(nothing).endswith(" · ? fills of the whole period are being read")
 
 
+def test_fills_without_fee_or_profit_are_counted() -> None:
+    total = replace(RESULTS.total, is_complete=False, incomplete_fills=2)
+    assert wallet_line(replace(RESULTS, total=total)).endswith("+1.12 · ? no fee or profit given for 2 fills")
+
+
 def test_without_bills_the_reason_is_told() -> None:
     without = replace(RESULTS, total=replace(RESULTS.total, funding=None), equity=EquityOfPeriod(), unexplained=None)
     assert wallet_line(without, "The exchange does not offer this") == (

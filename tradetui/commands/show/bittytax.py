@@ -15,18 +15,18 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.commands.process.console import Output
+from tradetui.commands.show.results.result_cells import without_fee_or_profit
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.coin_totals import coins_of, fee_coins_of
 from tradetui.trading.contract_math import ZERO, exact_digits
-from tradetui.trading.results.booking import booked_fill, fee_amount
+from tradetui.trading.results.booking import BookedFill, booked_fill, fee_amount
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.spot import SpotBill, SpotFill
-from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.unix_time import unix_ms
 
@@ -84,14 +84,14 @@ class BittyTaxWriter:
     """Takes records in any order and prints their events when it is closed.
 
     `unknown` counts records that could not be told to be events or none, by what they say; `in_fills` counts bills of
-    spot trades, which the fills tell with their prices.
+    spot trades, which the fills tell with their prices; `incomplete` counts fills that came without fee or profit.
     """
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._rows: list[TaxRow] = []
         self.unknown: Counter[str] = Counter()
-        self.in_fills = 0
+        self.in_fills = self.incomplete = 0
         self.oldest_ms: int | None = None
 
     def write(self, row: Record | ProductRow[Record]) -> None:
@@ -117,6 +117,8 @@ class BittyTaxWriter:
             remarks.append(
                 f"What these are for taxes is not known, so they are left out; enter them by hand: {listed}."
             )
+        if self.incomplete:
+            remarks.append(f"{without_fee_or_profit(self.incomplete)}; enter it by hand.")
         return remarks
 
     def _events_of(self, row: Record | ProductRow[Record]) -> Iterable[TaxRow]:
@@ -124,7 +126,9 @@ class BittyTaxWriter:
             record = row.record
             if isinstance(record, FuturesFill):
                 self._saw(record.c_time)
-                return futures_fill_events(row.product_type, record)
+                booked = booked_fill(row.product_type, record, 0)
+                self.incomplete += not booked.is_complete
+                return futures_fill_events(record, booked)
             if isinstance(record, FuturesBill):
                 return [_margin_fee(record.c_time, f"bill {record.bill_id} funding", record.amount, record.coin)]
         elif isinstance(row, SpotFill):
@@ -145,6 +149,7 @@ class BittyTaxWriter:
         if pair is None or side is None:
             self.unknown[f"fills of {fill.symbol}, side {fill.side}"] += 1
             return []
+        self.incomplete += not fill.fee_detail or any(fee_amount(fee) is None for fee in fill.fee_detail)
         return spot_fill_events(fill, *pair, buys=side is Side.BUY)
 
     def _spot_bill(self, bill: SpotBill) -> Iterable[TaxRow]:
@@ -166,9 +171,8 @@ class BittyTaxWriter:
         return [TaxRow(bill.c_time, note, type_, bought, bill.coin, fee=fee, fee_asset=fee_asset)]
 
 
-def futures_fill_events(product_type: ProductType, fill: FuturesFill) -> Iterator[TaxRow]:
+def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRow]:
     """The profit of a fill as gain or loss, and each of its fees."""
-    booked = booked_fill(product_type, fill, 0)
     note = f"fill {fill.trade_id} {fill.symbol}"
     profit = booked.profit or ZERO
     if profit > ZERO:
@@ -191,7 +195,7 @@ def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> It
     """The trade with what was paid for it; a fee that was received, or that is not the first, has a row of its own."""
     note = f"fill {fill.trade_id} {fill.symbol}"
     cost = fill.size * fill.price_avg if fill.amount is None else fill.amount
-    fees = [(fee.fee_coin or (base if buys else quote), fee_amount(fee)) for fee in fill.fee_detail]
+    fees = [(fee.fee_coin or (base if buys else quote), fee_amount(fee) or ZERO) for fee in fill.fee_detail]
     paid = next(((coin, -amount) for coin, amount in fees if amount < ZERO), None)
     bought, sold = ((fill.size, base), (cost, quote)) if buys else ((cost, quote), (fill.size, base))
     fee = (None, "") if paid is None else (paid[1], paid[0])

@@ -97,7 +97,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     _say_what_is_left_out(options, progress, requests)
     has_unknown = False
     if options.format == BITTYTAX:
-        has_unknown = bool(writer.unknown)
+        has_unknown = bool(writer.unknown or writer.incomplete)
         for remark in writer.remarks():
             say(f"tradetui: {remark}")
     return ATTENTION if progress.undecodable_rows or has_unknown else DONE

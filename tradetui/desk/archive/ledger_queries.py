@@ -78,8 +78,8 @@ class ResultRow:
     """Results of one group in one coin; `funding` is None where bills of the period were not read.
 
     `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
-    the period are known to be missing. `unexplained` is what the wallet did beyond net and transfers, None where that
-    was not asked for or is not known.
+    the period are known to be missing, or came without their fee or profit. `unexplained` is what the wallet did
+    beyond net and transfers, None where that was not asked for or is not known.
     """
 
     group: str
@@ -151,7 +151,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         if isinstance(group, date):
             first, last = period_span(group, query.grouping, query.zone)
             since, until = max(since, first), min(until, last)
-        complete = not any(span.touches(since, until, coin) for span in missing)
+        complete = not sums.incomplete_fills and not any(span.touches(since, until, coin) for span in missing)
         name = period_name(group, query.grouping) if isinstance(group, date) else group
         of_group = funding.get((group, coin), ZERO) if bills.hold(since, until, coin) else None
         rows.append(ResultRow(name, coin, sums, complete, of_group))
@@ -361,7 +361,8 @@ def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until:
         if fill is None:
             continue
         for booking in fill.bookings():
-            sums = ResultSums(booking.gross, booking.fees, booking.volume, booking.gross_in_usd, booking.fees_in_usd)
+            sums = ResultSums()
+            sums.book(booking)
             yield QuarterSums(quarter, product_type, fill.key.symbol, booking.coin, sums)
     legs = connection.execute(f"SELECT product_type, symbol, leg FROM ledger_leg WHERE 1{condition}", values).fetchall()
     for leg in legs:

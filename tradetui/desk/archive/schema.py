@@ -6,7 +6,7 @@ from typing import Final
 
 from tradetui.desk.archive.bills import BILL_TABLES
 from tradetui.desk.archive.equity import ACCOUNTS_COLUMN, EQUITY_TABLES
-from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
+from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS, LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
 from tradetui.desk.archive.trips.closed_positions import CLOSED_POSITION_TABLES
 
 _RECORD_TABLES: Final = """
@@ -72,4 +72,5 @@ ARCHIVE_VERSIONS: Final = (
     SPAN_TABLES,
     CLOSED_POSITION_TABLES,
     _SEARCHED_IDS,
+    INCOMPLETE_FILLS,
 )

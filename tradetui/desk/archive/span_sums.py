@@ -181,6 +181,7 @@ def _in_usd(sums: ResultSums) -> ResultSums:
         losses=sums.losses,
         won=sums.won_in_usd,
         lost=sums.lost_in_usd,
+        incomplete_fills=sums.incomplete_fills,
     )
 
 

@@ -66,12 +66,15 @@ def wallets_beyond_fills(
     """By coin what the wallets moved by between two samples beyond profit and fees of the fills between them.
 
     That is funding, transfers and whatever else the exchange booked, in the coin. None where a sample does not hold
-    the single accounts. The ledger is to be brought forward before.
+    the single accounts, or a fill came without its fee or profit. The ledger is to be brought forward before.
     """
     if not start.accounts or not end.accounts:
         return None
     query = ResultQuery(Grouping.COIN, end.time, start.time + 1, end.time, None, product_types)
-    net = {row.coin: row.sums.net for row in results(connection, query)}
+    rows = results(connection, query)
+    if any(row.sums.incomplete_fills for row in rows):
+        return None
+    net = {row.coin: row.sums.net for row in rows}
     moved: dict[str, Decimal] = {}
     for sample, sign in ((end, 1), (start, -1)):
         for account in sample.accounts:

@@ -63,7 +63,8 @@ class CoinSums:
             won_amount=sums.won,
             lost_amount=sums.lost,
             is_converted=self.is_converted,
-            is_complete=is_complete,
+            is_complete=is_complete and not sums.incomplete_fills,
+            incomplete_fills=sums.incomplete_fills,
         )
 
 

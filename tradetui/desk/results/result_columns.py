@@ -150,6 +150,7 @@ def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
         lost_amount=sum((figures.lost_amount for figures in known), Decimal(0)),
         is_converted=any(figures.is_converted for figures in known),
         is_complete=all(figures.is_complete for figures in known),
+        incomplete_fills=sum(figures.incomplete_fills for figures in known),
     )
 
 
@@ -214,16 +215,18 @@ def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
     won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
     amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
     unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
+    if any(row.trip.incomplete_fills for row in rows):
+        unknown += f" · {UNREADABLE_MARK} fee or profit not given"
     ended = f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
     return " · ".join(filter(None, (ended, still_open)))
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
-    """The net of trips of one coin; `?` behind it where the funding of one is not known, which it lacks then."""
-    net, funding_known = Decimal(0), True
+    """The net of trips of one coin; `?` behind it where the funding, a fee or a profit is not known, which it lacks."""
+    net, is_known = Decimal(0), True
     for row in rows:
-        net, funding_known = net + row.net, funding_known and row.funding is not None
-    return f"{money(net, coin, cell_format, signed=True)}{'' if funding_known else UNREADABLE_MARK}"
+        net, is_known = net + row.net, is_known and row.funding is not None and not row.trip.incomplete_fills
+    return f"{money(net, coin, cell_format, signed=True)}{'' if is_known else UNREADABLE_MARK}"
 
 
 def _moment(unix_ms: int | None) -> datetime | None:
@@ -262,6 +265,8 @@ def _side(line: TripLine) -> str:
 def _start(line: TripLine) -> str:
     if not line.row.trip.start_proven:
         return "start not proven"
+    if line.row.trip.incomplete_fills:
+        return "fee not given"
     if not line.row.trip.ended and not line.row.is_open:
         return "end not known"
     difference = line.row.net_difference

@@ -15,7 +15,8 @@ class ResultFigures:
 
     `funding` is None where it is not known, and not in `net` then. `orders`, `won` and `lost` count closing orders by
     profit and own fees, which `won_amount` and `lost_amount` sum; zero is neither. `is_converted` says that some of it
-    was turned over from another coin, `is_complete` that no fill of it is known to be missing.
+    was turned over from another coin, `is_complete` that no fill of it is known to be missing or, as
+    `incomplete_fills` of them are, to have come without its fee or profit.
     """
 
     gross: Decimal = ZERO
@@ -29,6 +30,7 @@ class ResultFigures:
     lost_amount: Decimal = ZERO
     is_converted: bool = False
     is_complete: bool = True
+    incomplete_fills: int = 0
 
     @property
     def net(self) -> Decimal:

@@ -45,14 +45,16 @@ class CoinBooking(NamedTuple):
     """What a fill adds in one coin; `volume` is in the quote coin, fees that were paid are negative.
 
     `gross_in_usd` and `fees_in_usd` are the same at the fill's own price, for coin-margined contracts alone.
+    `incomplete_fills` is 1 where the exchange did not give all of it.
     """
 
     coin: str
     gross: Decimal
     fees: Decimal
-    volume: Decimal
-    gross_in_usd: Decimal
-    fees_in_usd: Decimal
+    volume: Decimal = ZERO
+    gross_in_usd: Decimal = ZERO
+    fees_in_usd: Decimal = ZERO
+    incomplete_fills: int = 0
 
 
 _FORCED_BY: Final = {"burst": "liquidation", "delivery": "delivery", "dte_sys_adl": "ADL", "offset": "offset"}
@@ -89,7 +91,8 @@ class BookedFill(NamedTuple):
     """A fill as results count it: `fees` in the coin of its profit, those in other coins apart, `volume` in the quote.
 
     `coin` is the margin coin, or the coin of the fee where the symbol names none. `profit` is None where the exchange
-    did not tell it. `time` is in Unix ms.
+    did not tell it. `time` is in Unix ms. `is_complete` is False where a fee was not given, or the profit of a fill
+    that may close: neither is known to be nothing.
     """
 
     key: LegKey
@@ -104,13 +107,14 @@ class BookedFill(NamedTuple):
     volume: Decimal
     time: int
     order_id: str
+    is_complete: bool = True
 
     def bookings(self) -> list[CoinBooking]:
         """What it adds, coin by coin; the first is the coin that its profit is in."""
         gross, fees = self.profit or ZERO, self.fees
         rate = self.price if self.inverse else ZERO
-        own = CoinBooking(self.coin, gross, fees, self.volume, gross * rate, fees * rate)
-        others = [CoinBooking(coin, ZERO, amount, ZERO, ZERO, ZERO) for coin, amount in self.other_fees.items()]
+        own = CoinBooking(self.coin, gross, fees, self.volume, gross * rate, fees * rate, not self.is_complete)
+        others = [CoinBooking(coin, ZERO, amount) for coin, amount in self.other_fees.items()]
         return [own, *(booking for booking in others if booking.fees)]
 
 
@@ -125,12 +129,16 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
         coin = str(fill.received.get("marginCoin") or next((fee.fee_coin for fee in fill.fee_detail), None) or "")
         coin = coin.upper()
     fees, other_fees = ZERO, _NO_FEES
+    is_complete = bool(fill.fee_detail) and (fill.profit is not None or meaning.opens is True)
     for fee in fill.fee_detail:
         fee_coin = fee.fee_coin.upper() if fee.fee_coin else coin
-        if fee_coin == coin:
-            fees += fee_amount(fee)
+        amount = fee_amount(fee)
+        if amount is None:
+            is_complete = False
+        elif fee_coin == coin:
+            fees += amount
         else:
-            other_fees = {**other_fees, fee_coin: other_fees.get(fee_coin, ZERO) + fee_amount(fee)}
+            other_fees = {**other_fees, fee_coin: other_fees.get(fee_coin, ZERO) + amount}
     volume = fill.quote_volume
     return BookedFill(
         LegKey(product_type, symbol, meaning.leg),
@@ -145,16 +153,20 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
         fill.base_volume * fill.price if volume is None else volume,
         time,
         fill.order_id or f"fill {fill.trade_id}",
+        is_complete,
     )
 
 
-def fee_amount(fee: FeeDetail) -> Decimal:
-    """What a fee changes the account by: negative where it was paid, which a deduction is whatever its sign."""
+def fee_amount(fee: FeeDetail) -> Decimal | None:
+    """What a fee changes the account by: negative where it was paid, which a deduction is whatever its sign.
+
+    None where it is not given.
+    """
     amount = fee.total_fee
     if fee.deduction is not None and same(fee.deduction, "yes"):
-        amount = amount or fee.total_deduction_fee
-        return -abs(amount) if amount else ZERO
-    return ZERO if amount is None else amount
+        amount = amount or fee.total_deduction_fee or amount
+        return -abs(amount) if amount else amount
+    return amount
 
 
 _NO_FEES: Final[dict[str, Decimal]] = {}

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.trading.results.booking import QUARTER_MS, CoinBooking
 from tradetui.wire.unix_time import unix_ms, utc_moment
 
 
@@ -33,7 +33,8 @@ PERIODS: Final = frozenset({Grouping.DAY, Grouping.WEEK, Grouping.MONTH})
 class ResultSums:
     """Results in one coin; `volume` is in the quote coin, `won` and `lost` are the orders' results after own fees.
 
-    What ends in `in_usd` is the same at each fill's own price, for coin-margined contracts alone.
+    What ends in `in_usd` is the same at each fill's own price, for coin-margined contracts alone. Of so many
+    `incomplete_fills` the exchange did not give the fee or the profit, which is not in the sums then.
     """
 
     gross: Decimal = ZERO
@@ -48,6 +49,16 @@ class ResultSums:
     lost: Decimal = ZERO
     won_in_usd: Decimal = ZERO
     lost_in_usd: Decimal = ZERO
+    incomplete_fills: int = 0
+
+    def book(self, booking: CoinBooking, times: int = 1) -> None:
+        """Add what a fill brings in, or take it off again with -1."""
+        self.gross += booking.gross * times
+        self.fees += booking.fees * times
+        self.volume += booking.volume * times
+        self.gross_in_usd += booking.gross_in_usd * times
+        self.fees_in_usd += booking.fees_in_usd * times
+        self.incomplete_fills += booking.incomplete_fills * times
 
     def add(self, other: ResultSums) -> None:
         """Add the figures of another stretch of time."""
@@ -63,6 +74,7 @@ class ResultSums:
         self.lost += other.lost
         self.won_in_usd += other.won_in_usd
         self.lost_in_usd += other.lost_in_usd
+        self.incomplete_fills += other.incomplete_fills
 
     def times(self, rate: Decimal) -> ResultSums:
         """The same amounts turned over at a rate, without those in dollars."""
@@ -75,6 +87,7 @@ class ResultSums:
             losses=self.losses,
             won=self.won * rate,
             lost=self.lost * rate,
+            incomplete_fills=self.incomplete_fills,
         )
 
     def count_order(self, result: Decimal, in_usd: Decimal, times: int = 1) -> None:

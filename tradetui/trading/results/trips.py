@@ -19,7 +19,8 @@ class Trip:
     `opened_ms` is None where no opening fill is known. `start_proven` is False where more may have been held before.
     `profit_difference` is what the exchange's profit has beyond the one computed from the fills' prices, its rounding
     aside. `other_fees` are fees in other coins. `ended` says whether it led back to flat; a change of position mode
-    ends it too, since nothing can be held then, and the fills that closed it are not known.
+    ends it too, since nothing can be held then, and the fills that closed it are not known. `incomplete_fills` came
+    without their fee or profit.
     """
 
     long: bool
@@ -40,6 +41,7 @@ class Trip:
     fill_count: int = 0
     ended: bool = False
     other_fees: dict[str, Decimal] = field(default_factory=dict)
+    incomplete_fills: int = 0
 
     @property
     def entry(self) -> Decimal | None:
@@ -213,6 +215,7 @@ class RunningLeg:
         trip.fees += fees
         trip.last_ms = fill.time
         trip.fill_count += 1
+        trip.incomplete_fills += not fill.is_complete
         for coin, amount in other_fees.items():
             trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
 
@@ -238,12 +241,13 @@ def trip_as_json(trip: Trip) -> list[object]:
         trip.fill_count,
         trip.ended,
         {coin: str(amount) for coin, amount in trip.other_fees.items()},
+        trip.incomplete_fills,
     ]
 
 
 def trip_from_json(values: list[Any]) -> Trip:
-    """A trip as `trip_as_json` wrote it."""
-    fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=True))
+    """A trip as `trip_as_json` wrote it; older versions wrote no last field."""
+    fields: dict[str, Any] = dict(zip(_TRIP_FIELDS, values, strict=False))
     for name in _TRIP_DECIMALS:
         fields[name] = Decimal(fields[name])
     fields["other_fees"] = {coin: Decimal(amount) for coin, amount in fields["other_fees"].items()}

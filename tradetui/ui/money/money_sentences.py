@@ -54,6 +54,8 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refus
         parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or 'bills are being read'}")
     if results.missing:
         parts.append(missing_sentence(results, "bills" if misses_bills else ""))
+    if results.total.incomplete_fills:
+        parts.append(f"? no fee or profit given for {counted(results.total.incomplete_fills, 'fill')}")
     return " · ".join(parts)
 
 
@@ -159,7 +161,7 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> t
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [
         " · ".join(averages),
-        f"{'? not all fills are read yet · ' if mark else ''}{rows_key}: the day's fills",
+        f"{'? not all fills and fees are known · ' if mark else ''}{rows_key}: the day's fills",
         f"{days}  net {net}{mark}   green {green}   red {red}   flat {flat}",
     ]
     return tuple(Content.styled(line, "$quiet") for line in lines if line)

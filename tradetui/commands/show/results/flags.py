@@ -15,14 +15,16 @@ _PNL_HELP: Final = (
     "What closing trades brought in, before fees (gross), fees (minus is paid), and net, by the exchange's own profit "
     "of each fill. A row holds one coin. trades, wins and losses count closing orders by profit and own fees, on the "
     "day of the order's last fill. funding is null where it cannot be read, and not in net then. complete is false "
-    "where fills of the row's period are not read, or lie before what the exchange kept. unexplained is what the "
+    "where fills of the row's period are not read, lie before what the exchange kept, or came without their fee or "
+    "profit, which is not in the figures then. unexplained is what the "
     "wallet moved by beyond net and transfers; null by symbol, and where not all fills and bills of it are read."
 )
 _TRIPS_HELP: Final = (
     "Round trips from flat to flat, by symbol and side, newest first, each in the period of its last close. "
     "startProven is false where more may have been held before the first fill that is known. funding is null where "
     "it is not known, and not in net then; netDifference is what the exchange's own net result of the position has "
-    "beyond net, null where it gives none. entry and exit are "
+    "beyond net, null where it gives none. complete is false where the exchange gave no fee or no profit for a fill "
+    "of it, which is not in fees, gross and net then. entry and exit are "
     "averages: JSON and CSV give them 12 significant digits, text as many decimals as the symbol's prices have. Times "
     "are in milliseconds, in CSV also in UTC, and in text in the profile's time zone."
 )

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, tzinfo
 
 from tradetui.desk.tables.cells.number_format import instant
+from tradetui.wire.text.counted import counted
 from tradetui.wire.unix_time import utc_moment
+
+
+def without_fee_or_profit(fill_count: int) -> str:
+    """What is to be said of fills that the exchange did not give completely."""
+    return f"the exchange gave no fee or no profit for {counted(fill_count, 'fill')}"
 
 
 def readable_time(at_ms: int | None, zone: tzinfo) -> str | None:

@@ -16,7 +16,13 @@ from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import RowWriter, row_writer
 from tradetui.commands.show.results.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.results.flags import EQUITY, PNL, TRIPS
-from tradetui.commands.show.results.result_cells import readable_time, ungrouped, with_utc_names, with_utc_times
+from tradetui.commands.show.results.result_cells import (
+    readable_time,
+    ungrouped,
+    with_utc_names,
+    with_utc_times,
+    without_fee_or_profit,
+)
 from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
@@ -112,11 +118,12 @@ def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
 
 def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQuery) -> int:
     writer = _writer(options, query.grouping)
-    row_count, has_funding = 0, True
+    row_count, has_funding, incomplete_fills = 0, True, 0
     if options.what == PNL:
         for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
             writer.write(_result_as_json(row, query.grouping))
             has_funding = has_funding and row.funding is not None
+            incomplete_fills += row.sums.incomplete_fills
             row_count += 1
     elif options.what == EQUITY:
         # What was sampled just now, and by the exchange's clock, may be a moment ahead of this machine's.
@@ -128,10 +135,13 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
         trip_rows = TripRows(archive, query.span[0])
         for trip_row in ended_trips(archive.connection, query):
             writer.write(_trip_row(trip_row, trip_rows, options, query.zone))
+            incomplete_fills += trip_row.trip.incomplete_fills
             row_count += 1
     writer.close()
     if not has_funding:
         say(_why_no_funding(archive, query.product_types or ()))
+    if incomplete_fills:
+        say(f"tradetui: {without_fee_or_profit(incomplete_fills)}: rows with complete false lack it.")
     unknown = _without_fills(archive, query)
     if unknown:
         say(f"tradetui: {unknown}")

@@ -37,6 +37,7 @@ TRIP_FIELDS: Final = (
     "endKnown",
     "profitDifference",
     "netDifference",
+    "complete",
 )
 TRIP_TIMES: Final = ("openTime", "closeTime")
 PRICE_DIGITS: Final = 12
@@ -76,6 +77,7 @@ class TripRows:
             "endKnown": trip.ended,
             "profitDifference": exact_digits(trip.profit_difference),
             "netDifference": None if row.net_difference is None else exact_digits(row.net_difference),
+            "complete": not trip.incomplete_fills,
         }
 
     def as_csv(self, row: TripRow) -> Mapping[str, object]:

@@ -145,7 +145,7 @@ class Ledger:
     def write(self) -> None:
         """Write what has changed in memory."""
         self._connection.executemany(
-            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             [(*key, *ledger_figures(self._quarters[key])) for key in self._changed_quarters],
         )
         forget_spans(self._connection, (quarter for quarter, *_ in self._changed_quarters))
@@ -165,12 +165,7 @@ class Ledger:
     def _book(self, placed: PlacedFill, times: int = 1) -> None:
         quarter, key = quarter_of(placed.instant.time), placed.fill.key
         for booking in placed.fill.bookings():
-            sums = self._sums((quarter, *key, booking.coin))
-            sums.gross += booking.gross * times
-            sums.fees += booking.fees * times
-            sums.volume += booking.volume * times
-            sums.gross_in_usd += booking.gross_in_usd * times
-            sums.fees_in_usd += booking.fees_in_usd * times
+            self._sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _sums(self, key: QuarterKey) -> ResultSums:
         self._changed_quarters.add(key)

@@ -75,6 +75,20 @@ SPAN_TABLES: Final = """
     """
 """Sums from one quarter-hour of UTC up to another, the latter not included: the days and months of whatever zones were
 read. They can be made anew from the ledger at any time, and are deleted when a quarter-hour of theirs changes."""
+INCOMPLETE_FILLS: Final = """
+    ALTER TABLE ledger_quarter ADD COLUMN incomplete_fills INTEGER NOT NULL DEFAULT 0;
+    UPDATE ledger_mark SET booked_rowid = 0 WHERE EXISTS (
+        SELECT 1 FROM record WHERE kind = 'fill' AND (instr(body, '"totalFee":""') OR instr(body, '"profit":""')
+        OR NOT instr(body, '"totalFee":"') OR NOT instr(body, '"profit":"'))
+    );
+    DELETE FROM ledger_span;
+    DELETE FROM ledger_quarter WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_order WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_leg WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_trip WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_mode WHERE NOT (SELECT booked_rowid FROM ledger_mark)
+    """
+"""How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
 _QUARTERS_A_DAY: Final = 96
 _LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
 """Quarter-hours of the longest span: a month in which clocks are put back."""

@@ -9,14 +9,16 @@ from typing import Final
 from tradetui.trading.results.periods import ResultSums
 
 FIGURES: Final = (
-    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd"
+    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd,"
+    " incomplete_fills"
 )
 """The columns of a quarter-hour's figures."""
 
 
 def sums_of(row: Sequence[str | int]) -> ResultSums:
     """The figures of a quarter-hour as the file has them."""
-    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd = row
+    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, *in_usd, incomplete_fills = row
+    won_in_usd, lost_in_usd = in_usd
     return ResultSums(
         Decimal(gross),
         Decimal(fees),
@@ -30,6 +32,7 @@ def sums_of(row: Sequence[str | int]) -> ResultSums:
         Decimal(lost),
         Decimal(won_in_usd),
         Decimal(lost_in_usd),
+        int(incomplete_fills),
     )
 
 
@@ -48,4 +51,5 @@ def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
         str(sums.lost),
         str(sums.won_in_usd),
         str(sums.lost_in_usd),
+        sums.incomplete_fills,
     )
