@@ -8,7 +8,7 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
-from tradetui.desk.alerts.alert_columns import RuleRow, condition_of_named
+from tradetui.desk.alerts.alert_columns import RuleRow, rule_columns
 from tradetui.desk.alerts.alert_event import LONGEST, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
     fills_sentence,
@@ -18,7 +18,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills
 from tradetui.desk.alerts.rules import Condition, RuleKind, rule_of
-from tradetui.desk.tables.cells.cell_format import Precision
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, Precision
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import LONG, SHORT
 from tradetui.wire.models.futures import FuturesFill
@@ -156,9 +156,11 @@ def test_numbers_of_any_size_make_a_sentence() -> None:
     assert len(one_sentence(fills_sentence(fills))) <= LONGEST
 
 
-def test_the_list_says_the_condition_of_a_rule_with_a_name_of_its_own() -> None:
+def test_the_list_says_conditions_where_one_is_not_the_name_of_its_rule() -> None:
     condition = Condition(RuleKind.MARGIN_RATIO_ABOVE, level=Decimal(80))
     named, unnamed = rule_of(condition, name="careful"), rule_of(condition)
     rows = [RuleRow(rule, silenced=False, impossible="") for rule in (named, unnamed)]
-    assert [condition_of_named(row) for row in rows] == ["margin ratio above 80 %", ""]
+    *_, when = rule_columns(rows)
+    assert [when.text(row, DEFAULT_FORMAT) for row in rows] == ["margin ratio above 80 %"] * 2
     assert unnamed.name == "margin ratio above 80 %"
+    assert [column.title for column in rule_columns(rows[1:])] == ["Alert", "State", "To"]

@@ -133,13 +133,26 @@ def test_panels_that_are_hidden_say_what_they_would_be_opened_for() -> None:
     assert texts(118, 1) == [whole]
     assert texts(78, 2) == [[whole[0]], [whole[1]]]
     assert texts(70, 1) == [[whole[0], "5 Triggers 9 waiting …"]]
-    assert texts(40, 1) == [["1 Accounts 4 · least free U…", "5 Triggers"]]
+    assert texts(40, 1) == [["1 Accounts · least free …", "5 Triggers"]]
+
+
+def test_the_free_margin_is_whole_at_80_columns_before_rows_are_counted() -> None:
+    panels = [
+        HiddenPanel("accounts", "1", "Accounts", "4", "88.52 % free USDC", has_trouble=False),
+        HiddenPanel("orders", "3", "Orders", "33", "buys 126,511 · sells 167,083 USDT", has_trouble=False),
+        HiddenPanel("fills", "4", "Fills", "400", "today profit ~+278.36", has_trouble=False),
+        HiddenPanel("triggers", "5", "Stops", "365", "9 waiting · 7 failed this week", has_trouble=False),
+        HiddenPanel("alerts", "A", "Alerts", "", "114 new", has_trouble=False),
+    ]
+    ((*shown, alerts),) = in_lines(panels, 78, 1)
+    assert [text for _, text in shown] == ["1 Accounts 88.52 % free USDC", "3 Orders 33", "4 Fills", "5 Stops"]
+    assert alerts[1] == "A Alerts 114 new"
 
 
 def test_new_alerts_are_counted_before_any_headline_is_given_room() -> None:
     alerts = HiddenPanel("alerts", "A", "Alerts", "", "12 new", has_trouble=False)
     (line,) = in_lines([*HIDDEN, alerts], 56, 1)
-    assert [text for _, text in line] == ["1 Accounts 4 · least free …", "5 Triggers", "A Alerts 12 new"]
+    assert [text for _, text in line] == ["1 Accounts · least free …", "5 Triggers", "A Alerts 12 new"]
 
 
 def test_in_a_stack_a_hidden_panel_takes_its_own_place() -> None:

@@ -585,7 +585,7 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         assert table.shown == table.source.count
         assert stage.app.screen is screen
         await pilot.press("slash", *"nothing like this", "enter")
-        assert "None of 100 rows matches nothing like this. Older ones may: a reads all." in screen_text(stage.app)
+        assert "None of 100 rows matches /nothing like this. Older ones may: a reads all." in screen_text(stage.app)
         assert screen.lookup is not None
         await settle(pilot, 5)
         assert screen.lookup.pages == 1

@@ -116,8 +116,10 @@ def test_a_cell_of_a_column_is_found_by_its_place(columns: list[ColumnNeed], roo
 
 def test_a_note_that_is_too_long_ends_after_a_whole_part() -> None:
     note = "2 without stop · long 1,000 · net +500 USDT"
-    shown = {room: whole_parts(note, room) for room in (43, 42, 29, 28, 15)}
+    shown = {room: whole_parts(note, room) for room in (43, 42, 29, 28, 15, 3)}
     assert shown[43] == note
     assert shown[42] == shown[29] == "2 without stop · long 1,000 …"
     assert shown[28] == "2 without stop …"
-    assert shown[15] == note, "the table cuts it"
+    assert shown[15] == "2 without …"
+    assert shown[3] == "2 …"
+    assert whole_parts("without", 3) == "without", "the table cuts it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -39,10 +40,10 @@ def channels_in_words(rule: Rule) -> str:
     return ", ".join(channel for channel in Channel if channel in rule.channels)
 
 
-def condition_of_named(row: RuleRow) -> str:
-    """The condition of a rule that has a name of its own; empty where the name is the condition already."""
-    sentence = row.rule.condition.sentence
-    return "" if row.rule.name == sentence else sentence
+def rule_columns(rows: Sequence[RuleRow]) -> tuple[Column[RuleRow], ...]:
+    """The columns of the list; without the condition where it is the name of every rule already."""
+    is_named = any(row.rule.name != row.rule.condition.sentence for row in rows)
+    return tuple(column for column in _RULE_COLUMNS if is_named or column.id != "when")
 
 
 def _state_tone(row: RuleRow) -> Tone:
@@ -57,9 +58,9 @@ _RULES: Final[tuple[Column[RuleRow], ...]] = (
     text_column("name", "Alert", 34, lambda row: row.rule.name),
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channels_in_words(row.rule)),
-    Column("when", "When", condition_of_named, lambda row, _: condition_of_named(row), 30),
+    text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
 )
-RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
+_RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
 _LOG: Final[tuple[Column[LoggedAlert], ...]] = (
     Column("at", "Time", logged_at, lambda row, cell_format: moment(logged_at(row), cell_format.zone), 14),
     text_column("sentence", "What happened", 90, lambda row: row.sentence),

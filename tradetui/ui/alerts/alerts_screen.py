@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Static
 
-from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RULE_COLUMNS, RuleRow, channels_in_words, logged_at
+from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channels_in_words, logged_at, rule_columns
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
@@ -44,7 +44,7 @@ class AlertsScreen(ClosableScreen):
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self._rules_table = RecordTable(RULE_COLUMNS, id="table-rules")
+        self._rules_table = RecordTable(rule_columns(()), id="table-rules")
         self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
         self._no_rule = Static(classes="words", markup=False)
         self._no_log = Static(classes="words", markup=False)
@@ -92,6 +92,7 @@ class AlertsScreen(ClosableScreen):
         if rules != self._rules:
             self._rules = rules
             self._generation += 1
+            self._rules_table.set_columns(rule_columns(rules))
             self._rules_table.set_source(MemoryRows(rules, [row.key for row in rules], self._generation))
         self.refresh_states()
 

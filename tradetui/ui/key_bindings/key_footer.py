@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 _GAP = 2
-_NOTE_FROM = 100
-"""Cells of a line that has room for its note beside the keys."""
+_NOTE_PART = 3
+"""A note takes no more than one part in so many of the line."""
 
 
 class Hint(NamedTuple):
@@ -25,7 +25,7 @@ class Hint(NamedTuple):
 
 
 class Hints(Widget):
-    """The line of hints, as many as fit, with a note at its right end where the line is long."""
+    """The line of hints, as many as fit beside a note at its right end."""
 
     def __init__(self) -> None:
         super().__init__(id="hints")
@@ -40,7 +40,7 @@ class Hints(Widget):
 
     @property
     def _shown_note(self) -> str:
-        return self._note if self.size.width >= _NOTE_FROM else ""
+        return self._note if cell_len(self._note) * _NOTE_PART <= self.size.width else ""
 
     def render(self) -> Content:
         parts: list[tuple[str, str] | str] = []
@@ -65,7 +65,7 @@ class Hints(Widget):
 
     def _fitting(self) -> list[Hint]:
         note = self._shown_note
-        room = self.content_size.width - (cell_len(note) + 1 if note else 0)
+        room = self.content_size.width - (cell_len(note) + _GAP if note else 0)
         fitting = []
         for hint in self._hints:
             room -= cell_len(hint.key) + 1 + cell_len(hint.description)

@@ -16,6 +16,7 @@ from tradetui.ui.table.cells import cells_of, fitted, whole_parts
 
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
+_KEPT_WHOLE: Final = ("alerts", TableName.ACCOUNTS)
 _LOWEST_TERMINAL: Final = 8
 """Lines of a terminal in which there is room for these lines."""
 _SHORTEST_HEADLINE: Final = 8
@@ -58,10 +59,20 @@ class HiddenPanel(NamedTuple):
 
 
 def in_lines(panels: Sequence[HiddenPanel], width: int, lines: int) -> list[list[tuple[HiddenPanel, str]]]:
-    """The panels' texts in so many lines at most: whole ones if they fit, else all in one with what fits."""
+    """The panels' texts in so many lines at most: whole ones if they fit, else all in one with what fits.
+
+    Before a headline that is to be whole is cut, numbers of rows are left out, the last first.
+    """
     whole = _wrapped([(panel, panel.text()) for panel in panels], width)
     if len(whole) <= lines:
         return whole
+    panels = list(panels)
+    for index in reversed(range(len(panels))):
+        if (
+            sum(cells_of(panel.text(None if panel.name in _KEPT_WHOLE else 0)) + _GAP for panel in panels) - _GAP
+            > width
+        ):
+            panels[index] = panels[index]._replace(row_count="")
     spare = width - sum(cells_of(panel.label) + _GAP for panel in panels) + _GAP
     texts: dict[str, str] = {}
     for panel in sorted(panels, key=lambda panel: _HEADLINES_FIRST.get(panel.name, len(panels))):

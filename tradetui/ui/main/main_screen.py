@@ -273,7 +273,7 @@ class MainScreen(TableScreen):
     def _show_hints(self) -> None:
         on_positions = self.focused_panel == POSITIONS.name
         hints = hinted_bindings(on_positions=on_positions, may_trade=self._may_trade())
-        self.show_hints(hints, " · ".join(filter(None, (self.product, zone_label(self.zone)))))
+        self.show_hints(hints, zone_label(self.zone))
 
     def _may_trade(self) -> bool:
         """Whether the session may send anything, or is expected to before it is open."""

@@ -19,6 +19,7 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
@@ -100,7 +101,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
         self._dates_title = "" if self.dates is None else self.dates.title(cell_format.zone, cell_format.today)
         if self.dates is not None and not self.reaches(self.dates):
-            self._dates_title += f", newest {self.table.source.count:,} rows only"
+            self._dates_title += f", newest {counted(self.table.source.count, 'row')} only"
         self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:
@@ -204,14 +205,15 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             self._say(nothing_matches(self.table, self._key_named))
         elif snapshot.count and self.dates is not None:
             self._say(
-                f"None of the newest {snapshot.count} rows: {self._dates_title}.\n"
+                f"None of the newest {counted(snapshot.count, 'row')}: {self._dates_title}.\n"
                 f"{self._key_named('history')} looks through all that was ever seen; "
                 f"{self._key_named('back')} clears the dates."
             )
         elif snapshot.count:
             key = self._key_named("product")
             self._say(
-                f"None of {snapshot.count} rows is of this product type.\n{key} goes on to the next, then to all."
+                f"None of {counted(snapshot.count, 'row')} is of this product type.\n"
+                f"{key} goes on to the next, then to all."
             )
         elif snapshot.error is not None and snapshot.error.of_account:
             self._say(NOT_READ)

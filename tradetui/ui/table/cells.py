@@ -208,10 +208,13 @@ def fitted(text: str, width: int, *, right: bool) -> str:
 
 
 def whole_parts(note: str, room: int) -> str:
-    """The parts of a note that fit, with an ellipsis behind them where others do not; all of it if none fits."""
+    """The parts of a note that fit, else its words, with an ellipsis behind them; all of it if no word fits."""
     if cells_of(note) <= room:
         return note
-    *parts, _ = note.split(_BETWEEN_PARTS)
-    while parts and cells_of(_BETWEEN_PARTS.join(parts)) + len(_MORE) > room:
-        parts.pop()
-    return f"{_BETWEEN_PARTS.join(parts)}{_MORE}" if parts else note
+    for between in (_BETWEEN_PARTS, " "):
+        *parts, _ = note.split(between)
+        while parts and cells_of(between.join(parts)) + len(_MORE) > room:
+            parts.pop()
+        if parts:
+            return f"{between.join(parts)}{_MORE}"
+    return note

@@ -26,7 +26,7 @@ def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str],
 
     `more` is a sentence about rows that the table does not have yet.
     """
-    none = f"None of {counted(table.source.count, 'row')} matches {table.pattern}."
+    none = f"None of {counted(table.source.count, 'row')} matches /{table.pattern}."
     return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
 
 

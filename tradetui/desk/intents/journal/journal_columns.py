@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from tradetui.desk.intents.states import Intent, State
-from tradetui.desk.tables.cells.column import Column, Tone
+from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment
 from tradetui.wire.unix_time import utc_moment
 
@@ -32,11 +32,11 @@ def _state_tone(intent: Intent) -> Tone:
     return _TONES.get(intent.state, Tone.WARN)
 
 
-JOURNAL: Final[tuple[Column[Intent], ...]] = (
+_COLUMNS: Final[tuple[Column[Intent], ...]] = (
     Column("at", "Written", at, lambda row, cell_format: moment(at(row), cell_format.zone), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
-    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 56),
-    Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 40),
-    Column("kind", "Kind", lambda row: row.kind, lambda row, _: row.kind, 10),
-    Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 26),
+    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26),
+    Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 20),
+    Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 28),
 )
+JOURNAL: Final = ranked(_COLUMNS, "title", "at", "state", "ended")

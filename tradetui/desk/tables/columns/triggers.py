@@ -56,7 +56,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         "Kind",
         lambda row: row.record.plan_type,
         lambda row, _: text_as_given(trigger_kind(row.record)),
-        21,
+        22,
     ),
     effect_column(
         "does",

@@ -1,0 +1,47 @@
+"""What a trader reads on a terminal of 80 columns and 24 lines, the smallest that shows everything."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.journalled_reversals import reversed_once
+from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.table.cells import ELLIPSIS
+
+pytestmark = pytest.mark.looptime
+SIZE = (80, 24)
+
+
+async def test_every_screen_with_times_names_its_zone() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        for key in ("2", "4", "5", "H", "J", "A", "7"):
+            await pilot.press(key)
+            await asyncio.sleep(2)
+            await pilot.pause()
+            assert "  UTC" in screen_text(stage.app).splitlines()[-1], key
+            await pilot.press("escape")
+
+
+async def test_the_kind_of_a_stop_is_whole() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("5")
+        await asyncio.sleep(1)
+        text = screen_text(stage.app)
+        assert "take-profit (position) " in text
+        assert f"{ELLIPSIS} " not in text.partition("Kind")[2].partition("more")[0]
+
+
+async def test_the_journal_says_how_a_reversal_ended() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter", "J")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        (line,) = [line for line in screen_text(stage.app).splitlines() if "Reverse BTCUSD LONG" in line]
+        assert "settled Reverse BTCUSD LONG 0.1894 into" in line and line.split()[-2] == "reversed", line
