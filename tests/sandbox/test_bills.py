@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
+from tradetui.sandbox.books.reply_rows import funding_row
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
@@ -79,7 +80,7 @@ def test_a_settlement_pays_the_rate_that_the_market_named(
 ) -> None:
     exchange_state = before_settlement
     uid = next(key.uid for key in exchange_state.keys if key.name == account)
-    rates = {row["symbol"]: row for row in exchange_state.funding_rates(product_type)}
+    rates = {spec.symbol: funding_row(spec, exchange_state.now_ms) for spec in exchange_state.specs(product_type)}
     held = {(row["symbol"], row["holdSide"]): row for row in exchange_state.positions(uid, product_type)}
     known = len(exchange_state.book(uid, product_type).bills())
     settlement_ms = exchange_state.now_ms + 1_000

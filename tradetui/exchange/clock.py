@@ -25,15 +25,12 @@ class Clock(Protocol):
     @property
     def boot(self) -> str:
         """Id of the boot within which `monotonic` can be compared; empty where it cannot be told."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds since some fixed moment of this boot."""
-        ...
 
     def wall_ms(self) -> int:
         """Unix milliseconds by this machine."""
-        ...
 
 
 class Moment(NamedTuple):

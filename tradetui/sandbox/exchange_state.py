@@ -17,15 +17,7 @@ from tradetui.sandbox.books.execution.order_execution import MarketMoment, marke
 from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.books.market import STEP_MS, Market
 from tradetui.sandbox.books.order import Order, order_sides
-from tradetui.sandbox.books.reply_rows import (
-    account_row,
-    contract_row,
-    funding_row,
-    info_row,
-    position_row,
-    settings_row,
-    ticker_row,
-)
+from tradetui.sandbox.books.reply_rows import account_row, position_row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.history.simulated_trader import act
 
@@ -141,12 +133,6 @@ class ExchangeState:
             raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
         return order.detail()
 
-    def account_settings(self, uid: str, product_type: str, symbol: str, margin_coin: str) -> Row:
-        """Account and settings of a contract's margin coin; raises Refusal."""
-        book = self.book(uid, product_type)
-        spec = self.spec(symbol, product_type)
-        return settings_row(book, spec.symbol, spec.margin_coin, self.marks())
-
     def spec(self, symbol: str, product_type: str) -> ContractSpec:
         """The contract of a symbol; raises Refusal."""
         spec = CONTRACTS.get(symbol.upper())
@@ -154,24 +140,11 @@ class ExchangeState:
             raise Refusal("40034", f"Parameter {symbol} does not exist")
         return spec
 
-    def contracts(self, product_type: str) -> list[Row]:
-        return [contract_row(spec) for spec in self._specs(product_type)]
-
-    def ticker(self, symbol: str, product_type: str) -> list[Row]:
-        """The ticker of a symbol, a list of one; raises Refusal."""
-        return [ticker_row(self.spec(symbol, product_type), self.moment)]
-
-    def tickers(self, product_type: str) -> list[Row]:
-        return [ticker_row(spec, self.moment) for spec in self._specs(product_type)]
-
-    def funding_rates(self, product_type: str) -> list[Row]:
-        return [funding_row(spec, self.now_ms) for spec in self._specs(product_type)]
-
-    def _specs(self, product_type: str) -> list[ContractSpec]:
+    def specs(self, product_type: str, symbol: str | None = None) -> list[ContractSpec]:
+        """The contracts of a product type, or the one of a symbol; raises Refusal."""
+        if symbol is not None:
+            return [self.spec(symbol, product_type)]
         return [spec for spec in CONTRACTS.values() if spec.product_type == product_type.upper()]
-
-    def account_info(self, uid: str, permissions: frozenset[str]) -> Row:
-        return info_row(self.account(uid), permissions, self.now_ms)
 
     # The one write of a futures account
 

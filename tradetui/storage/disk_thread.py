@@ -16,15 +16,12 @@ class Disk(Protocol):
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of the work; one piece at a time, in order."""
-        ...
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """The result of work, waited for; for threads other than the loop's."""
-        ...
 
     def close(self) -> None:
         """Take no more work; what was begun runs to its end."""
-        ...
 
 
 class InlineDisk:

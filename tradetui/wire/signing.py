@@ -42,7 +42,6 @@ class Signer(Protocol):
 
     def sign(self, message: bytes) -> str:
         """Base64 signature of the message."""
-        ...
 
 
 class HmacSigner:

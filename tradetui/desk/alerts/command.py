@@ -31,7 +31,6 @@ class Command(Protocol):
 
     async def run(self, json_text: str) -> None:
         """Run it once to its end; raises CommandFailed."""
-        ...
 
 
 class ProgramCommand:

@@ -14,11 +14,9 @@ class Silences(Protocol):
 
     def read(self) -> frozenset[str]:
         """The names; none where they cannot be read."""
-        ...
 
     def write(self, names: frozenset[str]) -> None:
         """Keep other names; raises OSError."""
-        ...
 
 
 class MemorySilences:

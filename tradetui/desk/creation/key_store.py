@@ -30,15 +30,12 @@ class SecretBackend(Protocol):
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
         """Keep; raises KeyStoreUnusable."""
-        ...
 
     def get(self, name: str) -> Mapping[str, str]:
         """What was kept; raises KeyStoreUnusable."""
-        ...
 
     def drop(self, name: str) -> None:
         """Forget; raises KeyStoreUnusable."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,11 +99,11 @@ class OrdersReader:
 
     async def read(self) -> Reading[ProductRow[PendingOrder]]:
         error = await self._parts.read(self._read)
-        rows = newest_first(self._parts.rows)
-        return self._parts.reading([self._marked(row) for row in rows], error)
-
-    def _marked(self, row: ProductRow[PendingOrder]) -> ProductRow[PendingOrder]:
-        return MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
+        rows = [
+            MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
+            for row in newest_first(self._parts.rows)
+        ]
+        return self._parts.reading(rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[PendingOrder]]:
         part = ProductRead[ProductRow[PendingOrder]]()

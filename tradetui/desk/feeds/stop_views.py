@@ -30,7 +30,10 @@ class StopViews:
 
     def update(self, ended: Stops, waiting: Sequence[ProductRow[TriggerOrder]]) -> None:
         """Take in what was read."""
-        marked = tuple(self._marked(row) for row in waiting)
+        marked = tuple(
+            MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
+            for row in waiting
+        )
         if marked == self.waiting.rows:
             self.waiting = replace(self.waiting, read_at=ended.read_at)
         else:
@@ -42,9 +45,6 @@ class StopViews:
             still = tuple(row for row in marked if row.key not in ended.index)
             self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
         self.all = self.all.read_like(ended)
-
-    def _marked(self, row: ProductRow[TriggerOrder]) -> ProductRow[TriggerOrder]:
-        return MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
 
 
 def _snapshot(rows: tuple[ProductRow[TriggerOrder], ...], generation: int, ended: Stops) -> Stops:

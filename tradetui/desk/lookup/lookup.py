@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Generic
+from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
-from tradetui.desk.tables.rows.row_source import KeyedT
+from tradetui.desk.tables.rows.row_source import KeyedT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply
@@ -42,39 +42,25 @@ class LookupState(StrEnum):
     FAILED = "failed"
 
 
-class LoadedRows(Generic[KeyedT]):
+class LoadedRows(MemoryRows[KeyedT]):
     """Rows as they were loaded, newest first; older ones are added at the end and none is ever taken away."""
 
     def __init__(self) -> None:
-        self.generation = 0
-        self._rows: list[KeyedT] = []
-        self._places: dict[str, int] = {}
-        self._keys: list[str] = []
-
-    @property
-    def count(self) -> int:
-        return len(self._rows)
-
-    def row(self, index: int) -> KeyedT:
-        return self._rows[index]
-
-    def key(self, index: int) -> str | None:
-        return self._keys[index]
-
-    def index_of(self, key: str) -> int | None:
-        return self._places.get(key)
+        self._loaded: list[KeyedT] = []
+        self._loaded_keys: list[str] = []
+        super().__init__(self._loaded, self._loaded_keys, 0)
 
     def add(self, rows: Sequence[KeyedT]) -> list[KeyedT]:
         """Add the rows that are not there yet; they are what is returned."""
-        fresh: list[KeyedT] = []
+        fresh: dict[str, KeyedT] = {}
         for row in rows:
-            if row.key not in self._places:
-                self._places[row.key] = len(self._rows)
-                self._keys.append(row.key)
-                self._rows.append(row)
-                fresh.append(row)
+            if self.index_of(row.key) is None:
+                fresh.setdefault(row.key, row)
+        self._loaded += fresh.values()
+        self._loaded_keys += fresh
+        self._places = None
         self.generation += 1
-        return fresh
+        return list(fresh.values())
 
 
 class Lookup:

@@ -7,10 +7,10 @@ it is asked for one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, cast
 
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT_co
 
@@ -55,11 +55,10 @@ class Table(Generic[RowT_co]):
     """One table. Who holds a `Table[object]` knows what it is called, but not what its rows are.
 
     `key` is the key that opens it, `label` its name beside a key, `subject` its rows in the middle of a sentence, and
-    `nothing` says what it means that there is no row. `view_loader` loads its columns and sums, which nobody needs
-    before there are rows. `interval_s` is how often it is read, in seconds; None for what is looked up. `fields_shown`
-    are fields of the interface that its columns show under other names. `history_title` is set where every row that
-    was ever seen is kept. `hint` says beside the title how the rows are to be read, `other_view` how else they can be
-    shown.
+    `nothing` says what it means that there is no row. `interval_s` is how often it is read, in seconds; None for what
+    is looked up. `fields_shown` are fields of the interface that its columns show under other names. `history_title`
+    is set where every row that was ever seen is kept. `hint` says beside the title how the rows are to be read,
+    `other_view` how else they can be shown.
     """
 
     name: TableName
@@ -68,7 +67,6 @@ class Table(Generic[RowT_co]):
     label: str
     subject: str
     endpoint_name: str
-    view_loader: Callable[[], TableView[RowT_co]]
     nothing: str
     interval_s: float | None = None
     fields_shown: frozenset[str] = frozenset()
@@ -85,8 +83,10 @@ class Table(Generic[RowT_co]):
 
     @property
     def view(self) -> TableView[RowT_co]:
-        """Its columns, and what stands under the rows."""
-        return self.view_loader()
+        """Its columns, and what stands under the rows; nobody needs them before there are rows."""
+        from tradetui.desk.tables.views import VIEWS
+
+        return cast("TableView[RowT_co]", VIEWS[self.name])
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
@@ -108,66 +108,6 @@ class Table(Generic[RowT_co]):
         return view.columns if view.columns_for is None else view.columns_for(rows)
 
 
-def _accounts_view() -> TableView[ProductRow[FuturesAccount]]:
-    from tradetui.desk.tables.views import ACCOUNTS_VIEW
-
-    return ACCOUNTS_VIEW
-
-
-def _positions_view() -> TableView[Position]:
-    from tradetui.desk.tables.views import POSITIONS_VIEW
-
-    return POSITIONS_VIEW
-
-
-def _orders_view() -> TableView[ProductRow[PendingOrder]]:
-    from tradetui.desk.tables.views import ORDERS_VIEW
-
-    return ORDERS_VIEW
-
-
-def _fills_view() -> TableView[ProductRow[FuturesFill]]:
-    from tradetui.desk.tables.views import FILLS_VIEW
-
-    return FILLS_VIEW
-
-
-def _triggers_view() -> TableView[ProductRow[TriggerOrder]]:
-    from tradetui.desk.tables.views import TRIGGERS_VIEW
-
-    return TRIGGERS_VIEW
-
-
-def _spot_fills_view() -> TableView[SpotFill]:
-    from tradetui.desk.tables.views import SPOT_FILLS_VIEW
-
-    return SPOT_FILLS_VIEW
-
-
-def _spot_bills_view() -> TableView[SpotBill]:
-    from tradetui.desk.tables.views import SPOT_BILLS_VIEW
-
-    return SPOT_BILLS_VIEW
-
-
-def _converts_view() -> TableView[ConvertRecord]:
-    from tradetui.desk.tables.views import CONVERTS_VIEW
-
-    return CONVERTS_VIEW
-
-
-def _transfers_view() -> TableView[SubaccountTransfer]:
-    from tradetui.desk.tables.views import TRANSFERS_VIEW
-
-    return TRANSFERS_VIEW
-
-
-def _emails_view() -> TableView[SubaccountEmail]:
-    from tradetui.desk.tables.views import EMAILS_VIEW
-
-    return EMAILS_VIEW
-
-
 ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
     name=TableName.ACCOUNTS,
     key="1",
@@ -175,7 +115,6 @@ ACCOUNTS: Final[Table[ProductRow[FuturesAccount]]] = Table(
     label="Accounts",
     subject="the accounts",
     endpoint_name="futures.accounts",
-    view_loader=_accounts_view,
     nothing="No futures account under these product types.\nThe profile's product_types say which are read.",
     interval_s=5.0,
 )
@@ -186,7 +125,6 @@ POSITIONS: Final[Table[Position]] = Table(
     label="Positions",
     subject="the positions",
     endpoint_name="futures.positions",
-    view_loader=_positions_view,
     fields_shown=frozenset(
         {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
     ),
@@ -200,7 +138,6 @@ ORDERS: Final[Table[ProductRow[PendingOrder]]] = Table(
     label="Orders",
     subject="the pending orders",
     endpoint_name="futures.pending_orders",
-    view_loader=_orders_view,
     nothing="No pending order.\nOnes placed anywhere appear here within seconds.",
     interval_s=2.0,
 )
@@ -211,7 +148,6 @@ FILLS: Final[Table[ProductRow[FuturesFill]]] = Table(
     label="Fills",
     subject="the fills",
     endpoint_name="futures.fills",
-    view_loader=_fills_view,
     nothing="No fill in the three months that the exchange reports.",
     interval_s=1.0,
     history_title="Every fill seen",
@@ -227,7 +163,6 @@ TRIGGERS: Final[Table[ProductRow[TriggerOrder]]] = Table(
     label="Stops",
     subject="the stops and trigger orders",
     endpoint_name="futures.triggers",
-    view_loader=_triggers_view,
     nothing="No stop and no trigger order in the three months the exchange reports.",
     interval_s=10.0,
     history_title="Every stop seen",
@@ -244,7 +179,6 @@ SPOT_FILLS: Final[Table[SpotFill]] = Table(
     label="Spot fills",
     subject="spot fills",
     endpoint_name="spot.fills",
-    view_loader=_spot_fills_view,
     nothing="No spot fill matches this query.",
 )
 SPOT_BILLS: Final[Table[SpotBill]] = Table(
@@ -254,7 +188,6 @@ SPOT_BILLS: Final[Table[SpotBill]] = Table(
     label="Spot bills",
     subject="the spot account's bills",
     endpoint_name="spot.bills",
-    view_loader=_spot_bills_view,
     nothing="No spot bill matches this query.",
 )
 CONVERTS: Final[Table[ConvertRecord]] = Table(
@@ -264,7 +197,6 @@ CONVERTS: Final[Table[ConvertRecord]] = Table(
     label="Converts",
     subject="the convert history",
     endpoint_name="convert.history",
-    view_loader=_converts_view,
     nothing="Nothing was converted in this time.",
 )
 TRANSFERS: Final[Table[SubaccountTransfer]] = Table(
@@ -274,7 +206,6 @@ TRANSFERS: Final[Table[SubaccountTransfer]] = Table(
     label="Transfers",
     subject="sub-accounts' transfers",
     endpoint_name="broker.transfers",
-    view_loader=_transfers_view,
     nothing="No deposit or withdrawal in this time.",
 )
 EMAILS: Final[Table[SubaccountEmail]] = Table(
@@ -284,7 +215,6 @@ EMAILS: Final[Table[SubaccountEmail]] = Table(
     label="E-mail",
     subject="a sub-account's e-mail",
     endpoint_name="broker.subaccount_email",
-    view_loader=_emails_view,
     nothing="The exchange reports no e-mail address.",
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals, accounts_note
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
     from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
     from tradetui.wire.models.spot import SpotBill, SpotFill
 
-ACCOUNTS_VIEW: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
+_ACCOUNTS: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
     columns=ACCOUNT_COLUMNS,
     columns_for=account_columns,
     totals=account_totals,
     note=accounts_note,
     headline=accounts_headline,
 )
-POSITIONS_VIEW: Final[TableView[Position]] = TableView(
+_POSITIONS: Final[TableView[Position]] = TableView(
     columns=POSITION_COLUMNS,
     columns_for=position_columns,
     more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
@@ -57,14 +58,14 @@ POSITIONS_VIEW: Final[TableView[Position]] = TableView(
     short_note=position_note,
     headline=positions_headline,
 )
-ORDERS_VIEW: Final[TableView[ProductRow[PendingOrder]]] = TableView(
+_ORDERS: Final[TableView[ProductRow[PendingOrder]]] = TableView(
     columns=ORDER_COLUMNS,
     totals=orders_totals,
     note=orders_note,
     short_note=orders_note,
     headline=orders_note,
 )
-FILLS_VIEW: Final[TableView[ProductRow[FuturesFill]]] = TableView(
+_FILLS: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     columns=FILL_COLUMNS,
     columns_for=fill_columns,
     more_columns=(FILL_COUNT,),
@@ -73,24 +74,27 @@ FILLS_VIEW: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     short_note=fills_short_note,
     headline=fills_note,
 )
-TRIGGERS_VIEW: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
+_TRIGGERS: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
     columns=TRIGGER_COLUMNS,
     columns_for=trigger_columns,
     note=stops_note,
     headline=stops_headline,
 )
-SPOT_FILLS_VIEW: Final[TableView[SpotFill]] = TableView(
-    columns=SPOT_FILL_COLUMNS,
-)
-SPOT_BILLS_VIEW: Final[TableView[SpotBill]] = TableView(
-    columns=SPOT_BILL_COLUMNS,
-)
-CONVERTS_VIEW: Final[TableView[ConvertRecord]] = TableView(
-    columns=CONVERT_COLUMNS,
-)
-TRANSFERS_VIEW: Final[TableView[SubaccountTransfer]] = TableView(
-    columns=TRANSFER_COLUMNS,
-)
-EMAILS_VIEW: Final[TableView[SubaccountEmail]] = TableView(
-    columns=EMAIL_COLUMNS,
-)
+_SPOT_FILLS: Final[TableView[SpotFill]] = TableView(SPOT_FILL_COLUMNS)
+_SPOT_BILLS: Final[TableView[SpotBill]] = TableView(SPOT_BILL_COLUMNS)
+_CONVERTS: Final[TableView[ConvertRecord]] = TableView(CONVERT_COLUMNS)
+_TRANSFERS: Final[TableView[SubaccountTransfer]] = TableView(TRANSFER_COLUMNS)
+_EMAILS: Final[TableView[SubaccountEmail]] = TableView(EMAIL_COLUMNS)
+VIEWS: Final[Mapping[str, object]] = {
+    "accounts": _ACCOUNTS,
+    "positions": _POSITIONS,
+    "orders": _ORDERS,
+    "fills": _FILLS,
+    "triggers": _TRIGGERS,
+    "spot-fills": _SPOT_FILLS,
+    "spot-bills": _SPOT_BILLS,
+    "convert": _CONVERTS,
+    "transfers": _TRANSFERS,
+    "email": _EMAILS,
+}
+"""Every view by the name of its table, which knows of what rows it is."""

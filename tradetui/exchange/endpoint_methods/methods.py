@@ -36,13 +36,11 @@ class ReadingClient(Protocol):
 
     async def read(self, request: Request[Row]) -> Reply[Row]:
         """Read one page."""
-        ...
 
     def pages(
         self, request: Request[Row], *, start_time: Time = None, end_time: Time = None
     ) -> AsyncIterator[Reply[Row]]:
         """Read every page."""
-        ...
 
 
 class WritingClient(Protocol):
@@ -50,7 +48,6 @@ class WritingClient(Protocol):
 
     async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
         """Send once."""
-        ...
 
 
 class WholeClient(ReadingClient, WritingClient, Protocol):

@@ -68,15 +68,12 @@ class Budget(Protocol):
 
         `hold_s` is the longest the call may take. `RateLimited` when the exchange asked for a long pause.
         """
-        ...
 
     def usage(self) -> Mapping[str, Usage]:
         """What every endpoint used so far looks like now, by catalogue name."""
-        ...
 
     def address_usage(self) -> AddressUsage:
         """Calls a minute at this exchange's address, by whom the budget counts, as last seen."""
-        ...
 
     async def aclose(self) -> None:
         """Stop; those still waiting get `NotSent`."""

@@ -92,7 +92,6 @@ class Transport(Protocol):
 
         What `before_first_byte` raises is raised as it is, and nothing was sent.
         """
-        ...
 
     async def aclose(self) -> None:
         """Drop every connection."""

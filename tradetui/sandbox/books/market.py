@@ -29,9 +29,6 @@ class Market:
     def last(self, symbol: str) -> Decimal:
         return self._units[symbol] * CONTRACTS[symbol].tick
 
-    def mark(self, symbol: str) -> Decimal:
-        return self.last(symbol)
-
     def set_price(self, symbol: str, price: Decimal) -> None:
         spec = CONTRACTS[symbol]
         self._units[symbol] = self._home[symbol] = max(1, int(spec.price(price) / spec.tick))

@@ -55,7 +55,7 @@ def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
         "lastPr": last,
         "bidPr": text(bid),
         "askPr": text(ask),
-        "markPrice": text(at.market.mark(spec.symbol)),
+        "markPrice": last,
         "indexPrice": last,
         "fundingRate": text(FUNDING_RATE),
         "ts": str(at.now_ms),

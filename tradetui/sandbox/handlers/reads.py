@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books.contracts import ContractSpec
+from tradetui.sandbox.books.reply_rows import contract_row, funding_row, info_row, settings_row, ticker_row
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
 from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
@@ -160,28 +162,22 @@ def _settings(call: ReadCall) -> Row:
     spec = call.exchange_state.spec(values["symbol"], values["productType"])
     if values["marginCoin"] != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
-    return call.exchange_state.account_settings(call.uid, values["productType"], spec.symbol, spec.margin_coin)
+    book = call.exchange_state.book(call.uid, values["productType"])
+    return settings_row(book, spec.symbol, spec.margin_coin, call.exchange_state.marks())
 
 
-def _contracts(call: ReadCall) -> list[Row]:
-    return _of_symbol(call, call.exchange_state.contracts(call.values["productType"]))
+def _specs(call: ReadCall) -> list[ContractSpec]:
+    return call.exchange_state.specs(call.values["productType"], call.values.get("symbol"))
 
 
-def _funding_rates(call: ReadCall) -> list[Row]:
-    return _of_symbol(call, call.exchange_state.funding_rates(call.values["productType"]))
-
-
-def _of_symbol(call: ReadCall, rows: list[Row]) -> list[Row]:
-    """The row of the symbol that was requested, every row where none was; raises Refusal."""
-    wanted = call.values.get("symbol")
-    if wanted is not None:
-        call.exchange_state.spec(wanted, call.values["productType"])
-    return [row for row in rows if wanted in (None, row["symbol"])]
+def _tickers(call: ReadCall) -> list[Row]:
+    return [ticker_row(spec, call.exchange_state.moment) for spec in _specs(call)]
 
 
 def _info(call: ReadCall) -> Row:
     assert call.key is not None
-    return {**call.exchange_state.account_info(call.uid, call.key.permissions), "ips": ",".join(call.key.ips)}
+    row = info_row(call.exchange_state.account(call.uid), call.key.permissions, call.exchange_state.now_ms)
+    return {**row, "ips": ",".join(call.key.ips)}
 
 
 _SINGLE: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
@@ -189,10 +185,10 @@ _SINGLE: Final[Mapping[str, Callable[[ReadCall], Any]]] = {
     "futures.positions": _positions,
     "futures.order_detail": _detail,
     "futures.account": _settings,
-    "futures.contracts": _contracts,
-    "futures.ticker": lambda call: call.exchange_state.ticker(call.values["symbol"], call.values["productType"]),
-    "futures.tickers": lambda call: call.exchange_state.tickers(call.values["productType"]),
-    "futures.funding_rates": _funding_rates,
+    "futures.contracts": lambda call: [contract_row(spec) for spec in _specs(call)],
+    "futures.ticker": _tickers,
+    "futures.tickers": _tickers,
+    "futures.funding_rates": lambda call: [funding_row(spec, call.exchange_state.now_ms) for spec in _specs(call)],
     "broker.subaccount_email": _email,
     "spot.account_info": _info,
     "public.time": lambda call: {"serverTime": str(call.now_ms)},

@@ -40,10 +40,6 @@ def _seconds(row: Mapping[str, Any], *names: str) -> dict[str, str]:
     return {name: str(int(row[name]) // 1000) for name in names}
 
 
-def _documented_bill(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "balanceAfter"}
-
-
 def _documented_order(row: Mapping[str, Any]) -> dict[str, Any]:
     margin_mode = "cross" if row["marginMode"] == "crossed" else row["marginMode"]
     return {**row, "marginMode": margin_mode, "tradeSide": _open_or_close(row, closes=row["reduceOnly"] == "YES")}
@@ -81,10 +77,6 @@ def _documented_account(row: Mapping[str, Any]) -> dict[str, Any]:
     return {("unionTotalMagin" if name == "unionTotalMargin" else name): value for name, value in row.items()}
 
 
-def _live_account(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "grant": ""}
-
-
 def _live_fill(row: Mapping[str, Any]) -> dict[str, Any]:
     fees = [{**fee, "totalDeductionFee": None} for fee in row["feeDetail"]]
     return {**row, "feeDetail": fees, "enterPointSource": row["enterPointSource"].lower()}
@@ -104,7 +96,7 @@ def _live_order(row: Mapping[str, Any]) -> dict[str, Any]:
 
 _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "spot.fills": lambda row: {**row, **_seconds(row, "cTime", "uTime")},
-    "spot.bills": _documented_bill,
+    "spot.bills": lambda row: {name: value for name, value in row.items() if name != "balanceAfter"},
     "futures.accounts": _documented_account,
     "futures.pending_orders": _documented_order,
     "futures.triggers": _documented_trigger,
@@ -115,7 +107,7 @@ _DOCUMENTED: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] 
 _LIVE: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
     "spot.bills": _live_bill,
     "broker.transfers": lambda row: {**row, "type": LIVE_TRANSFER_TYPES.get(row["type"], row["type"])},
-    "futures.accounts": _live_account,
+    "futures.accounts": lambda row: {**row, "grant": ""},
     "futures.fills": _live_fill,
     "futures.pending_orders": _live_order,
     "futures.triggers": _live_trigger,

@@ -20,15 +20,12 @@ class KeyedScreen(Protocol):
 
     def blocking_reason(self, binding: str) -> str | None:
         """Why a binding can do nothing now, None where it can."""
-        ...
 
     def hides(self, binding: str) -> bool:
         """Whether a binding is absent in this session."""
-        ...
 
     async def run_action(self, action: str) -> None:
         """Do what a binding does."""
-        ...
 
 
 def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
@@ -42,7 +39,6 @@ class FollowsDesk(Protocol):
 
     def desk_changed(self) -> None:
         """The desk has published something."""
-        ...
 
 
 @runtime_checkable
@@ -51,7 +47,6 @@ class SaysUnboundKeys(Protocol):
 
     def say_unbound(self, event: events.Key) -> None:
         """Nothing took this key."""
-        ...
 
 
 @runtime_checkable
@@ -60,7 +55,6 @@ class ShowsAlerts(Protocol):
 
     def show_alert(self) -> None:
         """There is a new alert."""
-        ...
 
 
 @runtime_checkable
@@ -69,7 +63,6 @@ class FollowsRow(Protocol):
 
     def follow(self, feed_name: str, rows: RowSource[object]) -> None:
         """Show the row as it is among these rows of a feed."""
-        ...
 
 
 @runtime_checkable
@@ -78,4 +71,3 @@ class SeesEveryKey(Protocol):
 
     def before_key(self, event: TypedInput) -> bool:
         """Whether the key goes on to what has the focus."""
-        ...

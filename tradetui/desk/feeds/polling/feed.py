@@ -54,7 +54,6 @@ class Reader(Protocol[FeedRowT_co]):
 
     async def read(self) -> Reading[FeedRowT_co]:
         """Read once; raises `ExchangeError`. What was known stays known when it raises."""
-        ...
 
 
 class Feed(Generic[FeedRowT_co]):

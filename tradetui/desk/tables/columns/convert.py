@@ -33,19 +33,13 @@ def _effective_price(convert: ConvertRecord) -> Decimal | None:
     return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
 
 
-def _coin_given(convert: ConvertRecord) -> str | None:
-    return convert.from_coin
-
-
-def _coin_got(convert: ConvertRecord) -> str | None:
-    return convert.to_coin
-
-
 CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
-    money_column("fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, _coin_given, unit="coin given"),
+    money_column(
+        "fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, lambda row: row.from_coin, unit="coin given"
+    ),
     text_column("fromCoin", "of", 5, lambda row: row.from_coin),
-    money_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, _coin_got, unit="coin got"),
+    money_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, lambda row: row.to_coin, unit="coin got"),
     text_column("toCoin", "of", 5, lambda row: row.to_coin),
     Column(
         "effectivePrice",

@@ -113,10 +113,6 @@ def _break_even(position: Position) -> Decimal | None:
     return None if position.record is None else position.record.break_even_price
 
 
-def _distance(position: Position) -> Decimal | None:
-    return position.liquidation_distance
-
-
 SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lambda position: position.summed_since)
 """Since when fills were summed to a position."""
 
@@ -149,7 +145,7 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         signed_liquidation_distance,
         warns=lambda distance: abs(distance) < LIQUIDATION_NEAR,
         signed=True,
-        order=_distance,
+        order=lambda row: row.liquidation_distance,
         unit="from the mark to liquidation",
     ),
     Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD"),

@@ -27,7 +27,6 @@ class Keyed(Protocol):
     @property
     def key(self) -> str:
         """The row's identity among those of its kind."""
-        ...
 
 
 class FeedRow(Keyed, Protocol):
@@ -55,24 +54,19 @@ class RowSource(Protocol[RowT_co]):
     @property
     def generation(self) -> int:
         """Rises whenever a row may have changed."""
-        ...
 
     @property
     def count(self) -> int:
         """Rows there are."""
-        ...
 
     def row(self, index: int) -> RowT_co | None:
         """The row at a place, or None while it is not there yet."""
-        ...
 
     def key(self, index: int) -> str | None:
         """The key of the row at a place, or None while it is not there yet."""
-        ...
 
     def index_of(self, key: str) -> int | None:
         """The place of the row of a key."""
-        ...
 
 
 @runtime_checkable
@@ -81,11 +75,9 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
 
     def ordered(self, sort: Sort | None, pattern: str) -> RowSource[RowT_co]:
         """The same rows in an order and through a filter; an order it cannot give is its own."""
-        ...
 
     def whole(self) -> RowSource[RowT_co]:
         """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
-        ...
 
 
 class MemoryRows(Generic[RowT_co]):

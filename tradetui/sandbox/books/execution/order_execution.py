@@ -22,7 +22,7 @@ class MarketMoment(NamedTuple):
         return self.market.last(spec.symbol)
 
     def marks(self) -> dict[str, Decimal]:
-        return {symbol: self.market.mark(symbol) for symbol in CONTRACTS}
+        return {symbol: self.market.last(symbol) for symbol in CONTRACTS}
 
 
 def market_order(

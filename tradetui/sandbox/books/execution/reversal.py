@@ -105,11 +105,6 @@ def _order(
     return order
 
 
-def changed_steps(fault: str | None, steps: ReversalSteps) -> ReversalSteps:
-    """The steps under a fault; raises Refusal where so small a size cannot come out as the fault says."""
-    return _CHANGES[fault](steps) if fault in _CHANGES else steps
-
-
 def _smaller(steps: ReversalSteps) -> ReversalSteps:
     part = steps.closing.spec.size(steps.open / 2)
     if not part:
@@ -147,7 +142,7 @@ def reverse_as(
 ) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
     spec = wanted.spec
-    changed = changed_steps(fault, steps)
+    changed = _CHANGES[fault](steps) if fault in _CHANGES else steps
 
     def opens_at_most() -> Decimal:
         # A fault says what comes out; margin must not make something else of it.

@@ -31,19 +31,15 @@ class AttemptView(Protocol):
     @property
     def is_attached(self) -> bool:
         """Whether it is still open."""
-        ...
 
     def show_standing(self, standing: Content) -> None:
         """Show how far it is."""
-        ...
 
     def show_not_sent(self, why: str, preview: Preview | None) -> None:
         """Show that nothing was sent, and what was read instead, where that is not what was shown."""
-        ...
 
     def show_end(self, end: Ending) -> None:
         """Show how it ended, in the room that there is."""
-        ...
 
 
 class Attempt:
