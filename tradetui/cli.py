@@ -41,6 +41,8 @@ def _run(arguments: list[str]) -> int:
     # What validates replies and keys is ours alone: a plugin that somebody else installed would see them, and looking
     # for one reads the metadata of everything installed.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # httpx imports its own command line wherever click is there, as it is with uvicorn: 3 MiB that nothing here uses.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     forbid_core_dumps()
     try:
         # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.

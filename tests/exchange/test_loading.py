@@ -20,3 +20,9 @@ def test_errors_alone_are_light() -> None:
 def test_the_client_does_not_load_the_http_library() -> None:
     modules = loaded_by("import tradetui.exchange.client")
     assert not {"httpcore", "httpx", "textual", "sqlite3"} & modules
+
+
+def test_the_program_does_not_load_the_command_line_of_the_http_library() -> None:
+    modules = loaded_by("from tradetui import cli; cli.main(['paths']); import tradetui.exchange.transport.http")
+    assert "httpx" in modules
+    assert not {"click", "pygments", "rich"} & modules
