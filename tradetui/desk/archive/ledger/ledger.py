@@ -38,8 +38,6 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
-CACHED: Final = 4_000
-"""Sums of quarter-hours that stay in memory between two writes."""
 
 
 @dataclass(slots=True)
@@ -57,7 +55,6 @@ class Ledger:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._quarters: dict[QuarterKey, ResultSums] = {}
-        self._changed_quarters: set[QuarterKey] = set()
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
@@ -67,7 +64,6 @@ class Ledger:
     def forget(self) -> None:
         """Let go of what is in memory, as after a transaction that was undone."""
         self._quarters.clear()
-        self._changed_quarters.clear()
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.forget()
@@ -75,7 +71,7 @@ class Ledger:
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        if version != self._data_version or len(self._quarters) > CACHED:
+        if version != self._data_version:
             self.forget()
             self._data_version = version
 
@@ -146,10 +142,10 @@ class Ledger:
         """Write what has changed in memory."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(*key, *ledger_figures(self._quarters[key])) for key in self._changed_quarters],
+            [(*key, *ledger_figures(sums)) for key, sums in self._quarters.items()],
         )
-        forget_spans(self._connection, (quarter for quarter, *_ in self._changed_quarters))
-        self._changed_quarters.clear()
+        forget_spans(self._connection, (quarter for quarter, *_ in self._quarters))
+        self._quarters.clear()
         self._write_legs()
 
     def _write_legs(self) -> None:
@@ -168,7 +164,7 @@ class Ledger:
             self._sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _sums(self, key: QuarterKey) -> ResultSums:
-        self._changed_quarters.add(key)
+        """The figures of a quarter-hour, to be changed; they stay in memory until they are written."""
         sums = self._quarters.get(key)
         if sums is None:
             row = self._connection.execute(
