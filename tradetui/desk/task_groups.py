@@ -55,13 +55,17 @@ class BackgroundTasks:
         if not task.cancelled() and (problem := task.exception()) is not None:
             _log.debug("a piece of work ended with %s", type(problem).__name__)
 
-    async def stop(self, grace_s: float = 0.0) -> None:
-        """Begin nothing more, leave what runs so many seconds, then cancel it and wait for its end."""
+    async def finish(self, seconds: float) -> None:
+        """Begin nothing more, and leave what runs so much time to end by itself."""
+        self._stopped = True
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=seconds)
+
+    async def stop(self) -> None:
+        """Begin nothing more, cancel what runs, and wait for its end as long as a stop may take."""
         self._stopped = True
         try:
             async with asyncio.timeout(STOPPING_S):
-                if grace_s and self._tasks:
-                    await asyncio.wait(tuple(self._tasks), timeout=grace_s)
                 while tasks := tuple(self._tasks):
                     for task in tasks:
                         task.cancel()

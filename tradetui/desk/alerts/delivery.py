@@ -74,7 +74,10 @@ class AlertDelivery:
 
     async def stop(self) -> None:
         """Deliver what was begun, for as long as others may need to; what is not done then is left to them."""
-        await self._tasks.stop(grace_s=OTHERS_WAIT_S + 1)
+        try:
+            await self._tasks.finish(OTHERS_WAIT_S + 1)
+        finally:
+            await self._tasks.stop()
         alert_log, self._alert_log = self._alert_log, None
         if alert_log is not None:
             try:
