@@ -154,6 +154,45 @@ def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_clie
     assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
 
 
+@pytest.mark.parametrize("leg", ["closing", "opening"])
+def test_what_a_reversal_trades_that_is_live_by_its_own_id_is_not_over(leg: str) -> None:
+    closing, opening = leg_fill("buy", "close", "7", "theirs"), leg_fill("sell", "open", "7", "theirs")
+    theirs = frozenset({"theirs"})
+    by_size = Observation(answer=OrderAnswer.NOT_FOUND, held=legs("13"), other_fills=(closing,))
+    by_id = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("filled", "20", "20"),
+        held=legs("0", "7"),
+        own_fills=(leg_fill("buy", "close", "20", "ours"),),
+        other_fills=(opening,),
+        order_id="ours",
+        order_size=Decimal(20),
+    )
+    seen = replace(by_size if leg == "closing" else by_id, kindred_orders=theirs, waited_s=ABSENCE_S, after_window=True)
+    sent = plan(legs("20"), "buy")
+    assert classify(sent, seen, acknowledged=False).settles(180)
+    live = classify(sent, replace(seen, live_orders=theirs), acknowledged=False)
+    assert live.standing is Standing.PENDING and not live.settles(1_000)
+
+
+def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing() -> None:
+    seen = Observation(
+        answer=OrderAnswer.NOT_FOUND,
+        held=legs("0", "19"),
+        other_fills=(
+            leg_fill("sell", "close", "1", "a stranger's"),
+            leg_fill("sell", "open", "20", "b"),
+            leg_fill("buy", "close", "20", "a"),
+        ),
+        kindred_orders=frozenset({"a"}),
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    assert classification.inferred
+    assert (classification.outcome, classification.effect) == (Outcome.OTHER, legs("0", "20"))
+
+
 def test_fills_that_name_no_order_may_be_ours() -> None:
     nameless = tuple(sold("10").model_copy(update={"order_id": None, "trade_id": trade_id}) for trade_id in "12")
     classification = classified(look("-10", order=detail("filled", "20", "20"), others=nameless), plan(LONG_TEN))

@@ -280,8 +280,8 @@ async def _ends(case: Case, on: Scene, running: Execution) -> None:
         if intent.state in ENDED:
             continue
         assert intent.state is State.UNKNOWN, f"{intent.id} stays {intent.state}: {case}"
-        told = case.weather is not Weather.CONTRADICTED and _done(on)
-        assert case.core_only and not told, f"never settled: {[event.state for event in intent.events]}: {case}"
+        settles = case.weather is not Weather.CONTRADICTED and _done(on)
+        assert case.core_only and not settles, f"never settled: {[event.state for event in intent.events]}: {case}"
         for _ in range(2):  # what failed once is pressed again
             with suppress(WrongStep, Withheld, Injected, asyncio.CancelledError, TimeoutError):
                 async with asyncio.timeout(60):

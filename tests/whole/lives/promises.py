@@ -242,6 +242,18 @@ class Promises:
         names = self.names_of(post, step.at_s, inferred=bool(step.details.get("inferred")))
         if step.details.get("outcome") not in names:
             self.breaks("b", f"{trail.intent} is settled as {step.details.get('outcome')}, and is {sorted(names)}")
+        self._judge_amounts(trail, step, post)
+
+    def _judge_amounts(self, trail: IntentTrail, step: Step, post: Post) -> None:
+        """(b) What it says was closed and opened so far is what our order had closed and opened then."""
+        reversal, closed, opened = self.reversal_of(post), step.details.get("closed"), step.details.get("opened")
+        if reversal is None or reversal.matching.lies or closed is None or opened is None:
+            return
+        if self._others_traded(post) or looks_alike(reversal):
+            return
+        states = reversal.past.between(step.at_s - self._lag_s - 8.0, _now_s())
+        if not any((Decimal(closed), Decimal(opened)) == (state.closed, state.opened) for state in states):
+            self.breaks("b", f"{trail.intent} says closed {closed}, opened {opened}, and was {states}")
 
     def _must_be_over(self, intent: str, what: str) -> None:
         post = self.post_of(intent)
@@ -387,6 +399,11 @@ def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
     if closed == whole:
         return {"reversed smaller" if opened < reversal.to_open else "reversed larger"}
     return {"other" if opened else "remainder left"}
+
+
+def looks_alike(reversal: Reversal) -> bool:
+    """Whether closing and opening cannot be told apart: one-way with a size, where the whole is left open."""
+    return reversal.size_asked and not reversal.hedge
 
 
 def looks_whole(post: Post, reversal: Reversal, state: OrderState) -> bool:

@@ -45,7 +45,7 @@ HEDGE, ONE_WAY = True, False
 IN_A_GROUP = 6
 CAMPAIGN_LIVES, CAMPAIGN_SCREEN_LIVES = 10_000, 200
 AT_ONCE = 20
-BROKE_A_PROMISE_ONCE = (309, 2114, 3177, 5918, 7930, 8568, 8847, 9573, 20047)
+BROKE_A_PROMISE_ONCE = (309, 1885, 2114, 3177, 3536, 5918, 7930, 8568, 8847, 9573, 20047)
 WEATHER = (
     *(f"reply {kind}" for kind in ReplyKind),
     *(str(kind) for kind in ReadFaultKind),

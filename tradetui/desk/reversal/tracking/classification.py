@@ -100,14 +100,14 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
     everything = (*seen.own_fills, *seen.other_fills)
     effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
-    if inferred and seen.held != plan.before:  # what was traded as planned has left something changed
-        effect = seen.held
     explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
     own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
     filled = _filled(seen, own_volume)
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
     guessed = inferred or unnamed  # by sizes alone
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
+    if any(fill.order_id in seen.live_orders for fill in (*closing, *other_leg.fills)):
+        standing = Standing.PENDING
     if standing is Standing.COMPLETE and other_leg.doubtful:
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)

@@ -27,9 +27,10 @@ class Observation:
     """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
 
     `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
-    be somebody else's, `kindred_orders` those that a reversal made, as it made ours. `order_id` and `order_size` are
-    our order's, where it was ever seen. `waited_s` is how long ago the call certainly ended. `after_window` says that
-    the exchange's own time in what was read is past the last moment at which it takes the request.
+    be somebody else's, `kindred_orders` those that a reversal made, as it made ours, and `live_orders` those of these
+    that the exchange says are not over. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s`
+    is how long ago the call certainly ended. `after_window` says that the exchange's own time in what was read is past
+    the last moment at which it takes the request.
     """
 
     answer: OrderAnswer
@@ -40,6 +41,7 @@ class Observation:
     other_fills: tuple[FuturesFill, ...] = ()
     foreign_orders: frozenset[str] = frozenset()
     kindred_orders: frozenset[str] = frozenset()
+    live_orders: frozenset[str] = frozenset()
     order_id: str | None = None
     order_size: Decimal | None = None
     waited_s: float = 0.0

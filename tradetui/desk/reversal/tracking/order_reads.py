@@ -44,6 +44,7 @@ class OrderReads:
         self._client = client
         self._market_state = market_state
         self._sources: dict[str, str] = {}
+        self._live_orders: set[str] = set()
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -139,6 +140,7 @@ class OrderReads:
             other_fills=others,
             foreign_orders=foreign,
             kindred_orders=kindred,
+            live_orders=kindred & self._live_orders,
             order_id=order_id,
             order_size=order_size,
             waited_s=waited_s,
@@ -176,22 +178,28 @@ class OrderReads:
         if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        for order_id in [id_ for id_ in order_ids if id_ not in self._sources][:MOST_ORDERS_LOOKED_UP]:
+        not_final = [id_ for id_ in order_ids if id_ not in self._sources or id_ in self._live_orders]
+        for order_id in not_final[:MOST_ORDERS_LOOKED_UP]:
             try:
-                theirs = await self._source(sent, order_id)
+                order = await self._order_of_others(sent, order_id)
             except (Rejected, UnreadableReply):
                 if not source:
                     raise  # this order may be ours, which would then be taken for absent
-                theirs = None
-            if theirs is not None:  # what is not known yet is asked for again
-                self._sources[order_id] = theirs
+                order = None
+            if order is None or order.order_source is None:
+                continue  # what is not known yet is asked for again
+            self._sources[order_id] = order.order_source
+            if order.status is None or order.status.is_over:
+                self._live_orders.discard(order_id)
+            else:
+                self._live_orders.add(order_id)
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
-    async def _source(self, sent: Sent, order_id: str) -> str | None:
-        """What made an order; None where the exchange does not say it. Raises `ExchangeError`."""
+    async def _order_of_others(self, sent: Sent, order_id: str) -> OrderDetail | None:
+        """An order by the exchange's own id; None where the exchange does not tell it. Raises `ExchangeError`."""
         params = sent.plan.params
         try:
             reply = await self._client.futures.order_detail(
@@ -206,7 +214,7 @@ class OrderReads:
         detail = next((row for row in reply.rows if row.order_id == order_id), None)
         if detail is None:
             raise UnreadableReply("it is about another order", endpoint="futures.order_detail")
-        return detail.order_source
+        return detail
 
 
 def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ...]:
