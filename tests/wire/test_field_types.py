@@ -10,13 +10,14 @@ from typing import Annotated, Any, get_args
 
 import pytest
 from hypothesis import given
-from hypothesis.strategies import from_regex, lists
+from hypothesis.strategies import decimals, from_regex, lists
 from pydantic import TypeAdapter, ValidationError
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.field_types import Places, SizeFigure, type_schema
 from tradetui.wire.replies.record import Record, UndecodableRowError
+from tradetui.wire.text.json_text import load_json
 
 RECORDS = sorted({endpoint.row for endpoint in CATALOGUE.values()}, key=lambda record: record.__name__)
 
@@ -99,6 +100,20 @@ def test_sizes_add_up_without_rounding(texts: list[str]) -> None:
     assert Fraction(sizes[0] - sum(sizes[1:], Decimal(0))) == Fraction(texts[0]) - sum(map(Fraction, texts[1:]))
 
 
+@given(decimals(-(10**15) + 1, 10**15 - 1, places=12))
+def test_a_size_is_exact_however_its_number_is_written(size: Decimal) -> None:
+    exponent = f"{size:e}" if size else "0"
+    for text in (str(size), exponent, exponent.upper(), f"{size:f}"):
+        assert TypeAdapter(SizeFigure).validate_python(text) == size
+        assert TypeAdapter(SizeFigure).validate_python(load_json(text)) == size
+
+
+@pytest.mark.parametrize("size", ["1E-10", "1E-12", "1.25e-10", "9.99999999999E-1", "1e14", "1.5E+3", "1.0E-7"])
+def test_a_size_with_an_exponent_is_that_number(size: str) -> None:
+    row = {"tradeId": "1", "symbol": "BTCUSDT", "price": "1", "side": "buy", "cTime": "1790000000000"}
+    assert FuturesFill.from_row({**row, "baseVolume": load_json(size)}).base_volume == Decimal(size)
+
+
 @pytest.mark.parametrize("zero", ["0E-8", "0E-16", "0e-18", "-0E-10"])
 def test_a_size_of_zero_may_be_written_with_the_places_of_its_column(zero: str) -> None:
     nothing = TypeAdapter(SizeFigure).validate_python(zero)
@@ -106,7 +121,7 @@ def test_a_size_of_zero_may_be_written_with_the_places_of_its_column(zero: str) 
     assert Fraction(Decimal("9" * 15 + "." + "9" * 12) + nothing) == Fraction("9" * 15 + "." + "9" * 12)
 
 
-@pytest.mark.parametrize("size", ["1" * 16, "0." + "1" * 13, "1" * 29, "0.00000000000000000001", "1e-12", "1e15"])
+@pytest.mark.parametrize("size", ["1" * 16, "0." + "1" * 13, "1" * 29, "0.0000000000001", "1e-13", "1.5e-12", "1e15"])
 def test_a_size_that_arithmetic_would_round_is_refused(size: str) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(SizeFigure).validate_python(size)

@@ -48,13 +48,17 @@ class NumberText:
 DecimalFigure = Annotated[
     Decimal, NumberText(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
 ]
-# A size: fifteen digits before the point and twelve behind it, which add up without rounding. Zero may also come with
-# the exponent of a column's places, such as `0E-16`.
+_WITH_EXPONENT: Final = "|".join(
+    rf"[0-9](?:\.[0-9]{{0,{12 + exponent}}}0*)?[eE]{'-' if exponent < 0 else '[+]?'}0?{abs(exponent)}"
+    for exponent in range(-12, 15)
+)
+# A size: fifteen digits before the point and twelve behind it, which add up without rounding; also with an exponent, as
+# JSON writers spell 0.0000000001. Zero may also come with the exponent of a column's places, such as `0E-16`.
 SizeFigure = Annotated[
     Decimal,
     NumberText(
-        r"[+-]?(?:0*[0-9]{1,15}(?:\.[0-9]{0,12}0*)?|\.[0-9]{1,12}|[0-9](?:\.[0-9]{1,4})?[eE][+-]?0?[0-8]"
-        r"|0[eE]-[0-3]?[0-9])"
+        r"[+-]?(?:0*[0-9]{1,15}(?:\.[0-9]{0,12}0*)?|\.[0-9]{1,12}|0[eE]-[0-3]?[0-9]"
+        rf"|{_WITH_EXPONENT})"
     ),
 ]
 
