@@ -175,6 +175,25 @@ def test_what_a_reversal_trades_that_is_live_by_its_own_id_is_not_over(leg: str)
     assert live.standing is Standing.PENDING and not live.settles(1_000)
 
 
+@pytest.mark.parametrize("order", [None, detail("canceled", "20", "0")], ids=["not found", "cancelled without a fill"])
+@pytest.mark.parametrize("word", [None, "swap_close"], ids=["not shown yet", "of a word nobody knows"])
+def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
+    order: OrderDetail | None, word: str | None
+) -> None:
+    seen = Observation(
+        answer=OrderAnswer.NOT_FOUND if order is None else OrderAnswer.SHOWN,
+        order=order,
+        held=legs("13"),
+        other_fills=() if word is None else (leg_fill("buy", word, "7", "theirs"),),
+        kindred_orders=frozenset({"theirs"}),
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
+    assert not classification.settles(179) and classification.settles(180)
+
+
 def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing() -> None:
     seen = Observation(
         answer=OrderAnswer.NOT_FOUND,

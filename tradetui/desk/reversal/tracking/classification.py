@@ -106,6 +106,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
     guessed = inferred or unnamed  # by sizes alone
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
+    if standing is Standing.ABSENT and not explained:
+        standing = Standing.PARTIAL  # what changed it may be ours: its fills are not shown yet, or cannot be read
     if any(fill.order_id in seen.live_orders for fill in (*closing, *other_leg.fills)):
         standing = Standing.PENDING
     if standing is Standing.COMPLETE and other_leg.doubtful:
