@@ -12,8 +12,6 @@ from tradetui.ui.money.charts.chart import (
     ChartInk,
     ChartPoint,
     ChartText,
-    DayBar,
-    TransferMark,
     sparkline,
     thinned,
 )
@@ -25,7 +23,7 @@ SINCE = 1_792_713_600_000
 UNTIL = SINCE + 30 * DAY_MS
 
 
-def curve(*pieces: tuple[int, int], transfers: tuple[TransferMark, ...] = ()) -> Chart:
+def curve(*pieces: tuple[int, int], transfers: tuple[ChartPoint, ...] = ()) -> Chart:
     """A curve known in these hours of the month, ends included."""
     segments = tuple(
         tuple(ChartPoint(SINCE + hour * 3_600_000, Decimal(17_000 + 5 * hour)) for hour in range(first, last + 1))
@@ -35,7 +33,7 @@ def curve(*pieces: tuple[int, int], transfers: tuple[TransferMark, ...] = ()) ->
 
 
 def bars(*amounts: int) -> Chart:
-    days = (DayBar(SINCE + day * DAY_MS + DAY_MS // 2, Decimal(amount)) for day, amount in enumerate(amounts))
+    days = (ChartPoint(SINCE + day * DAY_MS + DAY_MS // 2, Decimal(amount)) for day, amount in enumerate(amounts))
     return Chart(SINCE, SINCE + len(amounts) * DAY_MS, UTC, bars=tuple(days))
 
 
@@ -70,7 +68,7 @@ def test_a_gap_is_blank() -> None:
 
 
 def test_a_transfer_is_marked_on_the_axis_below_its_moment() -> None:
-    seventh = TransferMark(SINCE + 7 * DAY_MS, Decimal(2_000))
+    seventh = ChartPoint(SINCE + 7 * DAY_MS, Decimal(2_000))
     lines = lines_of(draw(curve((0, 719), transfers=(seventh,)), 66, 15, has_utf8=True))
     # The tick of the same moment is where the mark stands now: its label begins below it.
     assert lines[-2].index("▲") == lines[-1].index("30")

@@ -60,7 +60,10 @@ def _tidy_up() -> None:
 
 
 class TradeApp(App[None], inherit_bindings=False):
-    """The screen. It renders what the desk hands it and does no network or disk work itself."""
+    """The screen. It renders what the desk hands it and does no network or disk work itself.
+
+    What it does for screens and dialogs says `TradingApp`.
+    """
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
@@ -198,7 +201,6 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def desk(self) -> Desk | None:
-        """The open desk, None while one is being opened."""
         return self._open_desk.desk
 
     def open_profile(self, chosen: int) -> None:
@@ -264,7 +266,6 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def looks_up(self) -> bool:
-        """Whether the screen of a lookup covers the panels."""
         return self.lookup is not None
 
     @property
@@ -289,12 +290,10 @@ class TradeApp(App[None], inherit_bindings=False):
         await lazy_imports.open_posted(self, message, self.lookup or self.main)
 
     async def open_panel(self, name: str) -> None:
-        """Go to a panel of the main screen."""
         await self.leave_lookup()
         await self.main.action_panel(name)
 
     async def leave_lookup(self) -> None:
-        """Back to the main screen from whatever records are looked up."""
         if self.lookup is not None:
             await self._back_to_main()
 
@@ -314,7 +313,6 @@ class TradeApp(App[None], inherit_bindings=False):
         return replace(settings, keys=own.taken)
 
     def use_look(self, look: ProfileLook) -> None:
-        """Show the screen as a profile wants it: theme, zone, keys, columns and order."""
         self.settings = self._with_own_keys(self.settings.with_look(look))
         self.preferences = self.settings.preferences
         self.theme = first_theme(self.settings.theme, self.preferences.theme, self.settings.terminal)
@@ -334,7 +332,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self._remember(replace(self.preferences, theme=name))
 
     def remember_table(self, name: str, choice: TableChoice) -> None:
-        """Show a table the same way next time."""
         self._remember(self.preferences.with_table(name, choice))
 
     def _remember(self, preferences: ScreenPreferences) -> None:
@@ -344,11 +341,9 @@ class TradeApp(App[None], inherit_bindings=False):
         self._preference_writer.write(self.settings.profiles[self.chosen].name, self.settings.keep, preferences)
 
     def key_named(self, id_: str) -> str:
-        """The first key of the binding of an id, as the profile has it and a person writes it."""
         return key_named(id_, self.settings.keys)
 
     def action_leave(self) -> None:
-        """Quit; asks while an intent is unsettled."""
         intents = self.desk.intents if self.desk is not None else None
         unsettled = intents.unsettled() if intents is not None else ()
         if not unsettled:
@@ -369,7 +364,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self._trading_lock.lock(self.desk)
 
     def lock_or_unlock(self) -> None:
-        """Lock trading at once; unlocking asks first, on top of whatever is open."""
         self._trading_lock.lock_or_unlock(self.desk)
 
     def action_help(self) -> None:

@@ -60,15 +60,9 @@ class KeyRow(NamedTuple):
     when: str = ""
 
 
-def _panel(table: Table[object]) -> KeyBinding:
-    action, tooltip = f"panel('{table.name}')", f"focus {table.subject}"
-    return KeyBinding(table.name, table.key, action, table.label, tooltip, "Panels", SCREENS)
-
-
-def _lookup(table: Table[object]) -> KeyBinding:
-    """The binding that opens the screen of one kind of record."""
-    action, tooltip = f"lookup('{table.name}')", f"look up {table.subject}"
-    return KeyBinding(table.name, table.key, action, table.label, tooltip, "Records", SCREENS)
+def _opens(table: Table[object], action: str, verb: str, group: str) -> KeyBinding:
+    tooltip = f"{verb} {table.subject}"
+    return KeyBinding(table.name, table.key, f"{action}('{table.name}')", table.label, tooltip, group, SCREENS)
 
 
 BINDINGS: Final = (
@@ -81,9 +75,9 @@ BINDINGS: Final = (
     KeyBinding(
         "previous_panel", "shift+tab", "next_panel(-1)", "Previous panel", "focus the one before", "Panels", PANELLED
     ),
-    *map(_panel, PANELS.values()),
+    *(_opens(table, "panel", "focus", "Panels") for table in PANELS.values()),
     KeyBinding("zoom", "z", "zoom", "Zoom", "this panel on the whole screen", "Panels", (*SCREENS, "money"), True),
-    *map(_lookup, LOOKUPS.values()),
+    *(_opens(table, "lookup", "look up", "Records") for table in LOOKUPS.values()),
     KeyBinding("query", "f", "query", "Query", "choose coin, type and time", "Records", LOOKUP, True),
     KeyBinding("read_all", "a", "read_all", "Read all", "every older page", "Records", LOOKUP, True),
     KeyBinding("up", "up,k", "table('cursor_up')", "Up", "one row up", "Rows", ROWS),

@@ -147,29 +147,21 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
     if isinstance(part, str):
         return {part: region}
     left, top, width, height = region
-    wanted = [_need(child, needs) for child in part.parts]
-    least = [_least(child) for child in part.parts]
+    axis = 0 if part.is_stack else 1  # of a need: lines above each other, cells side by side
+    sizes = share(
+        height if part.is_stack else width,
+        [_need(child, needs)[axis] for child in part.parts],
+        [_least(child)[axis] for child in part.parts],
+        first_whole=_holds_positions(part.parts[0]),
+    )
     placed: dict[str, Region] = {}
-    if part.is_stack:
-        lines = share(
-            height,
-            [need.lines for need in wanted],
-            [need.lines for need in least],
-            first_whole=_holds_positions(part.parts[0]),
-        )
-        for child, child_lines in zip(part.parts, lines, strict=True):
-            placed |= _laid_out(child, (left, top, width, child_lines), needs)
-            top += child_lines
-    else:
-        cells = share(
-            width,
-            [need.cells for need in wanted],
-            [need.cells for need in least],
-            first_whole=_holds_positions(part.parts[0]),
-        )
-        for child, child_cells in zip(part.parts, cells, strict=True):
-            placed |= _laid_out(child, (left, top, child_cells, height), needs)
-            left += child_cells
+    for child, size in zip(part.parts, sizes, strict=True):
+        if part.is_stack:
+            placed |= _laid_out(child, (left, top, width, size), needs)
+            top += size
+        else:
+            placed |= _laid_out(child, (left, top, size, height), needs)
+            left += size
     return placed
 
 

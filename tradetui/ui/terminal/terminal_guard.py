@@ -80,14 +80,12 @@ class TerminalGuard:
         poller = select.poll()
         poller.register(0, 0)
         while not self._over.is_set():
-            hung_up = any(what & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, what in _polled(poller))
+            hung_up = any(
+                what & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, what in poller.poll(LOOK_EVERY_MS)
+            )
             if hung_up or _gone():
                 self._loop.call_soon_threadsafe(self._end, signal.SIGHUP)
                 return
-
-
-def _polled(poller: select.poll) -> list[tuple[int, int]]:
-    return poller.poll(LOOK_EVERY_MS)
 
 
 def _gone() -> bool:

@@ -13,8 +13,9 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.overlays.profile_choice import UNKNOWN_UID, ProfileDialog, profile_lines
+from tradetui.ui.application.overlays.profile_choice import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
 from tradetui.ui.settings.ui_settings import ProfileLook, ProfileSummary
@@ -114,7 +115,7 @@ async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open()
                 await switch(stage, pilot, *keys)
             await pilot.press("P")
             dialog = stage.app.screen
-            assert isinstance(dialog, ProfileDialog)
+            assert isinstance(dialog, ChoiceDialog)
             shown = [str(option.prompt) for option in dialog.query_one(OptionList).options]
             assert [line.split("  ")[0] for line in shown] == names
             assert [line.split()[0] for line in shown if line.endswith("  open")] == [opened]

@@ -37,9 +37,10 @@ async def ask_for_profile(app: App[Any]) -> None:
         if index is not None and (index != trading_app.chosen or trading_app.desk is None):
             trading_app.open_profile(index)
 
+    chosen = trading_app.chosen
     names = [profile.name for profile in profiles]
-    dialog = ProfileDialog(names, summaries, trading_app.chosen, is_open=trading_app.desk is not None)
-    app.push_screen(dialog, pick)
+    lines = profile_lines(names, summaries, None if trading_app.desk is None else chosen)
+    app.push_screen(ChoiceDialog("Profiles", lines, chosen), pick)
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
@@ -80,13 +81,3 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
 
 def _padded(text: str, width: int) -> str:
     return text + " " * max(0, width - cell_len(text))
-
-
-class ProfileDialog(ChoiceDialog):
-    """Returns the index of the profile that was picked, None where none was."""
-
-    def __init__(
-        self, names: Sequence[str], summaries: Sequence[ProfileSummary], chosen: int, *, is_open: bool
-    ) -> None:
-        """`chosen` is where the cursor begins: the profile that is open, or was to be opened."""
-        super().__init__("Profiles", profile_lines(names, summaries, chosen if is_open else None), chosen)

@@ -37,30 +37,19 @@ class ChartPoint(NamedTuple):
     amount: Decimal
 
 
-class DayBar(NamedTuple):
-    """What a day came to; `noon_ms` (Unix ms) is the middle of it."""
-
-    noon_ms: int
-    amount: Decimal
-
-
-class TransferMark(NamedTuple):
-    """A deposit or, below zero, a withdrawal at a time (Unix ms)."""
-
-    at_ms: int
-    amount: Decimal
-
-
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A curve in pieces, nothing being known between two of them, or bars; from `since` to `until` (Unix ms)."""
+    """A curve in pieces, nothing being known between two of them, or bars; from `since` to `until` (Unix ms).
+
+    A bar stands at its day's noon. Transfers are deposits and, below zero, withdrawals.
+    """
 
     since: int
     until: int
     zone: tzinfo = UTC
     segments: tuple[tuple[ChartPoint, ...], ...] = ()
-    bars: tuple[DayBar, ...] = ()
-    transfers: tuple[TransferMark, ...] = ()
+    bars: tuple[ChartPoint, ...] = ()
+    transfers: tuple[ChartPoint, ...] = ()
 
     @property
     def amounts(self) -> list[Decimal]:
@@ -103,7 +92,7 @@ def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
     low, high = chart.range
     span = max(1, chart.until - chart.since)
     last_of_cell: dict[int, Decimal] = {}
-    points = [point for segment in chart.segments for point in segment] or [ChartPoint(*bar) for bar in chart.bars]
+    points = [point for segment in chart.segments for point in segment] or chart.bars
     for point in points:
         last_of_cell[min(width - 1, (point.at_ms - chart.since) * width // span)] = point.amount
     cells = []

@@ -11,7 +11,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.ui.money.charts.chart import Chart, ChartPoint, DayBar, TransferMark
+from tradetui.ui.money.charts.chart import Chart, ChartPoint
 from tradetui.ui.money.result_lines import moment_in_words
 from tradetui.wire.time_windows import DAY_MS
 
@@ -56,7 +56,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
             nothing = "Deposits and withdrawals of this period are not known,\nso the curve cannot leave them out."
         return TitledChart(title, None, "", nothing)
     segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
-    transfers = tuple(TransferMark(flow.time, flow.amount) for flow in equity.transfers or ())
+    transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
     chart = Chart(since, until, results.period.zone, segments, (), transfers)
     parts = [_transfers_in_words(transfers, cell_format)]
@@ -74,7 +74,9 @@ def result_chart(results: PeriodResults) -> TitledChart:
     """A bar for each day's net."""
     title = f"Result by day, {USDT}"
     zone = results.period.zone
-    bars = tuple(DayBar(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None)
+    bars = tuple(
+        ChartPoint(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None
+    )
     if not bars:
         return TitledChart(title, None, "", "Nothing was traded in this period.")
     since, until = _bounds(results)
@@ -97,7 +99,7 @@ def _noon_ms(day: date, zone: tzinfo) -> int:
     return (day_start_ms(day, zone) + day_start_ms(day + timedelta(days=1), zone)) // 2
 
 
-def _transfers_in_words(transfers: tuple[TransferMark, ...], cell_format: CellFormat) -> str:
+def _transfers_in_words(transfers: tuple[ChartPoint, ...], cell_format: CellFormat) -> str:
     deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
     withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
     has_both = bool(deposits) and bool(withdrawals)

@@ -66,7 +66,7 @@ def _plotted(
         figure.draw(signal.lines(True).density("full"))
     bars = [bar for bar in chart.bars if bar.amount]
     if bars:
-        days = [_days(chart, bar.noon_ms) for bar in bars]
+        days = [_days(chart, bar.at_ms) for bar in bars]
         heights = [float(bar.amount) for bar in bars]
         # The width of a bar is a part of the least distance between two: a lone one is as wide as its day.
         # Quarters of a block stand closer than dots.
@@ -94,7 +94,7 @@ def _ink_of_column(chart: Chart, column: int, columns: int) -> ChartInk:
     if not chart.bars:
         return ChartInk.CURVE
     at_ms = chart.since + column * (chart.until - chart.since) / max(1, columns - 1)
-    nearest = min(chart.bars, key=lambda bar: abs(bar.noon_ms - at_ms))
+    nearest = min(chart.bars, key=lambda bar: abs(bar.at_ms - at_ms))
     return ChartInk.GAIN if nearest.amount > 0 else ChartInk.LOSS
 
 
