@@ -24,6 +24,7 @@ from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bill_reading import BillReading
+from tradetui.desk.archive.gap import Gap
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
@@ -296,6 +297,24 @@ def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
     assert not any(row["complete"] for row in json.loads(printed.out))
     assert "the exchange keeps ninety days" in printed.err
     assert "--fresh" not in printed.err
+
+
+def test_fills_that_are_lost_are_said_and_asked_for_no_more(
+    point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    point_at_archive()
+    day = 86_400_000
+    since = int(datetime.now(UTC).timestamp() * 1000) - 40 * day
+    with closing(
+        archive_reading.open_archive(load(os.environ, Flags()), archive_reading.Needed.FILLS, 0, 2**62, fresh=False)
+    ) as archive:
+        archive.add(FuturesFill, [], {ProductType.USDT_FUTURES: [Gap("", since, since + day)]})
+    monkeypatch.setattr(archive_reading, "open_reader", None)  # asking the exchange would fail
+    assert main(["show", "pnl", "--by", "coin", "--since", "60d", *UNTIL, "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert {row["coin"]: row["complete"] for row in json.loads(printed.out)}["USDT"] is False
+    assert "they were not read while the exchange kept them" in printed.err and "--fresh" not in printed.err
+    assert all(row["complete"] for row in shown(capsys, "pnl", "--since", "30d", *UNTIL))
 
 
 def test_what_the_archive_does_not_hold_is_said_with_what_it_holds(point_at_archive: Point, capsys: Capture) -> None:

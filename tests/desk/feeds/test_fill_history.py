@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -16,12 +17,16 @@ from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
+from tradetui.desk.archive.ledger.missing_fills import missing_spans
+from tradetui.desk.archive.ledger_queries import ResultQuery, ended_trips, results
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
+from tradetui.desk.feeds.positions import _Sums
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.trading.results.periods import Grouping
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.requests.request import Request
@@ -410,3 +415,87 @@ async def test_only_fills_that_are_shown_stay_in_memory() -> None:
     assert 0 < kept[COIN] <= 61, "its last minute, which is read again"
     client.rows[FILLS, COIN].append(fill(2_000))
     assert (await shown.read()).rows[0].product_type is COIN
+
+
+DAY_MS = 86_400_000
+
+
+class NinetyDays(ScriptedClient):
+    """Serves what the exchange keeps: fills of the last ninety days."""
+
+    async def read(self, request: Request[Any]) -> Reply[Any]:
+        reply = await super().read(request)
+        kept_from = self.clock.now_ms - 90 * DAY_MS
+        rows = tuple(row for row in reply.rows if row.c_time.timestamp() * 1000 >= kept_from)
+        return replace(reply, rows=rows, cursor=rows[-1].key if rows else None)
+
+
+async def read_all(client: ScriptedClient, archive: Archive, *, pages: int = 1_000) -> FillHistory:
+    """A session that reads the newest fills, and so many pages of what is missing."""
+    fills = history(client)
+    await fills.attach(archive)
+    await fills.read_newest(0.0)
+    for _ in range(pages):
+        if not await fills.read_gap():
+            break
+    return fills
+
+
+def complete(archive: Archive, now_ms: int, since: int | None, until: int | None = None) -> set[bool]:
+    while archive.settle(over_gaps=True):
+        pass
+    query = ResultQuery(Grouping.TOTAL, now_ms, since, now_ms if until is None else until, None, (USDT,))
+    return {row.complete for row in results(archive.connection, query)}
+
+
+async def test_a_gap_of_fills_that_the_exchange_keeps_no_longer_is_never_taken_for_read() -> None:
+    client, archive = NinetyDays(page=10), Archive(None)
+    client.rows[FILLS, USDT] = [fill(number, NOW_MS - (50 - number) * DAY_MS) for number in range(50)]
+    await read_all(client, archive, pages=0)
+    first_known = NOW_MS - 10 * DAY_MS
+    client.clock.now_ms += 95 * DAY_MS
+    later = await read_all(client, archive)
+    assert (later.gaps, archive.gaps(USDT)) == ([], []), "nothing is read again and again"
+    archive.note_read(USDT, client.clock.now_ms)
+    assert complete(archive, client.clock.now_ms, first_known - DAY_MS) == {False}
+    read_then = NOW_MS - 2 * DAY_MS
+    assert complete(archive, client.clock.now_ms, None, read_then) == {True}, "what is known alone was asked for"
+    assert complete(archive, client.clock.now_ms, first_known, read_then) == {True}
+    assert complete(archive, client.clock.now_ms, first_known) == {False}, "between the sessions it knows nothing"
+
+
+async def test_what_was_made_while_no_session_ran_for_longer_than_it_is_kept_is_lost() -> None:
+    client, archive = NinetyDays(), Archive(None)
+    client.rows[FILLS, USDT] = [
+        fill(0, NOW_MS - 2 * DAY_MS),
+        fill(1, NOW_MS - DAY_MS, tradeSide="close"),
+        fill(2, NOW_MS - 1_000),
+    ]
+    await read_all(client, archive)
+    client.clock.now_ms += 200 * DAY_MS
+    now_ms, kept_from = client.clock.now_ms, NOW_MS + 110 * DAY_MS
+    client.rows[FILLS, USDT] += [fill(3, NOW_MS + 30 * DAY_MS, tradeSide="close"), fill(4, NOW_MS + 150 * DAY_MS)]
+    for _ in range(2):  # the next session knows it too
+        later = await read_all(client, archive)
+        archive.note_read(USDT, now_ms)
+        assert later.gaps == []
+        assert complete(archive, now_ms, None) == {False}
+        assert complete(archive, now_ms, None, NOW_MS - DAY_MS // 2) == {True}
+        assert complete(archive, now_ms, kept_from) == {True}
+    (span,) = (span for span in missing_spans(archive.connection, now_ms) if span.is_lost)
+    assert NOW_MS - DAY_MS < span.since < NOW_MS and span.until == kept_from - 1
+    before, running = ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, now_ms))
+    assert [before.trip.ended, running.trip.ended] == [False, True], "nobody knows how the one that ran then ended"
+    assert not archive.prove_starts(USDT, {("BTCUSDT", True): Decimal(2)}, now_ms), "the sizes agree by chance"
+
+
+async def test_positions_are_summed_from_behind_the_fills_that_are_lost() -> None:
+    client, archive = NinetyDays(), Archive(None)
+    client.rows[FILLS, USDT] = [fill(0, NOW_MS - DAY_MS, baseVolume="7")]
+    await read_all(client, archive)
+    client.clock.now_ms += 200 * DAY_MS
+    client.rows[FILLS, USDT] += [fill(1, NOW_MS + DAY_MS, tradeSide="close", baseVolume="7")]
+    client.rows[FILLS, USDT] += [fill(2, NOW_MS + 150 * DAY_MS, baseVolume="2")]
+    fills = await read_all(client, archive)
+    sums = _Sums.of(USDT, archive, fills)
+    assert [position.size for position in sums.positions()] == [2]

@@ -14,7 +14,8 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.fills.fill_history import KEPT, MOST_CORRECTIONS, STEADY_S, FillHistory
+from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
+from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.feeds.positions import PositionsReader

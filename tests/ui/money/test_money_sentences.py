@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 
 from tradetui.desk.archive.equity import EquitySample
-from tradetui.desk.archive.ledger_queries import MissingSpan
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.results.equity_of_period import EquityOfPeriod
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
@@ -74,6 +74,10 @@ def test_a_gap_is_named_by_its_times() -> None:
     assert wallet_line(results).endswith(" · ? fills from 13 Nov 06:00 to 07:10 are being read")
     older = replace(RESULTS, missing=(gap(0, begin), gap(begin, begin + 1)))
     assert wallet_line(older).endswith(" · ? fills before 13 Nov 06:00 and 1 more are being read")
+    lost = replace(older, missing=(*older.missing, gap(begin - DAY_MS, begin)._replace(is_lost=True)))
+    assert wallet_line(lost).endswith(
+        "1 more are being read · ? fills from 12 Nov 06:00 to 13 Nov 06:00 are not kept by the exchange any longer"
+    )
     nothing = replace(RESULTS, missing=(gap(0, NOW_MS),))
     assert wallet_line(nothing).endswith(" · ? fills of the whole period are being read")
 

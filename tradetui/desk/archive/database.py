@@ -21,6 +21,7 @@ from tradetui.desk.archive.equity import (
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
+from tradetui.desk.archive.ledger.missing_fills import fill_time, lost_ends
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
@@ -116,8 +117,11 @@ class Archive:
                 self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
                 self._connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
-                    [(str(product_type), gap.cursor, gap.until) for gap in missing],
+                    [(str(product_type), gap.cursor, gap.until) for gap in missing if gap.kept_from is None],
                 )
+                for gap in missing:
+                    if gap.kept_from is not None:
+                        self._lose(product_type, gap, gap.kept_from)
             if self._bounded and changed:
                 self._trim(kind)
         return changed
@@ -146,7 +150,7 @@ class Archive:
         legs up anew.
         """
         tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
-        if self.gaps(product_type) or self._connection.execute(tail).fetchone() is not None:
+        if self.gaps(product_type) or self.known_from(product_type) or self._connection.execute(tail).fetchone():
             return False
         with self._changing():
             self._ledger.prepare()
@@ -167,6 +171,24 @@ class Archive:
         """Keep up to when the fills of a product type were read."""
         with transaction(self._connection):
             self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+
+    def _lose(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
+        """Keep which fills are lost; what legs held then is not known."""
+        above_ms = fill_time(self._connection, product_type, gap.cursor)
+        until = kept_from if above_ms is None else min(kept_from, above_ms)
+        is_new = self._connection.execute(
+            "INSERT INTO lost_fills VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until"
+            " WHERE excluded.until > lost_fills.until",
+            (str(product_type), gap.until or 0, until),
+        ).rowcount
+        if is_new and gap.until:
+            self._ledger.prepare()
+            self._ledger.break_legs(product_type, until)
+            self._ledger.write()
+
+    def known_from(self, product_type: ProductType) -> int:
+        """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
+        return max(lost_ends(self._connection, product_type), default=0)
 
     def add_bills(self, product_type: ProductType, reading: BillReading) -> None:
         """Keep bills, each once by its id, and how far they are read now."""

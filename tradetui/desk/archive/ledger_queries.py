@@ -7,12 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bill_reading import HOUR_MS, BillCoverage
+from tradetui.desk.archive.bill_reading import BillCoverage
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.ledger.missing_fills import (
+    READ_LATELY_MS,
+    fills_read_until,
+    missing_spans,
+    settles_in,
+    spans_never_kept,
+)
 from tradetui.desk.archive.ledger.placed_fill import read_booked_fill
 from tradetui.desk.archive.ledger.quarter_figures import FIGURES, sums_of
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
@@ -36,8 +42,6 @@ from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import load_json
 
-READ_LATELY_MS: Final = 120_000
-"""How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
 _ROUNDED_TO: Final = Decimal("0.00000001")
 """Where the exchange rounds an amount of each fill, as its share of a fee."""
 
@@ -95,22 +99,6 @@ class ResultRow:
         return self.sums.net + (self.funding or ZERO)
 
 
-class MissingSpan(NamedTuple):
-    """A stretch of time (Unix ms) of which fills of a product type are known to be missing."""
-
-    product_type: ProductType
-    since: int
-    until: int
-
-    def meets(self, since: int, until: int) -> bool:
-        """Whether it has a moment in common with a period (Unix ms, both ends included)."""
-        return self.since <= until and since <= self.until
-
-    def touches(self, since: int, until: int, coin: str) -> bool:
-        """Whether it meets a period, and could hold fills that are settled in a coin."""
-        return self.meets(since, until) and _may_settle_in(self.product_type, coin)
-
-
 class TripRow(NamedTuple):
     """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
 
@@ -143,7 +131,10 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         key = (name_of(quarter, symbol, coin), coin)
         funding[key] = funding.get(key, ZERO) + amount
         groups.setdefault(key, ResultSums())
-    missing = [*missing_spans(connection, query.now_ms), *spans_never_kept(connection, query)]
+    missing = [
+        *missing_spans(connection, query.now_ms),
+        *spans_never_kept(connection, query.product_types, query.since),
+    ]
     bills = BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
@@ -181,40 +172,13 @@ class BillsRead:
         Fills are read more often than bills: what bills may lack of the newest is what `READ_LATELY_MS` allows.
         """
         for product_type, coverage, first_fill, fills_until in self._coverages:
-            if not _settles_in(product_type, coin):
+            if not settles_in(product_type, coin):
                 continue
             start = since if first_fill is None else max(since, first_fill)
             end = until if fills_until is None else min(until, fills_until - READ_LATELY_MS)
             if not coverage.holds_settlements(min(start, end), end):
                 return False
         return True
-
-
-def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
-    """Up to when (Unix ms) fills of a product type were read; None before the first reading."""
-    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
-    return None if row is None else row[0]
-
-
-def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
-    """Where fills are known to be missing: gaps not read yet, and the time since they were read last."""
-    spans = unread_gaps(connection, now_ms)
-    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
-        if now_ms - read_until > READ_LATELY_MS:
-            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
-    return spans
-
-
-def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
-    """The gaps between fills, or before all of them, that are not read yet."""
-    spans = []
-    for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
-        newest = connection.execute(
-            "SELECT time FROM record WHERE kind = 'fill' AND product_type = ? AND id = ?", (product_type, cursor)
-        ).fetchone()
-        end = now_ms if newest is None else newest[0]
-        spans.append(MissingSpan(ProductType(product_type), 0 if until is None else until, end))
-    return spans
 
 
 def bills_behind(connection: sqlite3.Connection, product_type: ProductType, until: int) -> bool:
@@ -227,37 +191,9 @@ def bills_behind(connection: sqlite3.Connection, product_type: ProductType, unti
     return not BillCoverage(read_until, read_until).holds_settlements(read_until, end)
 
 
-def spans_never_kept(connection: sqlite3.Connection, query: ResultQuery) -> list[MissingSpan]:
-    """What lies before everything that the exchange still told when it was read first, where a period begins there.
-
-    A period without a beginning asks for what is known alone. The exchange keeps ninety days of fills and of bills,
-    and the coverage of bills begins so long before their first reading; a period that begins up to an hour earlier
-    is one of ninety days.
-    """
-    spans = []
-    for product_type in tuple(ProductType) if query.product_types is None else query.product_types:
-        bills_since = bill_coverage(connection, product_type).since
-        if query.since is None or bills_since is None:
-            continue
-        first_quarter = connection.execute(
-            "SELECT min(quarter) FROM ledger_quarter WHERE product_type = ?", (str(product_type),)
-        ).fetchone()[0]
-        known_from = bills_since if first_quarter is None else min(bills_since, int(first_quarter) * QUARTER_MS)
-        if query.since < known_from - HOUR_MS:
-            spans.append(MissingSpan(product_type, 0, known_from - 1))
-    return spans
-
-
 def legs_wait(connection: sqlite3.Connection) -> bool:
     """Whether some legs are not brought forward: they wait for older fills, which would send them back again."""
     return connection.execute("SELECT 1 FROM ledger_leg WHERE behind LIMIT 1").fetchone() is not None
-
-
-def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    """Whether fills of a product type were ever read into the archive."""
-    query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
-    query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
-    return connection.execute(query, (str(product_type), str(product_type))).fetchone() is not None
 
 
 def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
@@ -386,14 +322,3 @@ def _namer(query: ResultQuery) -> Callable[[int, str, str], date | str]:
     if grouping is Grouping.COIN:
         return lambda quarter, symbol, coin: coin
     return lambda quarter, symbol, coin: first_day(day_of_quarter(quarter, zone), grouping)
-
-
-@lru_cache(maxsize=256)
-def _settles_in(product_type: ProductType, coin: str) -> bool:
-    """Whether funding of a product type may be paid in a coin."""
-    settlement = product_type.settlement_coin
-    return coin not in ("USDT", "USDC") if settlement is None else coin in (settlement, f"S{settlement}")
-
-
-def _may_settle_in(product_type: ProductType, coin: str) -> bool:
-    return _settles_in(product_type, coin) or coin not in ("USDT", "USDC")

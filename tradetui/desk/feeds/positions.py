@@ -8,7 +8,8 @@ from decimal import Decimal
 from heapq import merge
 from typing import TYPE_CHECKING, Final, Literal
 
-from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory, unsteady_sentence
+from tradetui.desk.feeds.fills.corrections import unsteady_sentence
+from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -26,6 +27,7 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
@@ -153,9 +155,9 @@ class PositionsReader:
         sums = self._sums.get(product_type) or _Sums(product_type)
         added = history.follow()
         archive = history.archive if history.archive is not None and not history.archive.trimmed else None
-        if archive is not None and sums.archive is not archive:
+        if archive is not None and (sums.archive is not archive or sums.lost_spans != len(history.lost)):
             # What earlier sessions saw comes first; the archive holds what this one has read as well.
-            sums = await self._disk.run(_Sums.of, product_type, archive, history.unsaved)
+            sums = await self._disk.run(_Sums.of, product_type, archive, history)
         fresh = sorted(added, key=_order)
         added.clear()
         sums.add(fresh)
@@ -164,7 +166,7 @@ class PositionsReader:
             return sums
         del self._sums[product_type]
         if archive is not None:
-            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive, history.unsaved)
+            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive, history)
             return sums
         history.forget()
         raise StillReading(READ_AGAIN)
@@ -177,15 +179,21 @@ class _Sums:
         self.product_type = product_type
         self.book = PositionBook(product_type)
         self.archive: Archive | None = None
+        self.lost_spans = 0
         self._last: dict[str, Decimal] = {}
 
     @classmethod
-    def of(cls, product_type: ProductType, archive: Archive, unsaved: Sequence[FuturesFill]) -> _Sums:
-        """The sum of a whole history, of which some fills are not in the archive yet; blocks."""
-        sums = cls(product_type)
-        sums.archive = archive
+    def of(cls, product_type: ProductType, archive: Archive, history: FillHistory) -> _Sums:
+        """The sum of a whole history, of which some fills are not in the archive yet; blocks.
+
+        Where fills are lost it begins behind them: what was held before may have been closed by one of them.
+        """
+        sums, unsaved = cls(product_type), history.unsaved
+        sums.archive, sums.lost_spans = archive, len(history.lost)
         unsaved_ids = {fill.trade_id for fill in unsaved}
         saved = (fill for fill in archive.rows.fills(product_type) if fill.trade_id not in unsaved_ids)
+        if known_from := archive.known_from(product_type):
+            saved = (fill for fill in saved if unix_ms(fill.c_time) >= known_from)
         sums.add(merge(saved, sorted(unsaved, key=_order), key=_order))
         return sums
 

@@ -10,14 +10,8 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.equity import EquitySeries, first_sample, last_sample
-from tradetui.desk.archive.ledger_queries import (
-    BillsRead,
-    MissingSpan,
-    ResultQuery,
-    legs_wait,
-    missing_spans,
-    were_read,
-)
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, spans_never_kept, were_read
+from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, legs_wait
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
@@ -38,8 +32,9 @@ class PeriodResults:
     its own and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar
     days of the period from the first with a fill, oldest first. `unexplained` is what the wallets moved by beyond net
     and transfers, None where one of these is not known; `equity` is empty where symbols were chosen, or it was not
-    asked for. `missing` are the stretches of the period of which fills are not read yet. `orders_complete` is False
-    while closing orders of some legs are not counted: they wait for older fills, whose reading is under way.
+    asked for. `missing` are the stretches of the period of which fills are not read, yet or for good.
+    `orders_complete` is False while closing orders of some legs are not counted: they wait for older fills, whose
+    reading is under way.
     """
 
     period: Period
@@ -115,7 +110,11 @@ def read_period_results(
     sums = period_sums(connection, query, rates, day_at(since, zone), day_at(last_ms, zone))
     missing = tuple(
         span
-        for span in (*missing_spans(connection, query.now_ms), *_never_read(connection, query))
+        for span in (
+            *missing_spans(connection, query.now_ms),
+            *_never_read(connection, query),
+            *spans_never_kept(connection, query.product_types, period.since),
+        )
         if span.product_type in query.product_types and span.meets(since, last_ms)
     )
     ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, period.until, None, query.product_types)

@@ -13,7 +13,7 @@ from typing import Final
 
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, first_sample, last_sample, samples
-from tradetui.desk.archive.ledger_queries import missing_spans
+from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
 from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import sample_near

@@ -114,7 +114,7 @@ class MoneyPanels(Container):
             nothing = money_sentences.nothing_sentence(
                 self._reading.choice,
                 has_any=self._reading.has_any,
-                is_missing=bool(self._reading.results.missing),
+                is_missing=any(not span.is_lost for span in self._reading.results.missing),
                 symbols=() if self._reading.dates is None else self._reading.dates.symbols,
                 key_named=self._key_named,
             )

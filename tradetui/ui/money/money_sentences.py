@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from textual.content import Content
 
-from tradetui.desk.archive.ledger_queries import MissingSpan
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period import Period, PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
@@ -105,14 +105,16 @@ def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: 
 
 
 def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
-    """Which pieces of the period are not read yet; `also_missing` is named with them."""
-    first, more = results.missing[0], len(results.missing) - 1
-    pieces = [
-        _span_in_words(first, results),
-        *([f"{more} more"] if more else ()),
-        *([also_missing] if also_missing else ()),
-    ]
-    return f"? {' and '.join(filter(None, (', '.join(pieces[:-1]), pieces[-1])))} are being read"
+    """Which pieces of the period are not read yet, with `also_missing`, and which the exchange keeps no longer."""
+    sentences = []
+    for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
+        spans = [span for span in results.missing if span.is_lost is is_lost]
+        pieces = [_span_in_words(spans[0], results)] if spans else []
+        pieces += [f"{len(spans) - 1} more"] if len(spans) > 1 else []
+        pieces += [also_missing] if also_missing and not is_lost else []
+        if pieces:
+            sentences.append(f"? {' and '.join(filter(None, (', '.join(pieces[:-1]), pieces[-1])))} are {end}")
+    return " · ".join(sentences)
 
 
 def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:

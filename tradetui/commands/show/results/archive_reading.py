@@ -26,7 +26,8 @@ from tradetui.desk.account.identity import identify, stand_in
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
-from tradetui.desk.archive.ledger_queries import bills_behind, missing_spans, unread_gaps, were_read
+from tradetui.desk.archive.ledger.missing_fills import missing_spans, unread_gaps, were_read
+from tradetui.desk.archive.ledger_queries import bills_behind
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory

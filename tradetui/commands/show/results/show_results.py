@@ -26,15 +26,8 @@ from tradetui.commands.show.results.result_cells import (
 from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
-from tradetui.desk.archive.ledger_queries import (
-    ResultQuery,
-    ResultRow,
-    TripRow,
-    ended_trips,
-    missing_spans,
-    results,
-    spans_never_kept,
-)
+from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
+from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, TripRow, ended_trips, results
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
@@ -71,6 +64,10 @@ _MISSING: Final = (
 _NEVER_KEPT: Final = (
     "tradetui: fills before {} are not known: the exchange keeps ninety days of them. Rows with complete false begin "
     "earlier and miss them."
+)
+_LOST: Final = (
+    "tradetui: fills from {} to {} are not known: they were not read while the exchange kept them, which is ninety "
+    "days. Rows with complete false miss them."
 )
 _NO_FUNDING: Final = (
     "tradetui: some bills of this period are not read: funding is null there, and net leaves it out. The exchange "
@@ -154,10 +151,16 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
     first, last = query.span
-    spans = missing_spans(archive.connection, query.now_ms)
-    if any(span.product_type in (query.product_types or ()) and span.meets(first, last) for span in spans):
+    spans = [
+        span
+        for span in missing_spans(archive.connection, query.now_ms)
+        if span.product_type in (query.product_types or ()) and span.meets(first, last)
+    ]
+    if any(not span.is_lost for span in spans):
         say(_MISSING)
-    if never_kept := spans_never_kept(archive.connection, query):
+    for since, until in sorted({(span.since, span.until) for span in spans if span.is_lost}):
+        say(_LOST.format(readable_time(since, query.zone), readable_time(until, query.zone)))
+    if never_kept := spans_never_kept(archive.connection, query.product_types, query.since):
         known_from = max(span.until for span in never_kept) + 1
         say(_NEVER_KEPT.format(readable_time(known_from, query.zone)))
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
+from tradetui.desk.archive.ledger.missing_fills import lost_ends
 from tradetui.desk.archive.ledger.placed_fill import BEFORE_ALL, SETTLED_MS, Instant, PlacedFill, read_booked_fill
 from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.desk.archive.ledger.quarter_figures import FIGURES, ledger_figures, sums_of
@@ -58,6 +59,7 @@ class Ledger:
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
+        self._ends: dict[ProductType, list[int]] = {}
         self._orders = ClosingOrders(connection, self._sums)
         self._data_version: int | None = None
 
@@ -67,6 +69,7 @@ class Ledger:
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.forget()
+        self._ends.clear()
 
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
@@ -213,6 +216,8 @@ class Ledger:
         ended: tuple[Trip, ...] = ()
         if self._modes.changed(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
+        elif any(kept.applied.time < end <= instant.time for end in self._lost_ends(leg.key.product_type)):
+            ended, leg.proven = leg.flatten(), False
         outcome = leg.add(fill)
         kept.applied = instant
         if outcome.closing is not None:
@@ -227,6 +232,16 @@ class Ledger:
                     for number, trip in enumerate(ended)
                 ],
             )
+
+    def _lost_ends(self, product_type: ProductType) -> list[int]:
+        if product_type not in self._ends:
+            self._ends[product_type] = lost_ends(self._connection, product_type)
+        return self._ends[product_type]
+
+    def break_legs(self, product_type: ProductType, known_from: int) -> None:
+        """Take legs up anew from a moment (Unix ms) before which fills are lost: what they held then is not known."""
+        self._ends.clear()
+        self._go_back_to(product_type, Instant(known_from, ""))
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:
         """Send a leg back to the last flat point before an instant; what it did since is undone."""
@@ -309,12 +324,15 @@ class Ledger:
     def _find_modes(self, product_type: ProductType) -> None:
         """Find where the position mode changed; legs go back to where that is newly known."""
         first_change = self._modes.find(product_type)
-        if first_change is None:
-            return
+        if first_change is not None:
+            self._go_back_to(product_type, first_change)
+
+    def _go_back_to(self, product_type: ProductType, instant: Instant) -> None:
+        """Send every leg of a product type back that was taken in up to an instant or further."""
         self._write_legs()
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND (applied_time, applied_ordinal) >= (?, ?)",
-            (str(product_type), *first_change),
+            (str(product_type), *instant),
         ).fetchall()
         for symbol, leg in legs:
-            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), first_change)
+            self._go_back(LegKey(product_type, symbol, PositionSide(leg)), instant)

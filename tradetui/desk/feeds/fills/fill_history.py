@@ -3,9 +3,7 @@
 Fills are append-only, so a read goes back to the newest one known and a minute further, since a late one may come in
 below it. Whatever a read could not reach, because the trail was too long or broke off, is remembered as a gap and
 read page by page later; the whole past before the first read is such a gap too. A page with a row that could not be
-decoded is read again until all of it can be. Of a fill that comes again with other figures the later read counts, but
-not each time: a correction costs what is summed from fills a new beginning. One that keeps changing waits until it is
-steady.
+decoded is read again until all of it can be. What the exchange keeps no longer is lost, and never taken for read.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
+from tradetui.desk.feeds.fills.corrections import Corrections
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -28,12 +27,11 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
-from tradetui.trading.position_book import fill_effect
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.counted import counted
+from tradetui.wire.time_windows import NINETY_DAYS_MS
 from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
@@ -49,10 +47,6 @@ NOTED_EVERY_MS: Final = 60_000
 """How often it is written down up to when fills were read."""
 BOOKED_AT: Final = 200
 """How many fills may wait to be booked; whoever reads the ledger books them first."""
-MOST_CORRECTIONS: Final = 3
-"""A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
-STEADY_S: Final = 30.0
-"""Figures that have not changed for so long are believed again: shorter than the overlap in which a fill is reread."""
 READ_AGAIN: Final = "A fill came late or corrected; all fills are read again, and positions summed from them"
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
@@ -67,6 +61,8 @@ class FillHistory:
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.gaps: list[Gap] = []
+        self.lost: list[Gap] = []
+        """What this session found to be missing for good."""
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -82,8 +78,7 @@ class FillHistory:
         self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
-        self._corrections: dict[str, int] = {}
-        self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
+        self._corrections = Corrections(client.clock)
         self._gaps_kept: list[Gap] = []
         self._undecodable_pages = UndecodablePages()
         self._beginnings = 0
@@ -107,17 +102,12 @@ class FillHistory:
     @property
     def unsteady(self) -> dict[str, str]:
         """By symbol, the id of a fill whose figures keep changing."""
-        return {fill.symbol.upper(): fill.trade_id for fill, _ in self._unsteady.values()}
+        return self._corrections.unsteady
 
     @property
     def correction(self) -> str:
         """Which of the fills in memory came again with other figures; empty where none did."""
-        if self.unsteady:
-            return "; ".join(map(unsteady_sentence, self.unsteady.values()))
-        ids = [self._rows[key].record.trade_id for key in self._corrections if key in self._rows]
-        if not ids:
-            return ""
-        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}"
+        return self._corrections.sentence(self._rows)
 
     @property
     def unsaved(self) -> list[FuturesFill]:
@@ -149,6 +139,8 @@ class FillHistory:
                 until = unix_ms(time_of(kept[0].record) - OVERLAP)
                 ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
                 self.gaps = [gap for gap in ended if not self._below(gap)]
+                ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
+                self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._gaps_kept = self._missing
@@ -177,6 +169,8 @@ class FillHistory:
                 raise
             rows = self._tagged(reply)
             done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
+            if done:
+                self._lose(gap.until, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
             self.gaps = [*rest, *self.gaps[1:]]
             await self._keep(rows)
@@ -214,7 +208,7 @@ class FillHistory:
     @property
     def _missing(self) -> list[Gap]:
         """What has not been read, or not all of it decoded."""
-        return [*self.gaps, *self._undecodable_pages.gaps]
+        return [*self.gaps, *self._undecodable_pages.gaps, *self.lost]
 
     def _below(self, gap: Gap) -> bool:
         """Whether a gap begins where it ends already."""
@@ -250,9 +244,23 @@ class FillHistory:
                 cursor = None
                 break
             cursor = reply.cursor
+        if cursor is None and known is not None:
+            self._lose(until, came, "")
         await self._keep(came, Gap(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
         await self._keep_ledger()
+
+    def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
+        """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
+
+        `rows` are those that came last; where there are none, `above` is the fill they were asked for below.
+        """
+        kept_from = self._client.server_clock.now_ms - NINETY_DAYS_MS
+        if until is not None and (_reaches(rows, until) or until + OVERLAP.total_seconds() * 1000 >= kept_from):
+            return
+        if rows:
+            kept_from, above = min(kept_from, *(unix_ms(time_of(row.record)) for row in rows)), ""
+        self.lost.append(Gap(above, until, kept_from))
 
     def compare(self, held: Mapping[tuple[str, bool], Decimal], at_ms: int | None) -> None:
         """Take note of what the exchange says is held (by symbol, and whether long) at a time in Unix ms.
@@ -330,10 +338,13 @@ class FillHistory:
         latest: dict[str, ProductRow[FuturesFill]] = {}
         for row in rows:
             known = latest.get(row.key) or self._rows.get(row.key)
-            if known is not None and known is not row and fill_effect(known.record) != fill_effect(row.record):
-                self._corrections.setdefault(row.key, 0)
+            if known is not None:
+                self._corrections.note(known, row)
             latest[row.key] = row  # where one reply gives it twice its last row counts, so that each read comes to one
-        fresh = [*self._no_longer_reread(latest), *(row for row in latest.values() if self._is_taken(row))]
+        newest, corrections = self._newest, self._corrections
+        settled = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
+        fresh = [ProductRow(self.product_type, fill) for fill in settled]
+        fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.key), row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -349,45 +360,6 @@ class FillHistory:
         if beginning != self._beginnings:
             raise StillReading(READ_AGAIN)
 
-    def _no_longer_reread(self, latest: Mapping[str, ProductRow[FuturesFill]]) -> list[ProductRow[FuturesFill]]:
-        """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
-        now, newest = self._client.clock.monotonic(), self._newest
-        ended = [
-            key
-            for key, (fill, since) in self._unsteady.items()
-            if key not in latest and newest is not None and time_of(fill) < time_of(newest.record) - OVERLAP
-            if now - since >= STEADY_S
-        ]
-        for key in ended:
-            self._corrections.pop(key, None)
-        return [ProductRow(self.product_type, self._unsteady.pop(key)[0]) for key in ended]
-
-    def _is_taken(self, row: ProductRow[FuturesFill]) -> bool:
-        """Whether a row brings something, a correction that is one too many left out."""
-        known = self._rows.get(row.key)
-        if known is None:
-            return True
-        if row.key in self._unsteady and not self._is_steady_again(row):
-            return False
-        if known is row or fill_effect(known.record) == fill_effect(row.record):
-            return known is not row
-        self._corrections[row.key] += 1
-        if self._corrections[row.key] <= MOST_CORRECTIONS:
-            return True
-        self._unsteady[row.key] = row.record, self._client.clock.monotonic()
-        return False
-
-    def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
-        """Whether the figures of a fill that kept changing have stayed as they are for long enough."""
-        (fill, since), now = self._unsteady[row.key], self._client.clock.monotonic()
-        if fill_effect(fill) != fill_effect(row.record):
-            self._unsteady[row.key] = row.record, now
-        elif now - since >= STEADY_S:
-            del self._unsteady[row.key]
-            self._corrections[row.key] = 0
-            return True
-        return False
-
     def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
         if not fresh:
             return
@@ -401,9 +373,3 @@ class FillHistory:
 
 def _reaches(rows: Sequence[ProductRow[FuturesFill]], until: int | None) -> bool:
     return until is not None and any(unix_ms(time_of(row.record)) < until for row in rows)
-
-
-def unsteady_sentence(trade_id: str) -> str:
-    """What is to be said of a fill whose figures keep changing."""
-    steady = f"after {STEADY_S:.0f} s without a change, or with the next start"
-    return f"the figures of fill {trade_id} keep changing; they count again {steady}"

@@ -1,0 +1,126 @@
+"""Which fills are missing: gaps that are still to be read, what came since the last reading, what nobody keeps now."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from tradetui.desk.archive.bill_reading import HOUR_MS
+from tradetui.desk.archive.bills import bill_coverage
+from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.wire.product_types import ProductType
+
+READ_LATELY_MS: Final = 120_000
+"""How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
+LOST_FILLS_TABLE: Final = """
+    CREATE TABLE lost_fills (
+        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
+    ) WITHOUT ROWID
+    """
+"""From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
+what lies before the first that it still told."""
+
+
+class MissingSpan(NamedTuple):
+    """A stretch of time (Unix ms) of which fills of a product type are known to be missing; `is_lost` is for good."""
+
+    product_type: ProductType
+    since: int
+    until: int
+    is_lost: bool = False
+
+    def meets(self, since: int, until: int) -> bool:
+        """Whether it has a moment in common with a period (Unix ms, both ends included)."""
+        return self.since <= until and since <= self.until
+
+    def touches(self, since: int, until: int, coin: str) -> bool:
+        """Whether it meets a period, and could hold fills that are settled in a coin."""
+        return self.meets(since, until) and (settles_in(self.product_type, coin) or coin not in ("USDT", "USDC"))
+
+
+@lru_cache(maxsize=256)
+def settles_in(product_type: ProductType, coin: str) -> bool:
+    """Whether funding of a product type may be paid in a coin."""
+    settlement = product_type.settlement_coin
+    return coin not in ("USDT", "USDC") if settlement is None else coin in (settlement, f"S{settlement}")
+
+
+def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
+    """Where fills are known to be missing: gaps not read yet, lost ones, and the time since they were read last."""
+    spans = [*unread_gaps(connection, now_ms), *_lost_spans(connection)]
+    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
+        if now_ms - read_until > READ_LATELY_MS:
+            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
+    return spans
+
+
+def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
+    """The gaps between fills, or before all of them, that are not read yet."""
+    spans = []
+    for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
+        newest = fill_time(connection, product_type, cursor)
+        spans.append(MissingSpan(ProductType(product_type), until or 0, now_ms if newest is None else newest))
+    return spans
+
+
+def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) -> int | None:
+    """When a kept fill was made, Unix ms; None where it is not kept."""
+    row = connection.execute(
+        "SELECT time FROM record WHERE kind = 'fill' AND product_type = ? AND id = ?", (product_type, trade_id)
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def _lost_spans(connection: sqlite3.Connection) -> Iterator[MissingSpan]:
+    for product_type, since, until in connection.execute("SELECT * FROM lost_fills WHERE since > 0"):
+        yield MissingSpan(ProductType(product_type), since, until - 1, is_lost=True)
+
+
+def lost_ends(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:
+    """From when on (Unix ms) fills are known again after each stretch of lost ones, oldest first."""
+    rows = connection.execute(
+        "SELECT until FROM lost_fills WHERE product_type = ? AND since > 0 ORDER BY until", (str(product_type),)
+    )
+    return [until for (until,) in rows]
+
+
+def spans_never_kept(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType] | None, since: int | None
+) -> list[MissingSpan]:
+    """What lies before everything that the exchange still told when it was read first, where a period begins there.
+
+    A period without a beginning asks for what is known alone. Where it was not written down (archives of before, and
+    those whose past is still being read), the coverage of bills tells it, which begins ninety days before their first
+    reading; a period that begins up to an hour earlier is one of ninety days.
+    """
+    spans = []
+    for product_type in tuple(ProductType) if product_types is None else product_types:
+        row = connection.execute(
+            "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (str(product_type),)
+        ).fetchone()
+        known_from = bill_coverage(connection, product_type).since if row is None else int(row[0])
+        if since is None or known_from is None:
+            continue
+        first_quarter = connection.execute(
+            "SELECT min(quarter) FROM ledger_quarter WHERE product_type = ?", (str(product_type),)
+        ).fetchone()[0]
+        if first_quarter is not None:
+            known_from = min(known_from, int(first_quarter) * QUARTER_MS)
+        if since < known_from - HOUR_MS:
+            spans.append(MissingSpan(product_type, 0, known_from - 1, is_lost=True))
+    return spans
+
+
+def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
+    """Up to when (Unix ms) fills of a product type were read; None before the first reading."""
+    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
+    return None if row is None else row[0]
+
+
+def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
+    """Whether fills of a product type were ever read into the archive."""
+    query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
+    query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
+    return connection.execute(query, (str(product_type), str(product_type))).fetchone() is not None

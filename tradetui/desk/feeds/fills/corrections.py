@@ -1,0 +1,93 @@
+"""Fills of one product type that came again with other figures, and which of them keep changing.
+
+Of such a fill the later read counts, but not each time: a correction costs what is summed from fills a new beginning.
+One that keeps changing waits until it is steady.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from tradetui.desk.tables.rows.product_row import ProductRow, time_of
+from tradetui.exchange.clock import Clock
+from tradetui.trading.position_book import fill_effect
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.text.counted import counted
+
+MOST_CORRECTIONS: Final = 3
+"""A fill whose figures change more often stays as it is, and nothing is believed that rests on it."""
+STEADY_S: Final = 30.0
+"""Figures that have not changed for so long are believed again: shorter than the overlap in which a fill is reread."""
+
+_Rows = Mapping[str, ProductRow[FuturesFill]]
+
+
+class Corrections:
+    """Counts how often the figures of a fill changed, by the key of its row."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._counts: dict[str, int] = {}
+        self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
+
+    @property
+    def unsteady(self) -> dict[str, str]:
+        """By symbol, the id of a fill whose figures keep changing."""
+        return {fill.symbol.upper(): fill.trade_id for fill, _ in self._unsteady.values()}
+
+    def sentence(self, rows: _Rows) -> str:
+        """Which of these fills came again with other figures; empty where none did."""
+        if self._unsteady:
+            return "; ".join(map(unsteady_sentence, self.unsteady.values()))
+        ids = [rows[key].record.trade_id for key in self._counts if key in rows]
+        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
+
+    def note(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
+        """Take note of a fill that came again."""
+        if known is not row and fill_effect(known.record) != fill_effect(row.record):
+            self._counts.setdefault(row.key, 0)
+
+    def is_taken(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
+        """Whether a row brings something, a correction that is one too many left out."""
+        if known is None:
+            return True
+        if row.key in self._unsteady and not self._is_steady_again(row):
+            return False
+        if known is row or fill_effect(known.record) == fill_effect(row.record):
+            return known is not row
+        self._counts[row.key] += 1
+        if self._counts[row.key] <= MOST_CORRECTIONS:
+            return True
+        self._unsteady[row.key] = row.record, self._clock.monotonic()
+        return False
+
+    def no_longer_reread(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
+        """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
+        now = self._clock.monotonic()
+        ended = [
+            key
+            for key, (fill, since) in self._unsteady.items()
+            if key not in latest and time_of(fill) < reread_since and now - since >= STEADY_S
+        ]
+        for key in ended:
+            self._counts.pop(key, None)
+        return [self._unsteady.pop(key)[0] for key in ended]
+
+    def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
+        """Whether the figures of a fill that kept changing have stayed as they are for long enough."""
+        (fill, since), now = self._unsteady[row.key], self._clock.monotonic()
+        if fill_effect(fill) != fill_effect(row.record):
+            self._unsteady[row.key] = row.record, now
+        elif now - since >= STEADY_S:
+            del self._unsteady[row.key]
+            self._counts[row.key] = 0
+            return True
+        return False
+
+
+def unsteady_sentence(trade_id: str) -> str:
+    """What is to be said of a fill whose figures keep changing."""
+    steady = f"after {STEADY_S:.0f} s without a change, or with the next start"
+    return f"the figures of fill {trade_id} keep changing; they count again {steady}"
