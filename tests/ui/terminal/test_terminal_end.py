@@ -165,19 +165,26 @@ def test_the_palette_leaves_the_mouse_to_the_terminal_and_takes_it_again() -> No
         running.read_to_the_end()
 
 
-def test_suspended_and_resumed_it_goes_on() -> None:
+def test_suspended_in_a_dialog_and_resumed_it_goes_on_with_what_was_typed() -> None:
     with session(DEMO) as running:
         running.read_until(b"BTCUSDT")
-        running.process.send_signal(signal.SIGTSTP)
+        os.write(running.master, b"?")
+        running.read_until(b"ype to search")
+        running.written.clear()
+        os.write(running.master, b"zoom")
+        running.read_until(b"on the whole screen")
+        os.write(running.master, b"\x1a")
         running.read_until(LEAVES)
         running.wait_until_stopped()
         running.written.clear()
         running.process.send_signal(signal.SIGCONT)
         running.read_until(b"\x1b[?1049h")
         # What stands still too: another program had the terminal meanwhile.
-        for text in ("SANDBOX", "3 Orders", "Accounts", "Help"):
+        for text in ("SANDBOX", "zoom", "on the whole screen", "╰"):
             running.read_until(text.encode())
-        running.read_until("╰".encode())
+        running.written.clear()
+        os.write(running.master, b"\x1b\x1b")
+        running.read_until(b"3 Orders")
         os.write(running.master, b"q")
         running.read_to_the_end()
         assert running.process.returncode == 0

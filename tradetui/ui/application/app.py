@@ -71,7 +71,7 @@ class TradeApp(App[None], inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("app"),
         Binding("ctrl+q,ctrl+c", "leave", "Quit", show=False, system=True),
-        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True),
+        Binding("ctrl+z", "suspend_process", "Suspend", show=False, system=True, priority=True),
     ]
 
     def __init__(self, settings: UiSettings) -> None:
