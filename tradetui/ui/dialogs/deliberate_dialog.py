@@ -79,8 +79,8 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
 
     def on_paste(self, event: events.Paste) -> None:
         """Text pasted while a button has the focus."""
-        if not isinstance(self.focused, Input) and (lines := event.text.split("\n")):
-            self._type(event, " ".join(lines[0].split()), "")
+        if not isinstance(self.focused, Input):
+            self._type(event, " ".join(event.text.split()), "")
 
     def _type(self, event: events.Event, text: str, key: str) -> None:
         if (box := self.box_for_text(key)) is not None:

@@ -16,6 +16,7 @@ from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.counted import counted
 from tradetui.wire.unix_time import utc_moment
@@ -45,7 +46,7 @@ class ExportDialog(DeliberateDialog[str | None]):
     def compose(self) -> ComposeResult:
         with self.framed(f"Export {self._what}"):
             yield Static(sanitized(f"A file in {Path.cwd()}, or any other path; .csv or .json."), markup=False)
-            yield Input(self._proposed, id="path")
+            yield LineBox(self._proposed, id="path")
             yield from self.buttons("Write", harmless=True)
 
     @on(Input.Changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Final, Generic
+from typing import Generic
 
 from textual import events, on
 from textual.content import Content
@@ -13,9 +13,7 @@ from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
-
-_LONGEST_TEXT: Final = 1_400
-"""Longer than thirty addresses: a longer paste is dropped whole, without a word."""
+from tradetui.ui.dialogs.line_box import LineBox
 
 
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
@@ -37,17 +35,14 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
         """The box of a field, with its choices suggested and secrets covered."""
-        box = Input(
+        return LineBox(
             text,
             id=box_id,
             classes=classes,
             placeholder=placeholder,
             password=field.is_secret,
-            max_length=_LONGEST_TEXT,
             suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
         )
-        box.cursor_blink = False
-        return box
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
         """Write what is wrong under a box, or close its line up."""

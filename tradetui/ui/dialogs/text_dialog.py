@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 
 
@@ -30,9 +31,7 @@ class TextDialog(DimmingScreen[bool]):
     def compose(self) -> ComposeResult:
         with self.framed(self._heading, "Enter does it · Esc back"):
             yield Static(sanitized(self._question), markup=False)
-            line = Input(self._text, max_length=200)
-            line.cursor_blink = False
-            yield line
+            yield LineBox(self._text)
             yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)

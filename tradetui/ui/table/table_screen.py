@@ -20,6 +20,7 @@ from tradetui.ui.app_protocols.messages import (
     OpenExport,
     OpenSort,
 )
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.key_bindings.binding_registry import (
     BINDING_OF_ID,
     KeyBinding,
@@ -226,9 +227,8 @@ class TableScreen(DeskScreen):
         if self.query("#filter"):
             self.query_one("#filter", Input).focus()
             return
-        box = Input(self.table.pattern, id="filter", placeholder=self.filter_prompt)
+        box = LineBox(self.table.pattern, id="filter", placeholder=self.filter_prompt)
         box.border_title = sanitized(f"filter {self.subject.lower()}{self.filter_limit}")
-        box.cursor_blink = False
         self.mount(box, before="#hints")
         box.focus()
         self.call_after_refresh(self.refresh_states)

@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from tradetui.ui.application.overlays.header_legend import HEADER_FIGURES
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 
 HEADER_GROUP = "Header"
@@ -87,9 +88,7 @@ class HelpDialog(DimmingScreen[None]):
 
     def compose(self) -> ComposeResult:
         with self.framed("Help", "Esc clears, then closes"):
-            search = Input(placeholder="type to search: a key, a name, a figure of the header")
-            search.cursor_blink = False
-            yield search
+            yield LineBox(placeholder="type to search: a key, a name, a figure of the header")
             with VerticalScroll(can_focus=False):
                 yield Static(id="help", markup=False)
 

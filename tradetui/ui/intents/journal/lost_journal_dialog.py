@@ -13,6 +13,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -43,7 +44,7 @@ class LostJournalDialog(DeliberateDialog[None]):
                 yield Static(sanitized(f"Not settled: {open_scopes or 'nothing known'}."), markup=False)
             caution = _CAUTION.format(lock=trading_app(self).key_named("lock"))
             yield Static(sanitized(caution), classes="caution", markup=False)
-            yield Input(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
+            yield LineBox(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
 
     def box_for_text(self, key: str) -> Input | None:

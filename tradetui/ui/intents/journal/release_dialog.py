@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 
 CAUTION = (
@@ -32,10 +33,10 @@ class ReleaseDialog(DeliberateDialog[str | None]):
             yield Static(sanitized(f"Known: {self._known}"), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
             # What is typed at a button begins the reason: selected by the focus it would be replaced.
-            yield Input(
+            yield LineBox(
                 id="why", placeholder="reason for the journal: what you saw at the exchange", select_on_focus=False
             )
-            yield Input(id="typed", placeholder=f"type {self._locked_name} to release it")
+            yield LineBox(id="typed", placeholder=f"type {self._locked_name} to release it")
             yield from self.buttons("Release", cancel="Leave it locked", ready=False)
 
     def box_for_text(self, key: str) -> Input | None:

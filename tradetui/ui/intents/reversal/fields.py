@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
 
@@ -20,7 +21,7 @@ _LONGEST_REPEATED: Final = 40
 """Characters of what was typed wrong that are repeated in a sentence."""
 
 
-class SizeBox(Input):
+class SizeBox(LineBox):
     """Nothing typed is the whole position."""
 
     def __init__(self) -> None:
@@ -88,7 +89,7 @@ class Fields(Vertical):
 
     def compose(self) -> ComposeResult:
         yield FieldRow("size-row", "Size", SizeBox(), "a number for a part")
-        yield FieldRow("word-row", "", Input(id="typed", select_on_focus=False, disabled=True))
+        yield FieldRow("word-row", "", LineBox(id="typed", select_on_focus=False, disabled=True))
 
     @property
     def must_type(self) -> bool:

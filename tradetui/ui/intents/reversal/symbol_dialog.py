@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class SymbolDialog(DimmingScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with self.framed("Reverse which symbol?", "Enter shows the reversal · Esc back"):
-            yield Input(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
+            yield LineBox(placeholder="BTCUSDT; in hedge mode with the side: BTCUSDT SHORT")
             yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)

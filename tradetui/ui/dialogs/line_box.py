@@ -1,0 +1,35 @@
+"""The box for one line of text: what is pasted is put in whole, or it is said that it was not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import events, on
+from textual.widgets import Input
+
+from tradetui.ui.safe_text import notify
+
+LONGEST_TEXT: Final = 1_400
+"""Characters that a box takes: more than thirty addresses."""
+
+
+def one_line(text: str) -> str:
+    """The lines of a text with blanks between, but for the empty ones."""
+    return " ".join(line for line in text.splitlines() if line.strip())
+
+
+class LineBox(Input):
+    """An input whose cursor stands still, that loses nothing without a word."""
+
+    @on(events.Mount)
+    def _begin(self) -> None:
+        self.max_length, self.cursor_blink = LONGEST_TEXT, False
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()  # Textual's own method keeps the first line alone
+        event.stop()
+        self.replace(one_line(event.text), *self.selection)
+
+    def restricted(self) -> None:
+        """Say that what was typed or pasted is not there."""
+        notify(self.app, f"A box takes {LONGEST_TEXT:,} characters: this was not put in.", severity="warning")
