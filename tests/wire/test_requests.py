@@ -319,6 +319,14 @@ def test_what_is_told_of_a_request_is_what_is_sent_with_secrets_covered() -> Non
         assert json.dumps(request.redacted()) == sent
 
 
+def test_a_coin_is_one_name() -> None:
+    for coin in ("USDT", "usdt", "1000SATS", "币安人生", "$ALT"):
+        assert SpotBillsRequest(coin=coin).coin == coin
+    for text in ("BTC,ETH", "BTC USDT", "BTC/USDT", "?"):
+        with pytest.raises(InvalidRequest, match=r"coin: a coin, such as USDT; given: .*Give one coin\."):
+            SpotBillsRequest(coin=text)
+
+
 def test_a_symbol_is_sent_in_capitals_and_is_one() -> None:
     assert FuturesFillsRequest(product_type="USDT-FUTURES", symbol=" btcUSDT ").symbol == "BTCUSDT"
     reversal = ReversalRequest(product_type="USDT-FUTURES", symbol="ethusdt", margin_coin="USDT")

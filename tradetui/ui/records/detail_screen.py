@@ -54,14 +54,11 @@ class DetailScreen(DimmingScreen[None]):
         self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
-        with Vertical():
+        keys = (f"{trading_app(self).key_named(id_)} {deed}" for id_, deed in _DEEDS)
+        with self.framed(self._heading_now, " · ".join(keys)):
             yield self.table
 
     def on_mount(self) -> None:
-        self._entitle()
-        self._frame.border_subtitle = sanitized(
-            " · ".join(f"{trading_app(self).key_named(id_)} {deed}" for id_, deed in _DEEDS)
-        )
         self._fill()
         self.table.move_column(1)
         self.table.focus()
@@ -78,15 +75,16 @@ class DetailScreen(DimmingScreen[None]):
         gone = index is None
         if gone != self._gone:
             self._gone = gone
-            self._entitle()
+            self._frame.border_title = sanitized(self._heading_now)
         record = snapshot.row(index) if index is not None else None
         if record is not None and record != self._record:
             self._record = record
             self._fill()
 
-    def _entitle(self) -> None:
+    @property
+    def _heading_now(self) -> str:
         gone = " · gone from the panel, as last seen" if self._gone else ""
-        self._frame.border_title = sanitized(f"{self._heading}: every field{gone}")
+        return f"{self._heading}: every field{gone}"
 
     def _fill(self) -> None:
         fields = self.fields

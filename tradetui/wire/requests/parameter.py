@@ -251,6 +251,18 @@ class SymbolName(Parameter):
         return symbol
 
 
+class CoinName(Parameter):
+    """The name of one coin, in letters of any script and sent as given."""
+
+    rule: str = "a coin, such as USDT"
+
+    def read(self, value: object) -> str:
+        coin = str(super().read(value))
+        if not re.fullmatch(r"[\w$.-]+", coin):
+            raise self.refused(value, "Give one coin.")
+        return coin
+
+
 class Listed(Parameter):
     """A list of texts, of the documented words where there are any."""
 
@@ -320,7 +332,7 @@ OrderId: TypeAlias = Annotated[str | None, Parameter(rule="an order's id")]
 ClientOid: TypeAlias = Annotated[str | None, Parameter(rule="the clientOid that an order was given")]
 Symbol: TypeAlias = Annotated[str | None, SymbolName()]
 RequiredSymbol: TypeAlias = Annotated[str, SymbolName(required=True)]
-Coin: TypeAlias = Annotated[str | None, Parameter(rule="a coin, such as USDT")]
+Coin: TypeAlias = Annotated[str | None, CoinName()]
 RequiredCoin: TypeAlias = Annotated[str, Parameter(required=True, rule="a coin, such as USDT")]
 OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
 ProductTypeText: TypeAlias = Annotated[ProductType | str, ProductTypeParameter()]
