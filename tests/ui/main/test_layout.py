@@ -237,7 +237,10 @@ async def test_a_desk_that_cannot_be_opened_says_why_and_stays() -> None:
     stage.app.settings.profiles[0].__dict__["open_desk"] = _refused
     async with stage.running((120, 36)) as pilot:
         await pilot.pause()
-        assert "config.toml is not there" in screen_text(stage.app)
+        shown = screen_text(stage.app)
+        assert "config.toml is not there" in shown
+        assert "starting" not in shown, "nothing is starting any more"
+        assert "nothing can be sent" in shown.splitlines()[1]
         assert stage.app.is_running
 
 

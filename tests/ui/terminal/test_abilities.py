@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+import tradetui.ui
 from tests.bench.terminal import Terminal
 from tradetui.ui.terminal.abilities import blocking_reason, terminal_abilities
 from tradetui.ui.terminal.ascii_filter import ascii_cells
@@ -71,6 +73,14 @@ def test_other_terminals_are_not_refused() -> None:
 def test_text_in_ascii_takes_as_many_cells(text: str) -> None:
     assert ascii_cells(text).isascii()
     assert len(ascii_cells(text)) == cell_len(text)
+
+
+def test_every_mark_that_the_screens_draw_has_a_likeness_in_ascii() -> None:
+    sources = Path(tradetui.ui.__file__).parent.rglob("*.py")
+    drawn = {character for source in sources for character in source.read_text("utf-8") if not character.isascii()}
+    assert {"■", "□", "•", "╌"} <= drawn
+    assert [character for character in sorted(drawn) if "?" in ascii_cells(character)] == []
+    assert ascii_cells("■") != ascii_cells("□"), "columns that are shown differ from those that are hidden"
 
 
 def test_cut_text_keeps_its_mark_in_ascii() -> None:

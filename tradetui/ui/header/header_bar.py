@@ -63,6 +63,7 @@ class Shown(NamedTuple):
 
 
 _STARTING: Final = (Figure(1, (("starting …", "$quiet"),)),)
+_NOT_OPEN: Final = (Figure(1, (("not open: nothing is read and nothing can be sent", "$error"),)),)
 
 
 class HeaderBar(Widget):
@@ -78,6 +79,11 @@ class HeaderBar(Widget):
         """Another account is being opened: nothing of the one before may stay."""
         self.shown = Shown(environment, access, scrub(account), worth=_STARTING)
         self._urgent = ()
+        self.refresh()
+
+    def cannot_open(self) -> None:
+        """The account could not be opened: nothing is starting any more."""
+        self.shown = self.shown._replace(worth=_NOT_OPEN)
         self.refresh()
 
     def show(

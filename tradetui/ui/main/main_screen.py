@@ -191,6 +191,7 @@ class MainScreen(TableScreen):
 
     def cannot_open(self, why: str) -> None:
         """The desk could not be opened: say why in every panel."""
+        self._header.cannot_open()
         for panel in self.panels.values():
             panel.say_failure(why)
         notify(self.app, why, severity="error", seconds=30)
