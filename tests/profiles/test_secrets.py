@@ -59,7 +59,7 @@ def test_from_the_environment_with_a_prefix(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="lacks secret, passphrase"):
+    with pytest.raises(ConfigurationError, match="lacks DESK_API_SECRET, DESK_PASSPHRASE"):
         fetch(loaded(tmp_path, '{ source = "environment", prefix = "DESK" }', {"DESK_API_KEY": "k"}))
 
 

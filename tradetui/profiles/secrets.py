@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tradetui.exchange.credentials import Credentials
 
 FIELDS = ("api_key", "secret", "passphrase")
+_VARIABLES: Final = ("API_KEY", "API_SECRET", "PASSPHRASE")
+"""How the environment variables of the fields end, behind the prefix."""
 COMMAND_SECONDS = 30
 PEM_BEGIN: Final = "-----BEGIN "
 """How the private key of an RSA API key begins."""
@@ -30,8 +32,11 @@ def fetch(loaded: LoadedProfile) -> Credentials:
         ConfigurationError: the place does not exist, is readable by others, or lacks one of the three.
     """
     source = loaded.profile.credentials
+    names: tuple[str, ...] = FIELDS
     if source.source == "environment":
-        values, location = _from_environment(loaded.environ, source.prefix), "environment"
+        names = tuple(f"{source.prefix}_{ending}" for ending in _VARIABLES)
+        values = {field: loaded.environ.get(name, "").strip() for field, name in zip(FIELDS, names, strict=True)}
+        location = "environment"
     elif source.source == "command":
         values, location = _from_command(source.command), f"command {source.command[0]}"
     elif source.source == "keyring":
@@ -39,13 +44,13 @@ def fetch(loaded: LoadedProfile) -> Credentials:
     else:
         file = (source.path or Path()).expanduser()
         values, location = _from_file(file), str(file)
-    missing = [name for name in FIELDS if not values.get(name)]
+    missing = [name for field, name in zip(FIELDS, names, strict=True) if not values.get(field)]
     if missing:
         raise ConfigurationError(
             f"lacks {', '.join(missing)}",
             location=location,
             key="credentials",
-            remedy="All three of api_key, secret and passphrase are needed.",
+            remedy=f"All three of {names[0]}, {names[1]} and {names[2]} are needed.",
         )
     is_rsa = source.rsa or values["secret"].startswith(PEM_BEGIN)
     check_characters(values, location, is_rsa=is_rsa)
@@ -98,11 +103,6 @@ def refuse_wider_than_owner(file: Path) -> None:
             location=str(file),
             remedy=f"Run: chmod 600 {file}",
         )
-
-
-def _from_environment(environ: Mapping[str, str], prefix: str) -> dict[str, str]:
-    names = dict(zip(FIELDS, ("API_KEY", "API_SECRET", "PASSPHRASE"), strict=True))
-    return {name: environ.get(f"{prefix}_{suffix}", "").strip() for name, suffix in names.items()}
 
 
 def _from_command(command: tuple[str, ...]) -> dict[str, str]:
