@@ -13,7 +13,8 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.results.wallet import WalletMove, wallet_moves, with_unexplained
+from tradetui.desk.results.conversion import Rates
+from tradetui.desk.results.wallet import WalletMove, unexplained_by_day, wallet_moves, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
@@ -125,6 +126,10 @@ def test_a_day_on_which_nothing_but_the_unexplained_happened_is_a_row() -> None:
     ]
     assert [row.group for row in day_rows] == sorted(row.group for row in day_rows)
     assert [row.unexplained for row in (*symbol_rows, *chosen_rows)] == [None, None]
+    by_day = ResultQuery(Grouping.DAY, NOW_MS, START_MS, product_types=(USDT,))
+    beyond = unexplained_by_day(archive.connection, by_day, Rates({}))
+    assert {row.group: row.unexplained for row in day_rows}.items() <= beyond.items(), "the screen says what pnl does"
+    assert set(beyond.values()) == {Decimal(0), Decimal(-7)}
 
 
 def test_a_day_whose_bills_are_not_all_read_has_nothing_said_of_its_wallet() -> None:

@@ -65,6 +65,8 @@ async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
         assert {line.day for line in reading.results.days} == {reading.period.last_day}
         await pilot.press("b")
         assert "By day" in screen_text(stage.app)
+        await settled(pilot)
+        assert [line.figures.unexplained for line in reading.results.days] == [reading.results.unexplained] == [0]
         await pilot.press("b")
         assert {"USDT", "BTC"} & {line.group for line in reading.results.coins}
         assert "By coin" in screen_text(stage.app)

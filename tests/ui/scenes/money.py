@@ -39,6 +39,12 @@ async def _trips(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await asyncio.sleep(1)
 
 
+async def _days(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    await _opened(stage, pilot)
+    await pilot.press("b", "tab", "tab", "z")
+    await asyncio.sleep(1)
+
+
 async def _equity_today(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.exchange_state.still = False
     await pilot.press("m", *["left_square_bracket"] * 2, "v", "tab")
@@ -68,6 +74,7 @@ SCENES = {
     "money-120x36": _month((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_SAMPLED_S, published=True),
     "money-80x24": _month((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened),
     "money-trips": _month((120, 36), ("Round trips", "start not proven", "lost"), _trips),
+    "money-days": _month((120, 36), ("By day", "Unexplained", "0.00"), _days, after=_SAMPLED_S),
     "money-equity": _month((120, 36), ("Equity without deposits", "▐today▌"), _equity_today, after=190.0),
     "money-holes": Scene((120, 36), (*_ALL, "are being read", "?"), _opened, after=6.0),
     "money-empty": Scene((120, 36), ("No fills are kept yet.",), _opened, before=_without_fills, after=20.0),

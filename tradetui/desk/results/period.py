@@ -48,7 +48,8 @@ class PeriodQuery:
     """Which results: a period, the product types of the session, and of which symbols (None: of all).
 
     `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then. `with_equity` says
-    whether what the accounts were worth, and what is unexplained, is worked out too.
+    whether what the accounts were worth, and what is unexplained, is worked out too; `audits_days` whether the latter
+    is of each day.
     """
 
     period: Period
@@ -56,6 +57,7 @@ class PeriodQuery:
     product_types: tuple[ProductType, ...]
     symbols: tuple[str, ...] | None = None
     with_equity: bool = True
+    audits_days: bool = False
 
 
 def period_of(choice: PeriodChoice, now_ms: int, zone: tzinfo) -> Period:

@@ -18,7 +18,7 @@ from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_per
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
-from tradetui.desk.results.wallet import wallet_moves
+from tradetui.desk.results.wallet import unexplained_by_day, wallet_moves
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
@@ -127,6 +127,11 @@ def read_period_results(
     if query.symbols is None and query.with_equity:
         unexplained = _unexplained(connection, replace(ledger_query, until=last_ms), coins, rates)
         equity = equity_of_period(connection, query.product_types, since, period.until, query.now_ms, rates, sampled)
+    days = tuple(_days(sums, known, last_ms, zone))
+    if query.symbols is None and query.audits_days:
+        by_day = replace(ledger_query, grouping=Grouping.DAY, zone=zone)
+        beyond = unexplained_by_day(connection, by_day, rates)
+        days = tuple(replace(line, figures=replace(line.figures, unexplained=beyond.get(line.group))) for line in days)
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
@@ -136,7 +141,7 @@ def read_period_results(
             ResultLine(symbol, USDT, own.figures(known, is_complete=known.types_complete(sums.types_of_symbol[symbol])))
             for symbol, own in sorted(sums.by_symbol.items())
         ),
-        days=tuple(_days(sums, known, last_ms, zone)),
+        days=days,
         coins=coins,
         equity=equity,
         unexplained=unexplained,

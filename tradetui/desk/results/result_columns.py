@@ -116,9 +116,14 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
 _RANKS: Final = ("net", "fees", "funding", "trades", "wonPercent", "gross", "volume", "average", "factor")
 
 
+_UNEXPLAINED: Final = _amount_column("unexplained", "Unexplained", 11, lambda figures: figures.unexplained)
+
+
 def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
-    """The columns of results by symbol, day or coin."""
+    """The columns of results by symbol, day or coin; the wallets' are of days alone."""
     group = _GROUP[grouping]
+    if grouping is Grouping.DAY:
+        return ranked((group, *_FIGURES, _UNEXPLAINED), group.id, *_RANKS[:5], _UNEXPLAINED.id, *_RANKS[5:])
     return ranked((group, *_FIGURES), group.id, *_RANKS)
 
 
@@ -131,17 +136,17 @@ def result_totals(
         return {}
     total = sum_of(line.figures for line in known)
     line = ResultLine(str(len(known)), known[0].coin, total)
-    return {group_column: (line.group, Tone.PLAIN)} | {column.id: column.cell(line, cell_format) for column in _FIGURES}
+    columns = (*_FIGURES, _UNEXPLAINED)
+    return {group_column: (line.group, Tone.PLAIN)} | {column.id: column.cell(line, cell_format) for column in columns}
 
 
 def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
-    """The sum of figures in one coin; funding is None as soon as it is of one of them."""
+    """The sum of figures in one coin; funding, or what is unexplained, is None as soon as it is of one of them."""
     known = list(results)
-    funding = [figures.funding for figures in known]
     return ResultFigures(
         gross=sum((figures.gross for figures in known), Decimal(0)),
         fees=sum((figures.fees for figures in known), Decimal(0)),
-        funding=None if None in funding else sum((amount for amount in funding if amount is not None), Decimal(0)),
+        funding=_sum_if_known(figures.funding for figures in known),
         volume=sum((figures.volume for figures in known), Decimal(0)),
         orders=sum(figures.orders for figures in known),
         won=sum(figures.won for figures in known),
@@ -151,7 +156,17 @@ def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
         is_converted=any(figures.is_converted for figures in known),
         is_complete=all(figures.is_complete for figures in known),
         incomplete_fills=sum(figures.incomplete_fills for figures in known),
+        unexplained=_sum_if_known(figures.unexplained for figures in known),
     )
+
+
+def _sum_if_known(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    total = Decimal(0)
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
 
 
 @dataclass(frozen=True, slots=True)

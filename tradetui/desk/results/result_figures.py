@@ -16,7 +16,8 @@ class ResultFigures:
     `funding` is None where it is not known, and not in `net` then. `orders`, `won` and `lost` count closing orders by
     profit and own fees, which `won_amount` and `lost_amount` sum; zero is neither. `is_converted` says that some of it
     was turned over from another coin, `is_complete` that no fill of it is known to be missing or, as
-    `incomplete_fills` of them are, to have come without its fee or profit.
+    `incomplete_fills` of them are, to have come without its fee or profit. `unexplained` is what the wallets moved by
+    beyond net and transfers; None where that is not known, or was not asked for.
     """
 
     gross: Decimal = ZERO
@@ -31,6 +32,7 @@ class ResultFigures:
     is_converted: bool = False
     is_complete: bool = True
     incomplete_fills: int = 0
+    unexplained: Decimal | None = None
 
     @property
     def net(self) -> Decimal:

@@ -13,7 +13,8 @@ from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, missing_spans, were_read
 from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
-from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums
+from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
+from tradetui.desk.results.conversion import Rates
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
@@ -111,6 +112,32 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
     """
     if query.symbols is not None or query.grouping is Grouping.SYMBOL:
         return list(rows)
+    audited = []
+    for group, (of_group, unexplained) in _audited(connection, query, rows).items():
+        beyond = dict(unexplained or {})
+        audited += [replace(row, unexplained=beyond.pop(row.coin, None)) for row in of_group]
+        for coin, amount in beyond.items():
+            if amount:
+                name = coin if query.grouping is Grouping.COIN else group
+                audited.append(ResultRow(name, coin, ResultSums(), True, ZERO, amount))
+    return sorted(audited, key=lambda row: (row.group, row.coin))
+
+
+def unexplained_by_day(connection: sqlite3.Connection, query: ResultQuery, rates: Rates) -> dict[str, Decimal]:
+    """What the wallets did beyond net and transfers on each day of a query by day, in USDT, where that is known."""
+    known: dict[str, Decimal] = {}
+    for day, (_, unexplained) in _audited(connection, query, results(connection, query)).items():
+        amounts = {coin: amount for coin, amount in (unexplained or {}).items() if amount}
+        worths = [None if (rate := rates.of_coin(coin)) is None else amount * rate for coin, amount in amounts.items()]
+        if unexplained is not None and None not in worths:
+            known[day] = sum(filter(None, worths), ZERO)
+    return known
+
+
+def _audited(
+    connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]
+) -> dict[str, tuple[list[ResultRow], dict[str, Decimal] | None]]:
+    """By period the rows of it, and by coin what its wallet did beyond them; None where that is not known."""
     audit = WalletAudit(connection, query)
     rows_by_group: defaultdict[str, list[ResultRow]] = defaultdict(list)
     for row in rows:
@@ -118,17 +145,13 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
     spans = {"": TimeSpan(query.since or 0, _end(query))}
     if query.grouping in PERIODS:
         spans = dict(_periods(query, audit.since))
-    audited = []
+    audited = {}
     for group in sorted({*rows_by_group, *spans}):
         of_group = rows_by_group[group]
         moves = audit.moves(*spans[group], {row.coin: row.net for row in of_group}) if group in spans else None
-        unexplained = {move.coin: move.unexplained for move in moves or ()}
-        audited += [replace(row, unexplained=unexplained.pop(row.coin, None)) for row in of_group]
-        for coin, amount in unexplained.items():
-            if amount:
-                name = coin if query.grouping is Grouping.COIN else group
-                audited.append(ResultRow(name, coin, ResultSums(), True, ZERO, amount))
-    return sorted(audited, key=lambda row: (row.group, row.coin))
+        unexplained = None if moves is None else {move.coin: move.unexplained for move in moves}
+        audited[group] = of_group, unexplained
+    return audited
 
 
 def _traded_unseen(connection: sqlite3.Connection, product_type: ProductType, span: TimeSpan) -> bool:

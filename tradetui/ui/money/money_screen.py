@@ -286,6 +286,9 @@ class MoneyScreen(TableScreen):
     def _group_by(self, grouping: Grouping) -> None:
         self._panels.group_by(grouping)
         self._show_all()
+        self._reading.audits_days = grouping is Grouping.DAY
+        if self._reading.audits_days:
+            self._read_anew()
 
     def action_chart(self) -> None:
         """Equity, or the result by day."""

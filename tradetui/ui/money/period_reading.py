@@ -43,6 +43,8 @@ class PeriodReading:
         self.month: PeriodResults | None = None
         self.today_unknown: PeriodResults | None = None
         """Today's results of all symbols while the header cannot say today's result; None otherwise."""
+        self.audits_days = False
+        """Whether what is unexplained is worked out for each day, which takes as long as all the rest."""
         self.has_any = True
         """Whether any day has fills, in this period or another."""
         self.fills_to_book: int | None = None
@@ -114,7 +116,8 @@ class PeriodReading:
 
         try:
             await self._choose_symbols(desk, reader)
-            results = await reader.period(self._query(desk, self.period), say)
+            period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
+            results = await reader.period(period_query, say)
             whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
             month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
             every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
