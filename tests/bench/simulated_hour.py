@@ -18,6 +18,7 @@ from tests.bench.anchors import PLAIN_LOOP, plain_loop
 from tests.bench.report import Report
 from tests.bench.virtual_loop import run
 from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
+from tests.sandbox.invariants import check_books
 
 MINUTE_TIMES = 45.0
 
@@ -36,7 +37,7 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
     simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()
-    simulation.exchange_state.check_books()
+    check_books(simulation.exchange_state)
     await simulation.desk.stop()
     assert simulation.digest is not None
     return simulation.digest.hexdigest(), simulation.steps, sum(simulation.sandbox.counts.values())

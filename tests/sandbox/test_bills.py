@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
 from tradetui.sandbox.books.reply_rows import funding_row
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -62,7 +63,7 @@ def test_bills_are_the_fills_and_more_and_their_balances_end_in_the_wallet(accou
     assert kinds & ({"buy", "sell"} if account == "one-way" else {"open_long", "close_short"})
     funding = [int(row["cTime"]) for row in bills if row["businessType"] == "contract_settle_fee"]
     assert {moment % EIGHT_HOURS_MS for moment in funding} == {0}
-    caller.sandbox.exchange_state.check_books()
+    check_books(caller.sandbox.exchange_state)
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def test_a_settlement_pays_the_rate_that_the_market_named(
             paid = Decimal(row["totalFee"]) - Decimal(before["totalFee"] or 0)
             value = Decimal(before["total"]) * (1 if product_type == "COIN-FUTURES" else marks[row["symbol"]])
             assert abs(abs(paid) - value / 10_000) <= Decimal("1e-8")
-    exchange_state.check_books()
+    check_books(exchange_state)
 
 
 def test_what_a_position_says_of_funding_is_what_its_bills_come_to() -> None:
@@ -136,7 +137,7 @@ def test_a_transfer_moves_the_wallet_both_ways() -> None:
     ]
     after = Decimal(caller.get("futures.accounts", productType="USDT-FUTURES").rows[0]["accountEquity"])
     assert after - before == Decimal("100.5")
-    exchange_state.check_books()
+    check_books(exchange_state)
 
 
 def test_positions_closed_by_force_have_words_of_their_own() -> None:

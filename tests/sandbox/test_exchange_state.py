@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
@@ -41,7 +42,7 @@ def test_about_a_fill_a_second_and_books_that_balance() -> None:
     uids = [key.uid for key in exchange_state.keys[:2]]
     before = [len(exchange_state.rows(uid, "fills", "USDT-FUTURES")) for uid in uids]
     exchange_state.advance(NOW_MS + 300_000)
-    exchange_state.check_books()
+    check_books(exchange_state)
     for uid, count in zip(uids, before, strict=True):
         assert 100 < len(exchange_state.rows(uid, "fills", "USDT-FUTURES")) - count < 600
         assert len(exchange_state.positions(uid, "USDT-FUTURES")) >= 3
@@ -80,7 +81,7 @@ def test_books_balance_whatever_is_done(actions: list[tuple[str, str, int]], nam
             exchange_state.advance(exchange_state.now_ms + amount * 100)
         elif book.held("BTCUSDT", leg) is not None:
             exchange_state.liquidate(book, book.holdings["BTCUSDT", leg])
-        exchange_state.check_books()
+        check_books(exchange_state)
 
 
 def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:

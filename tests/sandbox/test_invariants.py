@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox import invariants as audit
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
-from tradetui.sandbox import invariants as audit
 from tradetui.sandbox.books.accounts import futures_account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
@@ -103,10 +104,10 @@ MISTAKES: tuple[Callable[[FuturesBook], None], ...] = (
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[FuturesBook], None]) -> None:
-    caller.sandbox.exchange_state.check_books()
+    check_books(caller.sandbox.exchange_state)
     mistake(book_of(caller))
     with pytest.raises(AssertionError):
-        caller.sandbox.exchange_state.check_books()
+        check_books(caller.sandbox.exchange_state)
 
 
 @pytest.mark.parametrize("name", ["accountEquity", "unrealizedPL"])
@@ -117,21 +118,21 @@ def test_what_is_reported_is_not_believed(caller: Caller, name: str, monkeypatch
 
     monkeypatch.setattr(audit, "account_row", reported)
     with pytest.raises(AssertionError, match="equity" if name == "accountEquity" else "unrealised"):
-        caller.sandbox.exchange_state.check_books()
+        check_books(caller.sandbox.exchange_state)
 
 
 def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     right = futures_account.Holding.profit
     monkeypatch.setattr(futures_account.Holding, "profit", lambda self, *given: right(self, *given) * 2)
     with pytest.raises(AssertionError, match="unrealised"):
-        caller.sandbox.exchange_state.check_books()
+        check_books(caller.sandbox.exchange_state)
 
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradetui.sandbox.books.accounts.futures_account.TAKER_FEE", TAKER_FEE * 2)
     caller.sandbox.exchange_state.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
-        caller.sandbox.exchange_state.check_books()
+        check_books(caller.sandbox.exchange_state)
 
 
 @pytest.mark.parametrize("symbol", ["BTCUSDT", "BTCUSD", "ETHPERP"])
@@ -149,7 +150,7 @@ def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg:
         exchange_state.open_position(uid, symbol, leg, Decimal("0.6"))
         after = book.unrealised(spec.margin_coin, exchange_state.marks())
         assert abs(after - before) < Decimal("1e-14")
-    exchange_state.check_books()
+    check_books(exchange_state)
 
 
 def test_the_past_of_everybody_balances(reading: Caller) -> None:
@@ -211,7 +212,7 @@ def test_an_isolated_position_is_closed_by_force_alone() -> None:
     assert book.held("ETHUSDT", "long") is None
     assert book.held("BTCUSDT", "long") is not None
     assert balance - book.balances["USDT"] < 500
-    exchange_state.check_books()
+    check_books(exchange_state)
 
 
 @pytest.mark.parametrize("name", ["unionTotalMargin", "unionAvailable", "unionMm", "crossedMargin", "isolatedMargin"])
@@ -227,4 +228,4 @@ def test_union_and_isolated_figures_are_not_believed(name: str, monkeypatch: pyt
 
     monkeypatch.setattr(audit, "account_row", reported)
     with pytest.raises(AssertionError):
-        exchange_state.check_books()
+        check_books(exchange_state)

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.contracts import CONTRACTS
@@ -61,7 +62,7 @@ class Waiting:
         self.exchange_state.still = False
         self.exchange_state.advance(self.exchange_state.now_ms + self.exchange_state.step_ms)
         self.exchange_state.still = True
-        self.exchange_state.check_books()
+        check_books(self.exchange_state)
 
     def sizes(self) -> dict[str, Decimal]:
         return {leg: held.size for (_, leg), held in self.book.holdings.items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tradetui.sandbox.handlers.rules import BUSINESS_TYPES, GROUP_TYPES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -225,7 +226,7 @@ def test_minimum_of_data(reading: Caller) -> None:
         assert len(kinds) == 7 * 3, "every plan type in every status"
         oldest = min(int(row["cTime"]) for row in exchange_state.rows(uid, "fills", "USDT-FUTURES"))
         assert oldest < NOW_MS - 85 * DAY_MS
-    exchange_state.check_books()
+    check_books(exchange_state)
 
 
 def test_dialects() -> None:

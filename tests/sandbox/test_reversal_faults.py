@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome, name_outcome
@@ -118,7 +119,7 @@ def test_a_fault_comes_out_as_it_is_called(
         return
     assert answer.code == "00000", answer.body
     assert name_outcome(plan, STAND.held(), liquidated=STAND.liquidated()) is SAID[fault], STAND.held()
-    STAND.caller.sandbox.exchange_state.check_books()
+    check_books(STAND.caller.sandbox.exchange_state)
 
 
 @pytest.mark.parametrize("size", ["0.0001", "0.3", "1", None])

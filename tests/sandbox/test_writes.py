@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL
 
@@ -38,7 +39,7 @@ def test_hedge_mode(fresh: Caller, before: tuple[str, str], side: str, size: str
     assert set(answer.data) == {"orderId", "clientOid"}
     assert answer.data["clientOid"] == "mine-1"
     assert legs(fresh, uid) == tuple(map(Decimal, after))
-    fresh.sandbox.exchange_state.check_books()
+    check_books(fresh.sandbox.exchange_state)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
+from tests.sandbox.invariants import check_books
 
 pytestmark = pytest.mark.looptime
 
@@ -20,7 +21,7 @@ async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: 
     simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()
-    simulation.exchange_state.check_books()
+    check_books(simulation.exchange_state)
     await simulation.desk.stop()
     return simulation
 

@@ -322,7 +322,6 @@ USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
     "ArchiveRows.settled": "tests wait for the pages that are read beside the screen",
     "ExchangeState.cancel_order": "tests act on the embedded exchange, as its traders do over HTTP",
-    "ExchangeState.check_books": "tests ask the embedded exchange whether its books balance",
     "ExchangeState.open_position": "tests act on the embedded exchange",
     "ExchangeState.place_order": "tests act on the embedded exchange",
     "ExchangeState.set_mode": "tests act on the embedded exchange",

@@ -208,14 +208,6 @@ class ExchangeState:
             raise Refusal("40920", "Position or order exists, the position mode cannot be switched")
         book.mode = mode
 
-    def check_books(self) -> None:
-        """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
-        from tradetui.sandbox.invariants import check_account
-
-        marks = self.marks()
-        for account in self.accounts.values():
-            check_account(account, marks)
-
 
 def _newest(order: Order) -> tuple[int, str]:
     return order.created_ms, order.order_id

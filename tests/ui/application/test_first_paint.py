@@ -56,7 +56,7 @@ def test_the_main_screen_loads_no_model_and_no_file() -> None:
 def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
     later = {"tradetui.desk.reversal.execution", "tradetui.desk.creation", "tradetui.trading.reversal"}
     later |= {"tradetui.desk.archive.database", "tradetui.trading.results.booking"}
-    later |= {"tradetui.desk.lookup.lookup", "tradetui.sandbox.handlers.writes", "tradetui.sandbox.invariants"}
+    later |= {"tradetui.desk.lookup.lookup", "tradetui.sandbox.handlers.writes"}
     of_demo = loaded("import tradetui.commands.session.demo_desk")
     assert of_demo & {*later, "tradetui.profiles.load"} == set()
     assert loaded("import tradetui.commands.session.build_trading_session") & later == set()

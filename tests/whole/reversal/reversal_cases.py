@@ -11,6 +11,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.reversal.preview import Target
 from tradetui.wire.enums import Side
@@ -108,7 +109,7 @@ async def _check(on: Scene, case: Case) -> None:
     assert any(held == result.after for result in preview.plan.results), (
         f"{case}: planned {[str(result.after) for result in preview.plan.results]}, held {held}"
     )
-    on.sandbox.exchange_state.check_books()
+    check_books(on.sandbox.exchange_state)
 
 
 def _clear(on: Scene) -> None:

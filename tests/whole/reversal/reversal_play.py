@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.copied_accounts import born_once
+from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import Journal
@@ -436,7 +437,7 @@ class Play:
         for intent in self.intents():
             assert processed.count(intent.id) <= 1
             assert self.departed[intent.id] <= 1
-        self.sandbox.exchange_state.check_books()
+        check_books(self.sandbox.exchange_state)
 
     # Reading
 

@@ -17,6 +17,7 @@ from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, CONTRACTS, MAINT
 from tradetui.sandbox.books.number_format import ZERO
 from tradetui.sandbox.books.order import ONE_WAY, Order
 from tradetui.sandbox.books.reply_rows import account_row
+from tradetui.sandbox.exchange_state import ExchangeState
 
 _BOOKED_TO: Final = Decimal("0.00000001")
 _FEES: Final[Mapping[str, Decimal]] = {"maker": MAKER_FEE, "taker": TAKER_FEE}
@@ -83,6 +84,13 @@ class _Reckoning:
         sums.size += size
         sums.fee += fee
         sums.profit += profit
+
+
+def check_books(exchange_state: ExchangeState) -> None:
+    """Raise AssertionError unless what every account holds and is worth follows from what it traded."""
+    marks = exchange_state.marks()
+    for account in exchange_state.accounts.values():
+        check_account(account, marks)
 
 
 def check_account(account: Account, marks: Mapping[str, Decimal]) -> None:
