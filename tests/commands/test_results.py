@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 from collections import defaultdict
@@ -21,13 +22,15 @@ import pytest
 from tests.commands.conftest import Point, point_at
 from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
+from tradetui.commands.process.exit_codes import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bill_reading import BillReading
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.feeds.bills.bill_history import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
+from tradetui.exchange.transport.http import HttpTransport
+from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
@@ -221,6 +224,48 @@ def test_what_an_archive_misses_of_a_period_is_read_and_goes_on_where_it_stopped
         del row["startProven"]  # a leg that is being traded waits with its proof
     assert trips[0] == trips[1]
     assert _fills_kept(tmp_path) > read_since, "some of these trips began before the period"
+
+
+def test_an_interrupted_reading_loses_nothing_and_offline_the_archive_answers(
+    point_at_archive: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    since = ("--since", "45d", *UNTIL)
+    point_at_archive()
+    expected = shown(capsys, "pnl", *since)
+    shutil.rmtree(tmp_path / "data")
+    read_gap, pages = FillHistory.read_gap, 0
+
+    async def interrupted(self: FillHistory) -> bool:
+        nonlocal pages
+        pages += 1
+        if pages == 3:
+            signal.raise_signal(signal.SIGINT)
+        return await read_gap(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FillHistory, "read_gap", interrupted)
+        assert main(["show", "pnl", *since]) == INTERRUPTED
+    assert capsys.readouterr().out == ""
+    kept = _fills_kept(tmp_path)
+    assert kept >= 200
+
+    async def unreachable(*_: object) -> HttpResponse:
+        raise TransportError(TransportErrorKind.CONNECT, "no network", sent=False)
+
+    def offline(*arguments: str, code: int = DONE) -> tuple[str, str]:
+        with monkeypatch.context() as patched:
+            patched.setattr(HttpTransport, "send", unreachable)
+            assert main(["show", "pnl", *arguments, *UNTIL, "--json"]) == code
+        return capsys.readouterr()
+
+    assert "cannot be reached" in offline("--since", "45d", code=REFUSED)[1], "of some product types it has nothing"
+    assert shown(capsys, "pnl", "--since", "1d", *UNTIL)
+    printed, remarks = offline("--since", "45d")
+    assert not all(row["complete"] for row in json.loads(printed))
+    assert "what the archive misses of this period could not be read" in remarks
+    assert shown(capsys, "pnl", *since) == expected
+    assert json.loads(offline("--since", "45d")[0]) == expected
+    assert _fills_kept(tmp_path) > kept
 
 
 def _fills_kept(folder: Path) -> int:

@@ -48,7 +48,11 @@ class WalletMove:
 
 
 class WalletAudit:
-    """What the wallets of some product types did in periods of a query, whose fills and bills are read so far."""
+    """What the wallets of some product types did in periods of a query, whose fills and bills are read so far.
+
+    A bill names no fill. Where the two of a trade lie on two sides of midnight, neighbouring days show the same amount
+    with opposite signs: which fill a bill is of could only be guessed.
+    """
 
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
         self._connection = connection
