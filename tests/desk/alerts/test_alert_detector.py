@@ -75,7 +75,7 @@ def test_the_end_of_a_reversal_that_another_process_sent_is_news(call_ended_s: f
     assert watch.reversal_went_on(sent, looking) == []
     assert watch.reversal_went_on(sent, released) == [], "who releases it knows"
     sentences = [event.sentence for event in watch.reversal_went_on(sent, settled)]
-    here = ["Reverse BTCUSDT LONG 20 into SHORT 20 (tt-1): closed only; held now: flat"]
+    here = ["Reverse BTCUSDT LONG 20 into SHORT 20: closed only; held now: flat (tt-1)"]
     assert sentences == (here if call_ended_s is None else []), "its own dialog says it where it was sent"
 
 

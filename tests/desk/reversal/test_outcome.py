@@ -53,3 +53,8 @@ def test_the_result_that_came_true_is_named() -> None:
     assert "size counts" in (matched_result(made, Net(Decimal(4))) or "")
     assert "ignored" in (matched_result(made, Net(Decimal(-10))) or "")
     assert matched_result(made, Net(Decimal(1))) is None
+
+
+def test_a_word_that_another_version_wrote_into_the_journal_is_not_as_previewed() -> None:
+    assert Outcome("other") is Outcome.OTHER
+    assert Outcome.OTHER == "not as previewed"

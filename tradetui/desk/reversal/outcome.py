@@ -20,7 +20,12 @@ class Outcome(StrEnum):
     UNCHANGED = "unchanged"
     LIQUIDATED = "liquidated"
     MODE_CHANGED = "mode changed"
-    OTHER = "other"
+    OTHER = "not as previewed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Outcome:
+        """A word that other versions wrote into the journal."""
+        return cls.OTHER
 
 
 def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False) -> Outcome:

@@ -73,12 +73,13 @@ class Sent:
     reversed_since: bool = False
     """Whether the symbol was reversed again before this process began to look."""
 
-    @property
-    def title(self) -> str:
-        """The plan's title with intent and time of sending, since a later one of the symbol may be called the same."""
-        if not self.stamp_ms:
-            return f"{self.plan.title} ({self.intent})"
-        return f"{self.plan.title} ({self.intent}, sent {utc_moment(self.stamp_ms):%H:%M:%S} UTC)"
+    def described(self, sentence: str) -> str:
+        """What it was to do and the sentence, then intent and time of sending: a later one may be called the same.
+
+        These come last, since a line that is cut must still tell how it ended.
+        """
+        sent_at = f", sent {utc_moment(self.stamp_ms):%H:%M:%S} UTC" if self.stamp_ms else ""
+        return f"{self.plan.title}: {sentence} ({self.intent}{sent_at})"
 
 
 def sent_of(intent: Intent) -> Sent:

@@ -140,13 +140,13 @@ class AlertDetector:
         symbol = sent.plan.params.symbol
         if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
             consequence = f"{symbol} stays locked until it is settled or released; the journal shows it"
-            text = f"Outcome unknown: {sent.title}: {progress.sentence}; {consequence}"
+            text = f"Outcome unknown: {sent.described(f'{progress.sentence}; {consequence}')}"
         elif progress.stage is SearchStage.CORRECTED:
             consequence = f"{symbol} is locked until it is settled again; the journal shows it"
-            text = f"{sent.title}: {progress.sentence}; {consequence}"
+            text = sent.described(f"{progress.sentence}; {consequence}")
         elif progress.stage is SearchStage.ENDED and (sent.intent in self._left_open or _is_taken_up(sent, progress)):
             self._left_open.discard(sent.intent)
-            return [_reversal_event(sent, progress, f"{sent.title}: {progress.sentence}")]
+            return [_reversal_event(sent, progress, sent.described(progress.sentence))]
         else:
             return []
         self._left_open.add(sent.intent)

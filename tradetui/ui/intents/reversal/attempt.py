@@ -154,14 +154,11 @@ class Attempt:
         if self._view.is_attached:
             self._view.show_end(end)
             return
-        title = self.sent.title if self.sent is not None else f"Reverse {self._shown.subject}"
         sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
-        notify(
-            self._app,
-            f"{title}: {sentence}",
-            severity="information" if good else "error",
-            seconds=10 if good else 600,
+        message = (
+            self.sent.described(sentence) if self.sent is not None else f"Reverse {self._shown.subject}: {sentence}"
         )
+        notify(self._app, message, severity="information" if good else "error", seconds=10 if good else 600)
 
 
 def _sentence(content: Content) -> Ending:
