@@ -66,6 +66,24 @@ async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tu
         assert rows[-1].lstrip().startswith("?"), "above the line of keys"
 
 
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_a_message_covers_nothing_of_the_filters_box_and_escape_puts_it_away(size: tuple[int, int]) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(size) as pilot:
+        notify(stage.app, OLDER, severity="error", seconds=600)
+        await pilot.press("slash", "B", "T", "C")
+        await pilot.pause()
+        box = stage.app.main.query_one("#filter").region
+        for x, y in ((box.x, box.y), (box.right - 1, box.y), (box.right - 1, box.bottom - 1)):
+            assert stage.app.main.get_widget_at(x, y)[0].id == "filter"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "An alarm of seven lines." in text_in_one_line(stage), "the filter alone is cleared"
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "An alarm of seven lines." not in text_in_one_line(stage)
+
+
 async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:

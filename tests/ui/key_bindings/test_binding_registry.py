@@ -132,7 +132,7 @@ async def test_help_is_wrapped_for_the_width_beside_its_scrollbar() -> None:
     async with stage.running((60, 20)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
-        assert f"{' ' * 31}and dates, leave zoom" in screen_text(stage.app)
+        assert f"{' ' * 31}dates and messages," in screen_text(stage.app)
 
 
 def test_help_goes_on_under_what_a_key_does() -> None:

@@ -68,7 +68,9 @@ def _opens(table: Table[object], action: str, verb: str, group: str) -> KeyBindi
 BINDINGS: Final = (
     KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", ROWS, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
-    KeyBinding("back", "escape", "back", "Back", "close, clear filter and dates, leave zoom", "Anywhere", ROWS),
+    KeyBinding(
+        "back", "escape", "back", "Back", "close, clear filter, dates and messages, leave zoom", "Anywhere", ROWS
+    ),
     KeyBinding("quit", "q", "leave", "Quit", "quit; asks first while an outcome is unknown", "Anywhere", ROWS),
     KeyBinding("screens", "o", "screens", "Screens", "everything that can be opened", "Anywhere", SCREENS, True),
     KeyBinding("next_panel", "tab", "next_panel(1)", "Next panel", "focus the next panel", "Panels", PANELLED),

@@ -358,7 +358,7 @@ class MainScreen(TableScreen):
         self._arrange()
 
     async def action_back(self) -> None:
-        """Close the filter's box, clear the filter, leave zoom, or resume: the innermost of these first."""
+        """Close the filter's box, clear the filter, leave zoom, resume, or put messages away: the innermost first."""
         if await self.drop_filter():
             return
         if self.panel.dates is not None:
@@ -368,6 +368,8 @@ class MainScreen(TableScreen):
             self.action_zoom()
         elif self.paused:
             self.resume()
+        else:
+            self.app.clear_notifications()
 
     async def action_panel(self, name: str) -> None:
         """Another panel has another filter: the box is closed, what it says stays."""

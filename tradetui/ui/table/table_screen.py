@@ -230,6 +230,7 @@ class TableScreen(DeskScreen):
         box = LineBox(self.table.pattern, id="filter", placeholder=self.filter_prompt)
         box.border_title = sanitized(f"filter {self.subject.lower()}{self.filter_limit}")
         self.mount(box, before="#hints")
+        self.add_class("-filtering")
         box.focus()
         self.call_after_refresh(self.refresh_states)
 
@@ -248,6 +249,7 @@ class TableScreen(DeskScreen):
         # The focus goes first: taken from what is removed it would go to whichever table comes next.
         self.set_focus(self.table)
         await self.query("#filter").remove()
+        self.remove_class("-filtering")
         self.refresh_states()
 
     async def drop_filter(self) -> bool:
