@@ -566,6 +566,8 @@ def test_the_demo_shows_the_product_types_that_were_asked_for(tmp_path: Any) -> 
     [
         ("--base-url", "http://127.0.0.1:18090", "Leave --base-url out"),
         ("--proxy", "http://127.0.0.1:3128", "Leave --proxy out"),
+        ("--config", "own_keys.toml", "the demo reads no configuration"),
+        ("--data-dir", "elsewhere", "Leave --data-dir out"),
         ("--product-type", "SUSDT-FUTURES", "Use one or more of USDT-FUTURES, COIN-FUTURES, USDC-FUTURES"),
         ("--product-type", "USDT-FUTURES,usdt-futures", "Use one or more of"),
     ],

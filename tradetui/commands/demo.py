@@ -46,13 +46,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(
             f"the demo has no account {name!r}", location="--profile", remedy=f"It has {', '.join(_ACCOUNTS)}."
         )
-    _refuse_network_flags(args)
-    if args.data_dir is not None:
-        raise ConfigurationError(
-            "the demo keeps nothing: its exchange is another one each time",
-            location="--data-dir",
-            remedy="Leave --data-dir out, or run tradetui on a profile for tradetui sandbox.",
-        )
+    _refuse_flags(args)
     product_types = _product_types(args.product_type)
     if unknown := [key for key in args.keys if not is_key(key)]:
         raise ConfigurationError(
@@ -77,14 +71,19 @@ def run(args: argparse.Namespace) -> int:
     return app.return_code or DONE
 
 
-def _refuse_network_flags(args: argparse.Namespace) -> None:
-    for flag, value in (("--base-url", args.base_url), ("--proxy", args.proxy)):
+def _refuse_flags(args: argparse.Namespace) -> None:
+    """Refuse what would change nothing."""
+    no_network = "the demo runs on its own embedded exchange, without a network"
+    on_a_network = "with a profile for an exchange on the network"
+    on_the_sandbox = "on a profile for tradetui sandbox"
+    for flag, value, rule, instead in (
+        ("--base-url", args.base_url, no_network, on_a_network),
+        ("--proxy", args.proxy, no_network, on_a_network),
+        ("--config", args.config, "the demo reads no configuration", on_the_sandbox),
+        ("--data-dir", args.data_dir, "the demo keeps nothing: its exchange is another one each time", on_the_sandbox),
+    ):
         if value is not None:
-            raise ConfigurationError(
-                "the demo runs on its own embedded exchange, without a network",
-                location=flag,
-                remedy=f"Leave {flag} out, or run tradetui with a profile for an exchange on the network.",
-            )
+            raise ConfigurationError(rule, location=flag, remedy=f"Leave {flag} out, or run tradetui {instead}.")
 
 
 def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
