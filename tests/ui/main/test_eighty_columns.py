@@ -26,13 +26,14 @@ async def test_every_screen_with_times_names_its_zone() -> None:
             await pilot.press("escape")
 
 
-async def test_the_kind_of_a_stop_is_whole() -> None:
+async def test_kind_and_size_of_a_stop_are_there_whole() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         await pilot.press("5")
         await asyncio.sleep(1)
         text = screen_text(stage.app)
         assert "take-profit (position) " in text
+        assert " whole " in text
         assert f"{ELLIPSIS} " not in text.partition("Kind")[2].partition("more")[0]
 
 

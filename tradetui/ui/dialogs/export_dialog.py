@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.counted import counted
 from tradetui.wire.unix_time import utc_moment

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 
 

@@ -25,7 +25,7 @@ from tradetui.ui.key_bindings.binding_registry import (
     KeyBinding,
 )
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.desk_screen import DeskScreen

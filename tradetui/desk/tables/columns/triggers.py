@@ -41,7 +41,7 @@ def _status(row: ProductRow[TriggerOrder]) -> str:
     return text_as_given(row.record.plan_status if state is None else state)
 
 
-_SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 8, lambda row: row.record.size, _symbol)
+_SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, lambda row: row.record.size, _symbol)
 
 
 def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from tradetui.ui.application.overlays.header_legend import HEADER_FIGURES
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 
 HEADER_GROUP = "Header"
 _AROUND: Final = 10

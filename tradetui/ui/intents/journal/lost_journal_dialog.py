@@ -13,7 +13,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.app_protocols.application import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
 

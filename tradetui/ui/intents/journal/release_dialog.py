@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 
 CAUTION = (

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
 from tradetui.desk.reversal.preview import Preview
-from tradetui.ui.line_box import LineBox
+from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
 
