@@ -33,11 +33,11 @@ class NumberText:
 
     pattern: str
 
-    def schema(self, number: Any) -> core_schema.CoreSchema:
+    def schema(self, number: Any, ref: str | None = None) -> core_schema.CoreSchema:
         """Reads text of this form, or a number written so, as an int or a Decimal."""
         text = core_schema.str_schema(pattern=f"^(?:{self.pattern})$", coerce_numbers_to_str=True)
         return core_schema.chain_schema(
-            [text, core_schema.int_schema() if number is int else core_schema.decimal_schema()]
+            [text, core_schema.int_schema() if number is int else core_schema.decimal_schema()], ref=ref
         )
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -74,19 +74,27 @@ _PLAIN: Final[Mapping[Any, Callable[..., core_schema.CoreSchema]]] = {
 }
 
 
-def type_schema(annotation: Any, metadata: Sequence[Any] = ()) -> core_schema.CoreSchema:
+def type_schema(
+    annotation: Any, metadata: Sequence[Any] = (), numbers: dict[str, core_schema.CoreSchema] | None = None
+) -> core_schema.CoreSchema:
     """The schema that pydantic makes of a field's type, at once for the types that nearly all fields have.
 
     Its own way there looks for plugins in the metadata of everything installed: ten milliseconds before the first rows.
+    A number's schema goes into `numbers`, where given, and is referred to, so that its form is not compiled by field.
     """
     if get_origin(annotation) is Annotated:
         annotation, *constraints = get_args(annotation)
-        return type_schema(annotation, [part for field in constraints for part in getattr(field, "metadata", [field])])
+        parts = [part for field in constraints for part in getattr(field, "metadata", [field])]
+        return type_schema(annotation, parts, numbers)
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
         given = [choice for choice in get_args(annotation) if choice is not NoneType]
-        return core_schema.nullable_schema(type_schema(Union[*given], metadata))
+        return core_schema.nullable_schema(type_schema(Union[*given], metadata, numbers))
     if written := next((part for part in metadata if isinstance(part, NumberText)), None):
-        return written.schema(annotation)
+        if numbers is None:
+            return written.schema(annotation)
+        name = f"{annotation.__name__} {written.pattern}"
+        numbers[name] = written.schema(annotation, ref=name)
+        return core_schema.definition_reference_schema(name)
     if annotation not in _PLAIN:
         return TypeAdapter(Annotated[annotation, *metadata] if metadata else annotation).core_schema
     bounds = {name: value for bound in metadata for name, value in asdict(bound).items()}
