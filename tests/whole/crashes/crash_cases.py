@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -62,25 +63,19 @@ class Case:
 class CrashRig:
     """The program that is killed, and the exchange it trades on."""
 
-    def __init__(self, exchange: ExchangeThread, library: Path, folder: Path) -> None:
+    def __init__(self, exchange: ExchangeThread, program: Path, folder: Path) -> None:
         self.exchange = exchange
         self.counts: Counter[str] = Counter()
         self._folder = folder
         self._runs = 0
-        environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": str(Path(__file__).parents[3])}
-        self._program = subprocess.Popen(
-            [sys.executable, "-m", "tests.whole.crashes.killed_program"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(str(program))
+        self._lines = self._connection.makefile("rw", encoding="utf-8")
 
     def close(self) -> None:
-        """End the program."""
-        assert self._program.stdin is not None
-        self._program.stdin.close()
-        self._program.wait(20)
+        """End the program's process for this rig, which sees that no more errands come."""
+        self._lines.close()
+        self._connection.close()
 
     def run(self, case: Case, mutation: str | None = None) -> bool:
         """Crash, start again, check; whether the program came as far as the call it was to die at."""
@@ -102,10 +97,9 @@ class CrashRig:
 
     def errand(self, **errand: Any) -> dict[str, Any]:
         """Let the program do something."""
-        assert self._program.stdin is not None and self._program.stdout is not None
-        self._program.stdin.write(json.dumps(errand) + "\n")
-        self._program.stdin.flush()
-        line = self._program.stdout.readline()
+        self._lines.write(json.dumps(errand) + "\n")
+        self._lines.flush()
+        line = self._lines.readline()
         assert line, "the program ended: see its traceback above"
         last: dict[str, Any] = json.loads(line)
         self.last = last
@@ -234,10 +228,27 @@ class _Crash:
 
 
 @contextmanager
-def rig(library: Path, folder: Path, **options: Any) -> Iterator[CrashRig]:
+def loaded_program(library: Path, folder: Path) -> Iterator[Path]:
+    """The program to kill, which is loaded once; where every rig connects to have a process of it forked."""
+    address = folder / "program"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
+        listener.listen()
+        command = [sys.executable, "-m", "tests.whole.crashes.killed_program", str(listener.fileno())]
+        environment = {**os.environ, "LD_PRELOAD": str(library), "PYTHONPATH": str(Path(__file__).parents[3])}
+        program = subprocess.Popen(command, env=environment, pass_fds=[listener.fileno()])
+    try:
+        yield address
+    finally:
+        program.terminate()
+        program.wait(20)
+
+
+@contextmanager
+def rig(program: Path, folder: Path, **options: Any) -> Iterator[CrashRig]:
     """An exchange, and a program to kill."""
     with ExchangeThread(**options) as exchange:
-        crashing = CrashRig(exchange, library, folder)
+        crashing = CrashRig(exchange, program, folder)
         try:
             yield crashing
         finally:
@@ -245,13 +256,10 @@ def rig(library: Path, folder: Path, **options: Any) -> Iterator[CrashRig]:
 
 
 @contextmanager
-def rigs(library: Path, folder: Path, **options: Any) -> Iterator[list[CrashRig]]:
+def rigs(program: Path, folder: Path, count: int = RIGS_BESIDE_EACH_OTHER, **options: Any) -> Iterator[list[CrashRig]]:
     """As many as run beside each other: a case waits far longer than it computes."""
     with ExitStack() as stack:
-        yield [
-            stack.enter_context(rig(library, folder / str(number), **options))
-            for number in range(RIGS_BESIDE_EACH_OTHER)
-        ]
+        yield [stack.enter_context(rig(program, folder / str(number), **options)) for number in range(count)]
 
 
 def every_case(crash_rigs: Sequence[CrashRig], phase: str, how: str, weather: str, mode: str) -> int:

@@ -1,16 +1,19 @@
 """The program that is killed: one reversal confirmed, or what the journal holds taken up, by the program's own desk.
 
-    LD_PRELOAD=killing.so python -m tests.whole.crashes.killed_program
+    LD_PRELOAD=killing.so python -m tests.whole.crashes.killed_program DESCRIPTOR
 
-Reads one errand (JSON) a line and runs each in a process of its own, forked from this one so that nothing has to be
-imported again; answers with a line of JSON: how the process ended, and what it told if it came that far.
+Each connection that the listening socket takes is served by a process of its own. That reads one errand (JSON) a line
+and runs each in a further process; all are forked from this one, so that nothing has to be imported again. It answers
+with a line of JSON: how the process ended, and what it told if it came that far.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
+import socket
 import sys
 import traceback
 from collections.abc import Mapping
@@ -42,12 +45,24 @@ Told = dict[str, Any]
 
 
 def main() -> None:
+    """Serve connections until this is ended."""
+    gc.freeze()  # what was imported stays as it is, also in memory, which forked processes share
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    while True:
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            listener.close()
+            serve(connection)
+            os._exit(0)
+        connection.close()
+
+
+def serve(connection: socket.socket) -> None:
     """Run errands until there are no more."""
-    for line in sys.stdin:
-        errand = json.loads(line)
-        answer = run_apart(errand)
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+    with connection.makefile("rw", encoding="utf-8") as lines:
+        for line in lines:
+            lines.write(json.dumps(run_apart(json.loads(line))) + "\n")
+            lines.flush()
 
 
 def run_apart(errand: Mapping[str, Any]) -> Told:

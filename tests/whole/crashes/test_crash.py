@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.whole.crashes.crash_cases import MODES, WEATHERS, Case, CrashRig, all_of, every_case, rigs, sample
+from tests.whole.crashes.crash_cases import (
+    MODES,
+    WEATHERS,
+    Case,
+    CrashRig,
+    all_of,
+    every_case,
+    loaded_program,
+    rigs,
+    sample,
+)
 from tests.whole.crashes.kill_counter import AT_THE_POST, HOWS, build
 
 CALLS = 110
@@ -20,16 +30,18 @@ CALLS = 110
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    built = build(tmp_path_factory.mktemp("killing"))
-    if built is None:
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("killing")
+    library = build(folder)
+    if library is None:
         pytest.skip("no C compiler (cc, gcc, clang) to build the counter that is preloaded")
-    return built
+    with loaded_program(library, folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
-def crash_rigs(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[CrashRig]]:
-    with rigs(library, tmp_path_factory.mktemp("crashes")) as running:
+def crash_rigs(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[CrashRig]]:
+    with rigs(program, tmp_path_factory.mktemp("crashes")) as running:
         yield running
 
 
@@ -48,9 +60,9 @@ def test_killed_at_the_first_byte_of_the_request_the_order_is_accounted_for(cras
     assert all_of(crash_rigs, cases) == len(cases)
 
 
-def test_with_the_thirteen_endpoints_alone(library: Path, tmp_path: Path) -> None:
+def test_with_the_thirteen_endpoints_alone(program: Path, tmp_path: Path) -> None:
     weathers = ("none", "dropped-before", "dropped-after", "none")
-    with rigs(library, tmp_path, core_only=True) as crash_rigs:
+    with rigs(program, tmp_path, len(weathers), core_only=True) as crash_rigs:
         all_of(crash_rigs, [Case("reverse", 15 + 25 * at, "before", weather) for at, weather in enumerate(weathers)])
 
 
@@ -75,8 +87,8 @@ def test_every_call_of_taking_it_up(crash_rigs: list[CrashRig], how: str, weathe
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("weather", WEATHERS)
-def test_every_call_with_the_thirteen_endpoints_alone(library: Path, tmp_path: Path, weather: str) -> None:
-    with rigs(library, tmp_path, core_only=True) as crash_rigs:
+def test_every_call_with_the_thirteen_endpoints_alone(program: Path, tmp_path: Path, weather: str) -> None:
+    with rigs(program, tmp_path, core_only=True) as crash_rigs:
         count = every_case(crash_rigs, "reverse", "before", weather, "hedge")
     print(f"killed at each of {count} calls of a reversal (thirteen endpoints; {weather})")  # noqa: T201
     assert count > 60

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.whole.crashes.crash_cases import Case, rig
+from tests.whole.crashes.crash_cases import Case, loaded_program, rig
 from tests.whole.crashes.kill_counter import AT_THE_POST, build
 from tests.whole.injections.safety_mutations import MUTATIONS
 from tests.whole.reversal.reversal_machine import ReversalMachine
@@ -39,5 +39,6 @@ def test_a_power_cut_finds_it(tmp_path: Path) -> None:
     library = build(tmp_path)
     if library is None:
         pytest.skip("no C compiler (cc, gcc, clang) to build the counter that is preloaded")
-    with rig(library, tmp_path) as crashing, pytest.raises(AssertionError, match="what was written before is lost"):
+    lost = pytest.raises(AssertionError, match="what was written before is lost")
+    with loaded_program(library, tmp_path) as program, rig(program, tmp_path) as crashing, lost:
         crashing.run(Case("reverse", AT_THE_POST, "power", "none"), SYNC)
