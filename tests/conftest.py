@@ -36,6 +36,12 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: nobody looks for garbage in it."""
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Look for garbage once: pytest does it five times at the end, each time in everything that tests left."""
     gc.collect()
     gc.freeze()
 
