@@ -194,6 +194,14 @@ def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
     assert not classification.settles(179) and classification.settles(180)
 
 
+@pytest.mark.parametrize("reaches_back", [True, False])
+def test_ours_is_absent_only_where_the_fills_of_before_are_still_shown(reaches_back: bool) -> None:
+    seen = replace(look("10"), answer=OrderAnswer.NOT_FOUND, waited_s=ABSENCE_S, after_window=True)
+    classification = classified(replace(seen, order_id=None, reaches_back=reaches_back), acknowledged=False)
+    assert classification.standing is (Standing.ABSENT if reaches_back else Standing.UNSEEN)
+    assert classification.settles(3600) is reaches_back
+
+
 def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing() -> None:
     seen = Observation(
         answer=OrderAnswer.NOT_FOUND,

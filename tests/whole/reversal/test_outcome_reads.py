@@ -103,6 +103,49 @@ async def test_rows_of_other_symbols_than_the_one_asked_for_are_left_out(monkeyp
 
 
 @BOTH_EXTENTS
+async def test_an_order_listed_as_pending_though_it_is_filled_is_over(
+    core_only: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = {"orderId": "7", "symbol": SYMBOL, "side": "buy", "tradeSide": "open", "posMode": "hedge_mode"}
+    filled |= {"status": "filled", "orderSource": "reverse", "cTime": "1893456000000", "size": "40"}
+
+    def list_filled(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"]["entrustedList"] = [filled]
+
+    async with scene(core_only=core_only) as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, PENDING, list_filled)
+        assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
+
+
+async def test_a_key_that_answers_for_another_account_settles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier: dict[str, Any] = {"symbol": SYMBOL, "side": "buy", "tradeSide": "open", "posMode": "hedge_mode"}
+    earlier |= {
+        "cTime": "1793400000000",
+        "baseVolume": "20",
+        "price": "80000",
+        "quoteVolume": "1600000",
+        "profit": "0",
+        "feeDetail": [],
+    }
+    newest = "1"
+
+    def show(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"]["fillList"] = [earlier | {"tradeId": newest, "orderId": newest}]
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, show)
+        preview = await on.execution.preview(LONG)
+        on.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await on.execution.confirm(preview, preview.subject)
+        newest = "2"
+        await asyncio.sleep(100)
+        (intent,) = on.journal.newest()
+        assert intent.state is State.UNKNOWN
+
+
+@BOTH_EXTENTS
 async def test_fills_of_ours_below_a_short_page_are_read(core_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def give_one(_: Any, envelope: dict[str, Any]) -> None:
         if rows := (envelope["data"]["fillList"] or [])[:1]:

@@ -26,7 +26,7 @@ from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
-from tradetui.wire.enums import QUERIED_PLAN_TYPES, PositionMode, Side, same
+from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PositionMode, Side, known, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
@@ -245,7 +245,7 @@ class MarketState:
         for part in parts:
             if isinstance(part, BaseException):
                 raise part
-            orders |= {order.order_id: order for order in part if same(order.symbol, symbol)}
+            orders |= {order.order_id: order for order in part if same(order.symbol, symbol) and _rests(order)}
         return tuple(orders.values())
 
     async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
@@ -359,3 +359,9 @@ def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_fr
     if mode is None:
         return f"The position mode is not known: {mode_from}."
     return "The margin coin is not known." if coin is None else ""
+
+
+def _rests(order: PendingOrder) -> bool:
+    """Whether an order may still fill; one in a state that nobody knows may."""
+    status = known(OrderStatus, order.status)
+    return status is None or not status.is_over

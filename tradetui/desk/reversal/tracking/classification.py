@@ -178,7 +178,7 @@ def _standing(
     if seen.pending or (status is not None and not status.is_over):
         return Standing.PENDING
     if not taken:
-        certain = seen.answer is OrderAnswer.NOT_FOUND and _too_late(seen)
+        certain = seen.answer is OrderAnswer.NOT_FOUND and seen.reaches_back and _too_late(seen)
         return Standing.ABSENT if certain else Standing.UNSEEN
     if guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to

@@ -46,6 +46,8 @@ class Observation:
     order_size: Decimal | None = None
     waited_s: float = 0.0
     after_window: bool = False
+    reaches_back: bool = True
+    """Whether the symbol's newest fill of before it was sent is still shown: else it may be another account's."""
     unreadable: str = ""
     """Why what is held cannot be told from what was read; empty where it can."""
     contradiction: str = ""

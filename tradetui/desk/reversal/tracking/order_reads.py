@@ -122,7 +122,8 @@ class OrderReads:
             order_size = order.detail.size or order_size
         pending = tuple(row for row in orders if _is_ours(row, sent, order_id))
         held = await self._market_state.held(params.product_type, params.symbol)
-        fills = new_fills(await self._page_back(sent, held), sent)
+        all_fills = await self._page_back(sent, held)
+        fills = new_fills(all_fills, sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         others = tuple(fill for fill in fills if fill not in own)
         source = order.detail.order_source or None if order.detail is not None else None
@@ -145,6 +146,7 @@ class OrderReads:
             order_size=order_size,
             waited_s=waited_s,
             after_window=all(time is not None and time > sent.stamp_ms + _WINDOW_MS for time in times),
+            reaches_back=sent.newest_fill in (None, *(fill.trade_id for fill in all_fills)),
             unreadable=_unreadable(held, params.symbol) or contradicting,
             contradiction=contradicting,
             proven=not unproven_since(held.positions, params.symbol),
