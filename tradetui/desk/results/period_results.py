@@ -194,14 +194,16 @@ def _coin_line(coin: str, sums: CoinSums, known: Known) -> ResultLine:
 def _days(sums: PeriodSums, known: Known, last_ms: int, zone: tzinfo) -> Iterable[ResultLine]:
     """Every calendar day from the first with a fill to the last of the period that has begun."""
     day, last_day = min(sums.by_day, default=None), day_at(last_ms, zone)
-    all_funding_known = known.funding_known(sums.total.coins)
+    coins = sums.total.coins
+    rest_known = known.all_complete and known.funding_known(coins)
     while day is not None and day <= last_day:
         following = day + timedelta(days=1)
-        own, is_complete, funding_known = sums.by_day.get(day, _NOTHING), known.all_complete, all_funding_known
-        if not is_complete or not funding_known:
+        own, is_complete, funding_known = sums.by_day.get(day, _NOTHING), True, True
+        if not rest_known:
             since, until = day_start_ms(day, zone), min(day_start_ms(following, zone) - 1, last_ms)
-            is_complete = known.span_complete(since, until)
-            funding_known = known.funding_known(sums.total.coins, since, until)
+            is_complete, funding_known = known.span_complete(since, until), known.funding_known(coins, since, until)
+            # Once nothing is missing any more, as mostly, the days that follow need not be asked for one by one.
+            rest_known = known.span_complete(until + 1, last_ms) and known.funding_known(coins, until + 1, last_ms)
         figures = own.figures(known, is_complete=is_complete, funding_known=funding_known)
         yield ResultLine(day.isoformat(), USDT, figures, day)
         day = following
