@@ -92,7 +92,14 @@ class Desk:
         self.triggers = Feed(TRIGGERS.name, self.triggers_reader, intervals[TRIGGERS.name], clock, hidden_factor=1.0)
         self.market = MarketContext(polling, product_types, self.triggers, self.triggers_reader, clock)
         self.positions_reader = PositionsReader(
-            polling, product_types, histories, disk, clock, first_client=client, joined=self.market.joined
+            polling,
+            product_types,
+            histories,
+            disk,
+            clock,
+            first_client=client,
+            joined=self.market.joined,
+            contradiction=lambda: "" if self._trading is None else self._trading.contradiction,
         )
         self.positions = feed_of(POSITIONS, self.positions_reader)
         self.orders = feed_of(ORDERS, OrdersReader(polling, product_types, self.market.mark_of))

@@ -78,6 +78,11 @@ class TradingSession:
             return self._execution
 
     @property
+    def contradiction(self) -> str:
+        """Why sums of this account's hedge-mode fills do not show what is held, as far as reversals have shown it."""
+        return "" if self._execution is None else self._execution.contradiction
+
+    @property
     def may_create(self) -> bool:
         """Whether sub-accounts and keys may be created."""
         return self._make_creation is not None

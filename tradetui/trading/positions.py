@@ -34,18 +34,20 @@ class Reported:
 class FromFills:
     """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing.
 
-    `unknown_word` is a word of a fill that nobody knows: the sum leaves that fill out.
+    `unknown_word` is a word of a fill that nobody knows: the sum leaves that fill out. `contradicted` says that a
+    reversal has shown that the account's fills do not name the leg they move.
     """
 
     since: datetime | None = None
     proven_flat: bool = False
     opens_missing: bool = False
     unknown_word: str = ""
+    contradicted: bool = False
 
     @property
     def proven(self) -> bool:
         """Whether the sum is the position: it starts flat and nothing contradicts it."""
-        return self.proven_flat and not self.opens_missing and not self.unknown_word
+        return self.proven_flat and not (self.opens_missing or self.unknown_word or self.contradicted)
 
     def __str__(self) -> str:
         return "from fills" if self.proven else "from fills?"

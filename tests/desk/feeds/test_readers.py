@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.trading.positions import Position
+from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -273,6 +274,23 @@ async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held(
     held = Held((), (), doubts=reader.doubts)
     assert held.doubt("btcusdt") == "tradeSide 'merge' is not known"
     assert not held.doubt("ETHUSDT")
+
+
+@pytest.mark.parametrize("hedge", [True, False])
+async def test_what_a_reversal_showed_of_fills_stands_at_what_is_summed_from_them_in_hedge_mode(hedge: bool) -> None:
+    client, shown = ScriptedClient(), {"contradiction": "a fill reverses no LONG"}
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(1) if hedge else fill(1, posMode="one_way_mode", tradeSide="buy_single")]
+    reader = PositionsReader(client, [USDT], contradiction=lambda: shown["contradiction"])  # type: ignore[arg-type]
+    reading = await reader.read()
+    remedy = "a fill reverses no LONG; once they do, release that reversal in the journal"
+    (source,) = (row.source for row in reading.rows)
+    assert isinstance(source, FromFills) and (remedy in reading.note, source.contradicted) == (hedge, hedge)
+    assert replace(source, proven_flat=True).proven is not hedge
+    shown["contradiction"] = ""
+    reading = await reader.read()
+    assert "reverses no LONG" not in reading.note
+    assert reading.rows[0].source == replace(source, contradicted=False)
 
 
 async def test_a_position_that_comes_twice_in_a_reply_is_one() -> None:

@@ -151,9 +151,10 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
         open_file(tmp_path / "deep" / "x.sqlite", (), mounts=mounts)
 
 
-def test_of_the_ended_states_one_can_be_corrected() -> None:
-    assert set(TRANSITIONS) & ENDED == {State.SETTLED}
+def test_of_the_ended_states_one_can_be_corrected_and_one_released_again() -> None:
+    assert set(TRANSITIONS) & ENDED == {State.SETTLED, State.RELEASED}
     assert TRANSITIONS[State.SETTLED] == {State.CORRECTED}
+    assert TRANSITIONS[State.RELEASED] == {State.RELEASED}
 
 
 def test_what_was_read_before_another_intent_is_too_old_to_begin_on(file: Path) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome import Outcome
@@ -281,6 +284,70 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
             (reason,) = execution.blocking_reasons(preview, preview.subject)
             assert "an earlier reversal has shown it: its order has a fill (side sell, tradeSide close)" in reason
         assert on.posts == 1
+
+
+async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_once_more(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = {"mended": False}
+
+    def by_direction(_: Any, envelope: dict[str, Any]) -> None:
+        for row in envelope["data"]["fillList"] or ():
+            if row["tradeSide"] == "close" and not words["mended"]:
+                row["side"] = "sell" if row["side"] == "buy" else "buy"
+
+    answers_with(monkeypatch, FILLS, by_direction)
+    async with scene(core_only=True) as on, session(on, tmp_path / "journal.sqlite") as execution:
+        on.hold(long="20")
+        preview = await execution.preview(Target(SYMBOL, USDT, Side.BUY, Decimal(3)))
+        sent = await execution.confirm(preview, preview.subject)
+        assert [progress.state async for progress in execution.follow(sent)][-1] is State.UNKNOWN
+        await execution.release(sent.intent, "seen on the exchange's site")
+        intent = await execution.intents.read(sent.intent)
+        assert intent.is_releasable and execution.contradiction
+        for number in range(201):
+            await execution.intents.begin(f"later {number}", f"{USDT}|X{number}", "reversal", {})
+            await execution.intents.step(f"later {number}", State.WITHDRAWN, {})
+        words["mended"] = True
+        async with session(on, tmp_path / "journal.sqlite") as another:
+            assert another.contradiction, "it is known from the start, however many intents came since"
+            assert (await another.preview(LONG)).plan is None
+            await another.release(sent.intent, "the exchange says that its fills are right again")
+            assert (await another.preview(LONG)).plan is not None
+        with suppress(StillReading):  # a fill came again with another side: everything is summed up anew
+            await execution.preview(LONG)
+        assert (await execution.preview(LONG)).plan is not None and not execution.contradiction
+        intent = await execution.intents.read(sent.intent)
+        assert not intent.is_releasable and intent.state is State.RELEASED
+        assert on.posts == 1
+
+
+async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    words = {"right": True}
+
+    def by_direction(_: Any, envelope: dict[str, Any]) -> None:
+        for row in envelope["data"]["fillList"] or ():
+            if row["tradeSide"] == "close" and not words["right"]:
+                row["side"] = "sell" if row["side"] == "buy" else "buy"
+
+    answers_with(monkeypatch, FILLS, by_direction)
+    async with scene(core_only=True) as on:
+        on.hold(long="20")
+        on.sandbox.faults.next("closed-only")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
+        await asyncio.sleep(80)
+        assert on.journal.intent(sent.intent).details["outcome"] == Outcome.CLOSED_ONLY
+        words["right"] = False
+        await asyncio.sleep(40)
+        intent = on.journal.intent(sent.intent)
+        assert intent.state is State.CORRECTED and "that reverses no LONG" in intent.contradiction
+        assert on.execution.unsettled()
+        await asyncio.sleep(40)
+        await on.execution.release(sent.intent, "seen on the exchange's site")
+        assert not on.execution.unsettled() and on.execution.contradiction
 
 
 async def test_what_is_reported_is_reversed_whatever_the_side_of_fills_meant_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from heapq import merge
@@ -19,10 +20,10 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.position_book import PositionBook
-from tradetui.trading.positions import Position, reported, with_mark
+from tradetui.trading.positions import FromFills, Position, reported, with_mark
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.enums import PositionSide
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
@@ -53,7 +54,8 @@ class PositionsReader:
 
     Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
     `first_client` reads what is reported until it has been read once: a person waits for the first positions, which
-    must not wait behind the feeds of other sessions. `joined` adds to a position what the market says.
+    must not wait behind the feeds of other sessions. `joined` adds to a position what the market says. `contradiction`
+    says why the account's fills do not show what is held in hedge mode; empty while nothing says so.
     """
 
     def __init__(
@@ -65,12 +67,14 @@ class PositionsReader:
         clock: Clock | None = None,
         first_client: ExchangeReader | None = None,
         joined: Callable[[Position], Position] | None = None,
+        contradiction: Callable[[], str] = lambda: "",
     ) -> None:
         self._client = client
         self._first_client = first_client or client
         self._clock = clock or client.clock
         self._disk = disk or InlineDisk()
         self._joined = joined
+        self._contradiction = contradiction
         self._own = histories is None
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
@@ -94,6 +98,11 @@ class PositionsReader:
         error = await self._parts.read(self._from_fills)
         self.source = "fills"
         rows = self._rows()
+        contradiction = self._contradiction()
+        if contradiction and any(row.mode is not PositionMode.ONE_WAY for row in rows):
+            rows = [_doubted(row) for row in rows]
+        else:
+            contradiction = ""
         marks_are_live = rows and all(row.market.mark_is_live for row in rows)
         doubts = [f"what is held of {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
         corrections = [
@@ -101,6 +110,8 @@ class PositionsReader:
             for history in self._histories.values()
             if (correction := history.correction) and not history.unsteady
         ]
+        if contradiction:
+            doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
         notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self._parts.reading(rows, error, "; ".join(notes))
 
@@ -206,6 +217,18 @@ class _Sums:
     def positions(self) -> list[Position]:
         """What is held, at the last price met."""
         return [with_mark(position, self._last.get(position.symbol)) for position in self.book.positions()]
+
+
+def earlier_contradiction(contradiction: str) -> str:
+    """What a reversal's own fills have shown of the account's, and what takes it back."""
+    return f"an earlier reversal has shown it: {contradiction}; once they do, release that reversal in the journal"
+
+
+def _doubted(position: Position) -> Position:
+    """The position, in hedge mode as one whose fills contradict themselves."""
+    if position.mode is PositionMode.ONE_WAY or not isinstance(position.source, FromFills):
+        return position
+    return replace(position, source=replace(position.source, contradicted=True))
 
 
 def _refuses(error: Exception) -> bool:

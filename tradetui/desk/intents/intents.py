@@ -218,6 +218,11 @@ class Intents:
         """The newest intents, newest first; raises Withheld while there is no journal, sqlite3.Error."""
         return await self._disk.run(self._ready().newest)
 
+    async def contradiction(self) -> str:
+        """Why the account's fills do not show what is held, by the newest intent that says it; raises like `newest`."""
+        intent = await self._disk.run(self._ready().newest_contradicted)
+        return "" if intent is None else intent.contradiction
+
     async def read(self, intent: str) -> Intent:
         """One intent with all its steps; raises KeyError."""
         return await self._disk.run(self._ready().intent, intent)

@@ -35,10 +35,12 @@ TRANSITIONS: Final[Mapping[State, frozenset[State]]] = {
     # A later fill of the same order: it was not over.
     State.SETTLED: frozenset({State.CORRECTED}),
     State.CORRECTED: frozenset({State.SETTLED, State.RELEASED, State.CORRECTED}),
+    # Once more, where what it showed of the account's fills outlived the first release.
+    State.RELEASED: frozenset({State.RELEASED}),
 }
 ENDED: Final = frozenset({State.WITHDRAWN, State.REJECTED, State.SETTLED, State.RELEASED})
 """An intent in one of these states locks nothing. `settled` alone can be left again, for `corrected`."""
-RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following)
+RELEASABLE: Final = frozenset(state for state, following in TRANSITIONS.items() if State.RELEASED in following) - ENDED
 """The trader may free the symbol of an intent in one of these states, once nothing of it can come any more."""
 _LAST_STEP_TELLS: Final = frozenset({State.CORRECTED, State.RELEASED})
 """States in which what earlier steps said of the end is not so any more."""
@@ -101,6 +103,16 @@ class Intent(NamedTuple):
     def title(self) -> str:
         """What it was to do, in words."""
         return str(self.details.get("title") or f"{self.kind} {self.scope}")
+
+    @property
+    def contradiction(self) -> str:
+        """Why this account's fills do not show what is held, as the fills of its order say; empty once released."""
+        return str(self.details.get("contradiction") or "")
+
+    @property
+    def is_releasable(self) -> bool:
+        """Whether the trader may release it: the symbol it locks, or the doubt that it left behind."""
+        return self.state in RELEASABLE or (self.state in ENDED and bool(self.contradiction))
 
     @property
     def end(self) -> str:

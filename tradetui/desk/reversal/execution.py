@@ -12,7 +12,7 @@ from typing import Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
-from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.intents.states import ENDED, Intent, State
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
@@ -75,6 +75,7 @@ class Execution:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
         await self.intents.open(account, location)
+        await self._recall_if_readable()
         # A journal whose loss is accepted later is watched as well.
         self._tasks.begin(self._watch.run())
 
@@ -127,9 +128,7 @@ class Execution:
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
         await self.intents.look()
-        # What keeps the journal from being read keeps a preview from being confirmed, and not from being shown.
-        with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
-            await self._recall_contradiction()
+        await self._recall_if_readable()
         return await self._market_state.preview(target)
 
     async def _read_again(self, shown: Preview) -> Preview:
@@ -137,10 +136,19 @@ class Execution:
         await self._recall_contradiction()
         return await self._market_state.again(shown)
 
+    async def _recall_if_readable(self) -> None:
+        """What keeps the journal from being read keeps a preview from being confirmed, and not from being shown."""
+        with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
+            await self._recall_contradiction()
+
     async def _recall_contradiction(self) -> None:
         """Take over what an earlier reversal of the account, of any process, showed of its fills; raises Withheld."""
-        contradictions = (intent.details.get("contradiction") for intent in await self.intents.newest())
-        self._market_state.contradiction = next(filter(None, contradictions), "")
+        self._market_state.contradiction = await self.intents.contradiction()
+
+    @property
+    def contradiction(self) -> str:
+        """Why sums of this account's hedge-mode fills do not show what is held; empty while nothing says so."""
+        return self._market_state.contradiction
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
         """Every reason confirming is disabled now."""
@@ -287,14 +295,23 @@ class Execution:
     async def release(self, intent: str, why: str) -> None:
         """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.
 
+        What its fills showed of the account's outlives that. Released once more, it is taken back as well.
+
         Raises:
             Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
         """
         read = await self.intents.read(intent)
         if reason := self.why_not_released(read):
             raise Withheld((reason,))
-        await self.intents.step(intent, State.RELEASED, {"why": why}, seen=read.state)
+        details, seen = {"why": why}, read.state
+        if seen in ENDED and read.contradiction:
+            details["contradiction"] = ""
+        # A settled end that rests on fills in doubt is one no more.
+        for state in (State.CORRECTED, State.RELEASED) if seen is State.SETTLED else (State.RELEASED,):
+            await self.intents.step(intent, state, details, seen=seen)
+            seen = state
         await self.intents.look()
+        await self._recall_if_readable()
 
 
 def scope_of(product_type: ProductType, symbol: str) -> str:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.feeds.accounts_orders import each_coin_once
-from tradetui.desk.feeds.positions import PositionsReader
+from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
 from tradetui.desk.reversal.seen_orders import SeenOrders
@@ -186,7 +186,7 @@ class MarketState:
         once = {fill.trade_id: fill for fill in fills.rows if same(fill.symbol, symbol)}
         doubts = reader.doubts
         if self.contradiction and reader.source == "fills" and _names_its_leg(next(iter(once.values()), None)):
-            doubts.setdefault(symbol.upper(), f"an earlier reversal has shown it: {self.contradiction}")
+            doubts.setdefault(symbol.upper(), earlier_contradiction(self.contradiction))
         return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, doubts)
 
     async def aftermath(

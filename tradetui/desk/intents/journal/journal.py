@@ -256,6 +256,14 @@ class Journal:
         rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
         return [self._read(row) for row in rows]
 
+    def newest_contradicted(self) -> Intent | None:
+        """The newest intent with a word on whether fills contradict what they say is held; None where none has one."""
+        row = self._connection.execute(
+            f"{_INTENTS} WHERE id IN (SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
+            " AND json_extract(told, '$.contradiction') IS NOT NULL) ORDER BY rowid DESC LIMIT 1"
+        ).fetchone()
+        return None if row is None else self._read(row)
+
     # The trading lock
 
     def trading_locked(self) -> bool | None:

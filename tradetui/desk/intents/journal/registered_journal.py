@@ -243,6 +243,11 @@ class RegisteredJournal(Journal):
         former = [intent for journal in self._former for intent in journal.newest(limit)]
         return sorted([*super().newest(limit), *former], key=lambda intent: -intent.events[0].at_ms)[:limit]
 
+    def newest_contradicted(self) -> Intent | None:
+        """The same, that of this journal before those of former ones."""
+        journals = (super().newest_contradicted(), *(journal.newest_contradicted() for journal in self._former))
+        return next(filter(None, journals), None)
+
     def trading_locked(self) -> bool | None:
         """Whether trading was locked or unlocked by hand, in any of the journals."""
         locks = [super().trading_locked(), *(journal.trading_locked() for journal in self._former)]

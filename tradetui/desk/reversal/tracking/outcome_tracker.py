@@ -167,16 +167,20 @@ class OutcomeTracker:
         )
         search.failures = 0
         classification = classify(sent.plan, seen, acknowledged=acknowledged)
+        contradicts = bool(seen.contradiction) and "contradiction" not in intent.details
+        more = classification.evidence != search.evidence and _more_of_ours(search, intent, classification)
+        if search.watching and (more or contradicts):
+            went_on = f"its order went on filling: {_how_much(classification)}"
+            sentence = f"it was settled, and {went_on if more else seen.contradiction}"
+            await self._correct(search, sentence, classification, publish)
         if classification.evidence != search.evidence:
-            if search.watching:
-                await self._correct(search, intent, classification, publish)
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
         if search.watching:
             return self._watched_enough(search)
         self._remember_pending(sent, classification)
         search.unreadable = seen.unreadable
-        if seen.contradiction and "contradiction" not in intent.details:
-            await self._write_contradiction(search, intent, seen.contradiction)
+        if contradicts:
+            await self._write_contradiction(search, seen.contradiction)
         if seen.unreadable:
             publish(Progress(search.state, SearchStage.LOOKING, f"looking: {seen.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
@@ -203,13 +207,15 @@ class OutcomeTracker:
         else:
             self._pending.pop(sent.intent, None)
 
-    async def _write_contradiction(self, search: _Search, intent: Intent, contradiction: str) -> None:
-        """Keep for good that the account's fills do not show what is held: it outlives the release of this intent."""
+    async def _write_contradiction(self, search: _Search, contradiction: str) -> None:
+        """Keep that the account's fills do not show what is held: it outlives the release of this intent."""
         details = {"why": contradiction, "contradiction": contradiction}
-        if intent.state in (State.ACKNOWLEDGED, State.UNKNOWN) and await self._intents.note(
-            intent.id, State.UNKNOWN, details, seen=intent.state
+        state = State.CORRECTED if search.state is State.CORRECTED else State.UNKNOWN
+        if search.state is not State.SENT and await self._intents.note(
+            search.sent.intent, state, details, seen=search.state
         ):
-            search.state = State.UNKNOWN
+            search.state = state
+            self._market_state.contradiction = contradiction
 
     async def _leave_open(self, search: _Search, publish: Publish) -> bool:
         """Say once that there is no end after a while; the trader may release it from then on."""
@@ -281,11 +287,8 @@ class OutcomeTracker:
         publish(progress)
         return final
 
-    async def _correct(self, search: _Search, intent: Intent, classification: Classification, publish: Publish) -> None:
-        """Lock it again where an order went on filling after it was settled, and search on for its end."""
-        if not _more_of_ours(search, intent, classification):
-            return
-        sentence = f"it was settled, and its order went on filling: {_how_much(classification)}"
+    async def _correct(self, search: _Search, sentence: str, classification: Classification, publish: Publish) -> None:
+        """Lock it again, since what it was settled by is not the whole of it, and search on for its end."""
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
         await self._intents.look()

@@ -8,10 +8,10 @@ from textual import on
 from textual.binding import BindingType
 
 from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
-from tradetui.desk.intents.states import RELEASABLE, Intent
+from tradetui.desk.intents.states import ENDED, Intent
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.intents.journal.intent_dialog import IntentDialog
-from tradetui.ui.intents.journal.release_dialog import CAUTION, ReleaseDialog
+from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
@@ -77,7 +77,7 @@ class JournalScreen(RecordsScreen[Intent]):
 
     def possible(self) -> dict[str, bool]:
         intent = self._table.cursor.record
-        releasable = intent is not None and intent.state in RELEASABLE
+        releasable = intent is not None and intent.is_releasable
         return {**super().possible(), "columns": False, "release": releasable}
 
     @on(RecordTable.RowHighlighted)
@@ -106,7 +106,7 @@ class JournalScreen(RecordsScreen[Intent]):
                 self.run_worker(self._release(intent, why), exit_on_error=False)
 
         name = intent.scope.rpartition("|")[2]
-        caution = str(intent.details.get("next") or CAUTION)
+        caution = str(intent.details.get("next") or (DOUBT_CAUTION if intent.state in ENDED else CAUTION))
         self.app.push_screen(ReleaseDialog(intent.title, end_of_intent(intent), name, caution), released)
 
     def _creation_of(self, intent: Intent) -> Creation | None:

@@ -15,6 +15,11 @@ CAUTION = (
     "Releasing sends nothing and changes nothing at the exchange: it only ends the lock, and the journal records that "
     "you did."
 )
+DOUBT_CAUTION = (
+    "The fills of its order contradicted what fills say of the leg they move. Check first that the exchange's fills "
+    "and positions agree again.\n"
+    "Releasing sends nothing: positions summed from fills are believed again, and the journal records that you did."
+)
 
 
 class ReleaseDialog(DeliberateDialog[str | None]):
