@@ -222,4 +222,7 @@ def test_the_mode_comes_from_positions_then_orders_then_the_newest_fill() -> Non
     assert mode_of([], [one_way], fill("buy", "open", "1"))[0] is PositionMode.ONE_WAY
     assert mode_of([], [], fill("buy", "open", "1"))[0] is PositionMode.HEDGE
     assert mode_of([], [], None)[0] is None
+    assert mode_of([], [], None, "hedge_mode") == (PositionMode.HEDGE, "the account")
+    assert mode_of([], [], None, "split_mode")[0] is None
+    assert mode_of([], [one_way, hedge], None, "hedge_mode")[0] is None, "what contradicts itself is not outvoted"
     assert mode_of([], [one_way, hedge], None)[0] is None

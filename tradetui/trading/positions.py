@@ -194,18 +194,22 @@ def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime 
 
 
 def mode_of(
-    positions: Iterable[Position], orders: Iterable[PendingOrder], newest_fill: FuturesFill | None
+    positions: Iterable[Position],
+    orders: Iterable[PendingOrder],
+    newest_fill: FuturesFill | None,
+    account_word: str | None = None,
 ) -> tuple[PositionMode | None, str]:
     """The position mode and where it is known from, or None and why not.
 
-    Reported positions say it first, then pending orders, then the newest fill; two that contradict each other on
-    one level say nothing, and neither does a level with a word that nobody knows.
+    Reported positions say it first, then pending orders, then the newest fill, then the account itself; two that
+    contradict each other on one level say nothing, and neither does a level with a word that nobody knows.
     """
     fills = [newest_fill] if newest_fill is not None else []
     for origin, mode_words in (
         ("the positions", [_mode_word(position) for position in positions]),
         ("the pending orders", [order.pos_mode for order in orders]),
         ("the newest fill", [fill.pos_mode or fill.position_mode for fill in fills]),
+        ("the account", [account_word]),
     ):
         modes = {word: known(PositionMode, word) for word in mode_words if word}
         for word, mode in modes.items():

@@ -7,7 +7,7 @@ import itertools
 import json
 import logging
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -81,6 +81,7 @@ class Weather(StrEnum):
     LEFT_SENT = "executed, left behind before the reply was written down"
     TWO = "executed, reply lost, seen by two sessions"
     NO_CLIENT_OID = "executed, acknowledged, found by the exchange's own id alone"
+    MODE_OF_ACCOUNT = "executed, acknowledged, its position mode told by the account alone"
     CONTRADICTED = "executed, acknowledged, its fills contradict what fills say of the leg they move"
 
 
@@ -191,24 +192,32 @@ def _brew(weather: Weather, on: Scene) -> None:
                 )
             )
         case Weather.CONTRADICTED:
-            _name_directions(on)
+            _change_rows(on, _by_direction, "/order/fills")
+        case Weather.MODE_OF_ACCOUNT:
+            _change_rows(on, lambda row: row.pop("posMode", None), "/all-position", "/orders-pending", "/order/fills")
 
 
-def _name_directions(on: Scene) -> None:
-    """From now on the side of a closing fill is its direction, where the interface says the leg."""
+def _change_rows(on: Scene, change: Callable[[dict[str, Any]], None], *paths: str) -> None:
+    """From now on the rows that these paths answer are what `change` makes of them."""
     right = on.sandbox.answer
 
     def answer(request: Any, fault: str | None = None) -> Any:
         reply = right(request, fault)
-        if request.path.endswith("/order/fills") and reply.status == 200:
+        if request.path.endswith(paths) and reply.status == 200:
             envelope = json.loads(reply.body)
-            for row in envelope["data"]["fillList"] or ():
-                if row["tradeSide"] == "close":
-                    row["side"] = "sell" if row["side"] == "buy" else "buy"
+            data = envelope["data"]
+            for row in (data if isinstance(data, list) else next(iter((data or {}).values()), None)) or ():
+                change(row)
             reply.body = json.dumps(envelope).encode()
         return reply
 
     on.sandbox.answer = answer  # type: ignore[method-assign]
+
+
+def _by_direction(fill: dict[str, Any]) -> None:
+    """The side of a closing fill is its direction, where the interface says the leg."""
+    if fill["tradeSide"] == "close":
+        fill["side"] = "sell" if fill["side"] == "buy" else "buy"
 
 
 _LEFT = (Weather.LEFT_BEHIND, Weather.LEFT_INTENDED, Weather.LEFT_SENT)

@@ -289,11 +289,11 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
 async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_once_more(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words = {"mended": False}
+    wording = {"mended": False}
 
     def by_direction(_: Any, envelope: dict[str, Any]) -> None:
         for row in envelope["data"]["fillList"] or ():
-            if row["tradeSide"] == "close" and not words["mended"]:
+            if row["tradeSide"] == "close" and not wording["mended"]:
                 row["side"] = "sell" if row["side"] == "buy" else "buy"
 
     answers_with(monkeypatch, FILLS, by_direction)
@@ -308,7 +308,7 @@ async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_
         for number in range(201):
             await execution.intents.begin(f"later {number}", f"{USDT}|X{number}", "reversal", {})
             await execution.intents.step(f"later {number}", State.WITHDRAWN, {})
-        words["mended"] = True
+        wording["mended"] = True
         async with session(on, tmp_path / "journal.sqlite") as another:
             assert another.contradiction, "it is known from the start, however many intents came since"
             assert (await another.preview(LONG)).plan is None
@@ -325,11 +325,11 @@ async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_
 async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    words = {"right": True}
+    wording = {"right": True}
 
     def by_direction(_: Any, envelope: dict[str, Any]) -> None:
         for row in envelope["data"]["fillList"] or ():
-            if row["tradeSide"] == "close" and not words["right"]:
+            if row["tradeSide"] == "close" and not wording["right"]:
                 row["side"] = "sell" if row["side"] == "buy" else "buy"
 
     answers_with(monkeypatch, FILLS, by_direction)
@@ -340,7 +340,7 @@ async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_
         sent = await on.execution.confirm(preview, preview.subject)
         await asyncio.sleep(80)
         assert on.journal.intent(sent.intent).details["outcome"] == Outcome.CLOSED_ONLY
-        words["right"] = False
+        wording["right"] = False
         await asyncio.sleep(40)
         intent = on.journal.intent(sent.intent)
         assert intent.state is State.CORRECTED and "that reverses no LONG" in intent.contradiction
@@ -348,6 +348,30 @@ async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_
         await asyncio.sleep(40)
         await on.execution.release(sent.intent, "seen on the exchange's site")
         assert not on.execution.unsettled() and on.execution.contradiction
+
+
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+async def test_the_account_tells_the_position_mode_where_no_row_does(
+    monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    def without_mode(_: Any, envelope: dict[str, Any]) -> None:
+        data = envelope["data"]
+        for row in (data if isinstance(data, list) else next(iter((data or {}).values()), None)) or ():
+            row.pop("posMode", None)
+
+    for path in (FILLS, "/all-position", "/orders-pending"):
+        answers_with(monkeypatch, path, without_mode)
+    async with scene(mode) as on:
+        on.hold(long="20")
+        on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES").fills.clear()  # a word of one-way fills says it as well
+        preview = await on.execution.preview(Target(SYMBOL, USDT))
+        assert (preview.mode_from, str(preview.mode)) == ("the account", f"{mode.replace('-', '_')}_mode")
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert [progress.outcome async for progress in on.execution.follow(sent)][-1] is Outcome.REVERSED
+    async with scene(mode, core_only=True) as on:
+        on.hold(long="20")
+        on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES").fills.clear()
+        assert (await on.execution.preview(Target(SYMBOL, USDT))).mode is None, "core-only there is no such account"
 
 
 async def test_what_is_reported_is_reversed_whatever_the_side_of_fills_meant_once() -> None:

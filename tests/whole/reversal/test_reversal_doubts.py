@@ -326,7 +326,7 @@ async def test_a_journal_that_cannot_be_read_leaves_the_preview_and_keeps_it_fro
         async def fails() -> object:
             raise sqlite3.OperationalError("disk I/O error")
 
-        monkeypatch.setattr(on.execution.intents, "newest", fails)
+        monkeypatch.setattr(on.execution.intents, "contradiction", fails)
         preview = await on.execution.preview(LONG)
         assert preview.plan is not None
         with pytest.raises(NotConfirmed, match="disk I/O error"):

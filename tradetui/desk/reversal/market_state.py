@@ -126,8 +126,8 @@ class MarketState:
         known: _Known,
     ) -> Preview:
         symbol, held, orders = target.symbol.upper(), known.held, known.orders
-        mode, mode_from = mode_of(held.positions, orders, held.fills[0] if held.fills else None)
         coin = self._margin_coin(held.positions, orders, product_type, symbol)
+        mode, mode_from = await self._mode(held, orders, product_type, symbol, coin)
         account = next((row for row in known.accounts if row.margin_coin.upper() == (coin or "").upper()), None)
         plan: ReversalPlan | None = None
         reason = _why_not_planned(held, symbol, mode, mode_from, coin)
@@ -251,6 +251,20 @@ class MarketState:
     async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
         """Each coin's account; of rows of one coin that differ none is believed."""
         return each_coin_once(await self._client.futures.accounts(product_type=product_type)).rows
+
+    async def _mode(
+        self, held: Held, orders: Sequence[PendingOrder], product_type: ProductType, symbol: str, coin: str | None
+    ) -> tuple[PositionMode | None, str]:
+        """The position mode and where it is known from; the account is asked where nothing of it shows one."""
+        newest_fill = held.fills[0] if held.fills else None
+        mode, mode_from = mode_of(held.positions, orders, newest_fill)
+        if mode is not None or coin is None:
+            return mode, mode_from
+        try:
+            reply = await self._client.futures.account(symbol=symbol, product_type=product_type, margin_coin=coin)
+        except ExchangeError:
+            return mode, mode_from
+        return mode_of(held.positions, orders, newest_fill, next((row.pos_mode for row in reply.rows), None))
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
         """Live trigger orders, None where the exchange does not report them."""
