@@ -310,6 +310,7 @@ async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_
             await execution.intents.step(f"later {number}", State.WITHDRAWN, {})
         wording["mended"] = True
         async with session(on, tmp_path / "journal.sqlite") as another:
+            await asyncio.sleep(1)
             assert another.contradiction, "it is known from the start, however many intents came since"
             assert (await another.preview(LONG)).plan is None
             await another.release(sent.intent, "the exchange says that its fills are right again")

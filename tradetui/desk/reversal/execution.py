@@ -75,7 +75,7 @@ class Execution:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
         self.uid = uid or self.uid
         await self.intents.open(account, location)
-        await self._recall_if_readable()
+        self._tasks.begin(self._recall_if_readable())
         # A journal whose loss is accepted later is watched as well.
         self._tasks.begin(self._watch.run())
 
@@ -311,7 +311,7 @@ class Execution:
             await self.intents.step(intent, state, details, seen=seen)
             seen = state
         await self.intents.look()
-        await self._recall_if_readable()
+        self._tasks.begin(self._recall_if_readable())
 
 
 def scope_of(product_type: ProductType, symbol: str) -> str:

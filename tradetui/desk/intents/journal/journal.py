@@ -258,10 +258,11 @@ class Journal:
 
     def newest_contradicted(self) -> Intent | None:
         """The newest intent with a word on whether fills contradict what they say is held; None where none has one."""
-        row = self._connection.execute(
-            f"{_INTENTS} WHERE id IN (SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
-            " AND json_extract(told, '$.contradiction') IS NOT NULL) ORDER BY rowid DESC LIMIT 1"
-        ).fetchone()
+        ids = (
+            "SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
+            " AND json_extract(told, '$.contradiction') IS NOT NULL"
+        )
+        row = self._connection.execute(f"{_INTENTS} WHERE id IN ({ids}) ORDER BY rowid DESC LIMIT 1").fetchone()
         return None if row is None else self._read(row)
 
     # The trading lock

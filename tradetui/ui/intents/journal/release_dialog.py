@@ -16,8 +16,8 @@ CAUTION = (
     "you did."
 )
 DOUBT_CAUTION = (
-    "The fills of its order contradicted what fills say of the leg they move. Check first that the exchange's fills "
-    "and positions agree again.\n"
+    "The fills of its order showed that positions cannot be summed from fills. Check first that fills and positions "
+    "agree again on the exchange's site.\n"
     "Releasing sends nothing: positions summed from fills are believed again, and the journal records that you did."
 )
 
