@@ -172,6 +172,20 @@ async def test_rows_of_product_types_that_the_profile_does_not_name_are_spoken_o
     assert not left_out_sentence(TYPES, SYMBOLS)
 
 
+async def test_a_fill_named_like_another_product_types_is_spoken_of_where_that_does_not_bring_it() -> None:
+    bought = {"symbol": "EURUSD", "tradeId": "7", "price": "2", "baseVolume": "1", **HEDGE}
+
+    def answer(seen: Seen) -> Say:
+        is_fills = seen.path.endswith("/order/fills")
+        return Say(data={"fillList": [bought] if is_fills and seen.values["productType"] == TYPES[0] else []})
+
+    clock = LoopClock(START_MS)
+    client = ExchangeReader(CREDENTIALS, app=Scripted(answer, clock.wall_ms), clock=clock, budget=NoBudget())
+    histories = {product_type: FillHistory(client, product_type, InlineDisk()) for product_type in TYPES}
+    reading = await FillsReader(histories, clock).read()
+    assert not reading.rows and "rows of EURUSD left out: named like another product type's" in reading.note
+
+
 async def test_a_position_with_margin_in_usdt_is_kept_however_its_contract_is_named() -> None:
     held = {"symbol": "EURUSD", "marginCoin": "USDT", "holdSide": "long", "total": "1", **HEDGE}
     clock = LoopClock(START_MS)

@@ -159,7 +159,9 @@ class PositionsReader:
         if history.read_at is None:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         sums = await self._sum_up(history)
-        return ProductRead(list(sums.positions()), len(history.undecodable_rows), history.server_ms, history.left_out)
+        return ProductRead(
+            list(sums.positions()), len(history.undecodable_rows), history.server_ms, history.left_out, history.came
+        )
 
     async def _sum_up(self, history: FillHistory) -> _Sums:
         product_type = history.product_type

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads, left_out_sentence
+from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads, left_out_sentence, symbols_of
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
@@ -119,7 +119,9 @@ class TriggersReader:
         if errors and not rows:
             raise errors[0]
         first = next((error for error in errors if isinstance(error, ExchangeError)), None)
-        note = self._write_buffer.trouble or left_out_sentence(self._product_types, self._left_out)
+        note = self._write_buffer.trouble or left_out_sentence(
+            self._product_types, self._left_out, symbols_of(row.record for row in rows)
+        )
         return Reading(rows, len(self._undecodable_rows), note, first, self._server_ms)
 
     async def _read_strand(self, strand_index: int, strand: _Strand) -> None:

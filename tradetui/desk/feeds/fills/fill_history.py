@@ -20,7 +20,7 @@ from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable
+from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable, symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
@@ -67,7 +67,9 @@ class FillHistory:
         self.read_at: float | None = None
         self.pages_read = 0
         self.left_out: set[str] = set()
-        """The symbols of rows that came and are of other product types."""
+        """The symbols of rows that came and are named like other product types'."""
+        self.came: set[str] = set()
+        """The symbols of rows that came and were kept."""
         self.changes = 0
         """Grows whenever `rows` become others."""
         #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
@@ -314,6 +316,7 @@ class FillHistory:
         self.pages_read += 1
         self._undecodable_pages.note(reply, cursor)
         self.left_out.update(reply.left_out)
+        self.came |= symbols_of(reply.rows)
         return reply
 
     def _request(self, until: int | None) -> FuturesFillsRequest:

@@ -46,6 +46,7 @@ class FillsReader:
                 undecodable_rows=len(history.undecodable_rows),
                 server_ms=history.server_ms,
                 left_out=history.left_out,
+                came=history.came,
             )
         histories = self._histories.values()
         notes = [*(history.trouble for history in histories), note, *(history.correction for history in histories)]

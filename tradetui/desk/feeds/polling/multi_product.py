@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,13 +26,16 @@ class ProductRead(Generic[FeedRowT_co]):
     undecodable_rows: int = 0
     server_ms: int | None = None
     left_out: Iterable[str] = ()
-    """The symbols of rows left out since they are of other product types."""
+    """The symbols of rows left out since they are named like other product types'."""
+    came: Iterable[str] = ()
+    """The symbols of rows that were kept."""
 
     def count(self, reply: Reply[Record]) -> None:
         """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
         self.left_out = (*self.left_out, *reply.left_out)
+        self.came = (*self.came, *symbols_of(reply.rows))
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
@@ -46,14 +49,26 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
         )
 
 
-def left_out_sentence(product_types: Iterable[ProductType], symbols: Iterable[str]) -> str:
-    """What is to be said of rows left out that no requested product type shows; empty where there are none."""
+def symbols_of(rows: Iterable[Record]) -> set[str]:
+    """The symbols of rows that have one."""
+    return {symbol for row in rows if (symbol := getattr(row, "symbol", None))}
+
+
+def left_out_sentence(
+    product_types: Iterable[ProductType], symbols: Iterable[str], came: Collection[str] | None = None
+) -> str:
+    """What is to be said of rows left out that no requested product type shows; empty where there are none.
+
+    `came` are the symbols that they show; where that is not known, those count that one of them may show by their name.
+    """
     requested = tuple(product_types)
-    unshown = sorted({symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)})
+    named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}
+    unshown = sorted(named_otherwise if came is None else set(symbols) - set(came))
     if not unshown:
         return ""
     others = f" and of {counted(len(unshown) - 1, 'more symbol')}" if len(unshown) > 1 else ""
-    return f"rows of {unshown[0]}{others} left out: not of {', '.join(requested)}"
+    why = f"not of {', '.join(requested)}" if unshown[0] in named_otherwise else "named like another product type's"
+    return f"rows of {unshown[0]}{others} left out: {why}"
 
 
 class ProductReads(Generic[FeedRowT]):
@@ -81,9 +96,15 @@ class ProductReads(Generic[FeedRowT]):
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
-        left_out = (symbol for part in self.last.values() for symbol in part.left_out)
-        note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, left_out))))
+        note = "; ".join(filter(None, (note, self.left_out_sentence)))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
+
+    @property
+    def left_out_sentence(self) -> str:
+        """What is to be said of rows that no product type shows, though they came."""
+        left_out = {symbol for part in self.last.values() for symbol in part.left_out}
+        came = {symbol for part in self.last.values() for symbol in part.came}
+        return left_out_sentence(self.product_types, left_out, came)
 
     @property
     def undecodable_rows(self) -> int:
