@@ -345,7 +345,11 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
         order_size=Decimal(20),
     )
     classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
-    assert classification.standing is Standing.PARTIAL
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.REVERSED)
+    in_part = leg_fill("sell", "open", "7", "ours")
+    seen = replace(seen, order=detail("canceled", "20", "7"), held=legs("0", "7"), own_fills=(in_part,))
+    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
 
 
 @pytest.mark.parametrize("acknowledged", [True, False])

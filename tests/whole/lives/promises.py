@@ -18,6 +18,7 @@ WINDOW_MS = 35_000
 READ_WITHIN_S = 30.0
 """A look takes no longer than this, nor what a preview rests on."""
 WITHDRAWN_S = 12.0
+NOT_AS_PREVIEWED = "not as previewed"
 SEEN_ELSEWHERE_S, SLOW_DISK_S = 2.5, 20.0
 OPEN_STATES = frozenset({"live", "partially_filled"})
 LOCKING = frozenset({"intended", "sent", "acknowledged", "unknown", "corrected"})
@@ -226,7 +227,7 @@ class Promises:
     def _judge_settled(self, trail: IntentTrail, step: Step, post: Post | None) -> None:
         """(b) The journal's word is our order's effect as it was when written."""
         if post is None:
-            if step.details.get("outcome") not in ("unchanged", "other"):
+            if step.details.get("outcome") not in ("unchanged", NOT_AS_PREVIEWED):
                 self.breaks(
                     "b", f"{trail.intent} is settled as {step.details.get('outcome')} though nothing of it left"
                 )
@@ -314,11 +315,11 @@ class Promises:
                 if inferred and self.plan.core_only and looks_whole(post, reversal, state):
                     names.add("reversed")
                 if inferred and self._leaves_nothing(state):
-                    names.add("other")
+                    names.add(NOT_AS_PREVIEWED)
             if reversal.matching.lies and at_s is not None:
-                names |= {"closed only", "reversed", "other"}
+                names |= {"closed only", "reversed", NOT_AS_PREVIEWED}
         if strangers:
-            names.add("other")
+            names.add(NOT_AS_PREVIEWED)
             if self.plan.core_only and inferred:  # fills of others look like ours where no order can be asked for
                 names |= {"reversed", "reversed smaller", "reversed larger", "closed only", "remainder left"}
         return names
@@ -393,12 +394,12 @@ def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
     if closed == whole and opened == reversal.to_open:
         return {"reversed"}
     if reversal.size_asked and not reversal.hedge:
-        return {"closed only", "reversed smaller", "reversed larger", "remainder left", "other"}
+        return {"closed only", "reversed smaller", "reversed larger", "remainder left", NOT_AS_PREVIEWED}
     if closed == whole and not opened:
         return {"closed only"}
     if closed == whole:
         return {"reversed smaller" if opened < reversal.to_open else "reversed larger"}
-    return {"other" if opened else "remainder left"}
+    return {NOT_AS_PREVIEWED if opened else "remainder left"}
 
 
 def looks_alike(reversal: Reversal) -> bool:

@@ -113,6 +113,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     if standing is Standing.COMPLETE and other_leg.doubtful:
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
+    if other_leg.doubtful and outcome is not Outcome.REVERSED:
+        outcome = Outcome.OTHER  # a part of the plan may have come from another order just as well
     return Classification(
         plan=plan,
         standing=standing,
