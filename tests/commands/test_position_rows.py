@@ -9,6 +9,7 @@ import pytest
 from tests.desk.fixtures.scripted_exchange import USDT, ScriptedClient
 from tests.trading.test_resting_orders import stop
 from tradetui.commands.show.position_rows import held_positions
+from tradetui.commands.show.reading import ReadingProgress
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.trading.position_market import StopState
 from tradetui.trading.positions import Position
@@ -26,14 +27,15 @@ async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError
     client.rows[STOPS, USDT] = [stop("profit_loss", "buy", "close")]
     client.rows[FUNDING, USDT] = [FundingRate.from_row({"symbol": "BTCUSDT", "fundingRate": "0.0001"})]
     positions: list[Position] = []
-    undecodable: list[int] = []
+    progress = ReadingProgress("positions")
     requests = [PositionsRequest(product_type=USDT)]
     try:
-        async for position in held_positions(client, requests, undecodable.append, with_market=True):  # type: ignore[arg-type]
+        counted = progress.unreadable, progress.see_symbols
+        async for position in held_positions(client, requests, *counted, with_market=True):  # type: ignore[arg-type]
             positions.append(position)
     except ExchangeError as error:
-        return positions, error, sum(undecodable)
-    return positions, None, sum(undecodable)
+        return positions, error, progress.undecodable_rows
+    return positions, None, progress.undecodable_rows
 
 
 @pytest.mark.parametrize("failing", [STOPS, FUNDING])

@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tradetui.commands.doctor import _answer_check
 from tradetui.commands.show import show
 from tradetui.commands.show.options import show_parser
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.profiles.load import Flags, load
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.models.spot import SpotFillsRequest
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.time_windows import DAY_MS
 
 NOW_MS = 1_793_574_000_000
@@ -64,3 +68,15 @@ def test_rows_of_other_product_types_are_spoken_of_on_stderr(capsys: pytest.Capt
     requests = [[FuturesFillsRequest(product_type="USDT-FUTURES")]]
     show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests)
     assert capsys.readouterr().err == "tradetui: rows of BTCPERP left out: not of USDT-FUTURES.\n"
+    progress.left_out, progress.came = {"EURUSD", "BTCUSD"}, {"BTCUSD"}
+    requests.append([FuturesFillsRequest(product_type="COIN-FUTURES")])
+    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests)
+    assert capsys.readouterr().err == "tradetui: rows of EURUSD left out: named like another product type's.\n"
+
+
+async def test_doctor_says_of_which_symbols_rows_are_left_out() -> None:
+    async def read() -> Reply[FuturesFill]:
+        return Reply((), left_out=("BTCPERP",))
+
+    check = await _answer_check("fills", "can be read", read, [ProductType.USDT_FUTURES])
+    assert check.finding == "can be read; rows of BTCPERP left out: not of USDT-FUTURES"

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +27,7 @@ from tradetui.commands.session.bootstrap import identity_of, journal_of, open_re
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
 from tradetui.commands.session.tmux_options import escape_note
 from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.intents.journal.open_journal import existing_journal
 from tradetui.desk.intents.journal.registered_journal import RegisteredJournal
 from tradetui.desk.intents.states import ENDED
@@ -41,6 +42,7 @@ from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
 from tradetui.wire.key_permissions import may_withdraw, permission_texts
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.counted import counted
 
 _NOT_ASKED = "not checked, the exchange cannot be reached"
@@ -229,7 +231,8 @@ def _shows_tests(args: argparse.Namespace) -> bool:
 async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
     """Whether the exchange was reached, and every check that asks it."""
     async with open_reader(loaded) as client:
-        product_type = loaded.profile.product_types[0]
+        product_types = [ProductType(name) for name in loaded.profile.product_types]
+        product_type = product_types[0]
         try:
             key = await _answer_check(
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_type)
@@ -256,7 +259,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                answer = await _answer_check(name, "can be read with this API key", read)
+                answer = await _answer_check(name, "can be read with this API key", read, product_types)
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
@@ -276,7 +279,9 @@ def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
     return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
 
 
-async def _answer_check(name: str, finding: str, ask: Callable[[], Awaitable[object]]) -> Check:
+async def _answer_check(
+    name: str, finding: str, ask: Callable[[], Awaitable[object]], product_types: Sequence[ProductType] = ()
+) -> Check:
     """The finding where the exchange answers in full; raises Unreachable."""
     try:
         reply = await ask()
@@ -290,7 +295,8 @@ async def _answer_check(name: str, finding: str, ask: Callable[[], Awaitable[obj
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
         return Check(name, CheckStatus.FAILED, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
-    return Check(name, CheckStatus.OK, finding)
+    left_out = left_out_sentence(product_types, getattr(reply, "left_out", ()))
+    return Check(name, CheckStatus.OK, "; ".join(filter(None, (finding, left_out))))
 
 
 async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:

@@ -10,6 +10,8 @@ from typing import Any, Final
 import pytest
 
 from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, Say, Scripted, Seen
+from tradetui.commands.show.position_rows import held_positions
+from tradetui.commands.show.reading import ReadingProgress
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader, each_account_once
 from tradetui.desk.feeds.fills.fill_history import FillHistory
@@ -26,6 +28,7 @@ from tradetui.trading.account_totals import totals_of
 from tradetui.wire.endpoints.reply import Reply, of_product_type
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
@@ -170,6 +173,20 @@ async def test_rows_of_product_types_that_the_profile_does_not_name_are_spoken_o
         left_out_sentence(TYPES[:1], SYMBOLS) == "rows of BTCUSDH27 and of 2 more symbols left out: not of USDT-FUTURES"
     )
     assert not left_out_sentence(TYPES, SYMBOLS)
+
+
+@pytest.mark.parametrize("core_only", [True, False])
+async def test_show_takes_note_of_positions_that_are_left_out(core_only: bool) -> None:
+    progress = ReadingProgress("positions")
+    requests = [PositionsRequest(product_type=product_type) for product_type in TYPES[1:]]
+    client = _client(core_only=core_only)
+    held = [
+        position
+        async for position in held_positions(
+            client, requests, progress.unreadable, progress.see_symbols, with_market=False
+        )
+    ]
+    assert len(held) == 3 and "BTCUSDT" in progress.left_out - progress.came
 
 
 async def test_a_fill_named_like_another_product_types_is_spoken_of_where_that_does_not_bring_it() -> None:

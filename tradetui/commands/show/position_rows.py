@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -26,17 +26,20 @@ async def held_positions(
     client: ExchangeReader,
     requests: list[PositionsRequest],
     count_undecodable: Callable[[int], None],
+    see_symbols: Callable[[Collection[str], Collection[str]], None],
     *,
     with_market: bool,
 ) -> AsyncIterator[Position]:
     """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding.
 
-    `count_undecodable` is told how many rows could not be read.
+    `count_undecodable` is told how many rows could not be read, `see_symbols` of which symbols rows were left out, and
+    of which kept.
     """
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
     count_undecodable(reading.undecodable_rows)
+    see_symbols(reader.parts.left_out, reader.parts.came)
     positions, error = reading.rows, reading.error
     for joined in (_with_stops, _with_funding) if with_market else ():
         try:

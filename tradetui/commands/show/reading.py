@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -34,14 +34,21 @@ class ReadingProgress:
         self.may_be_cut = False
         self.undecodable_rows = 0
         self.left_out: set[str] = set()
-        """The symbols of rows that came and are of other product types."""
+        """The symbols of rows that came and are named like other product types'."""
+        self.came: set[str] = set()
+        """The symbols of rows that were kept."""
         self.refused_before: tuple[int, ExchangeError] | None = None
         """The moment (Unix ms) before which the exchange tells nothing, and how it refused."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
-        self.left_out.update(reply.left_out)
+        self.see_symbols(reply.left_out, [symbol for row in reply.rows if (symbol := getattr(row, "symbol", None))])
         self._pages.page(f"{counted(self.rows, 'row')}, ")
+
+    def see_symbols(self, left_out: Collection[str], came: Collection[str]) -> None:
+        """Take note of which symbols rows were left out, and of which kept."""
+        self.left_out.update(left_out)
+        self.came.update(came)
 
     def row(self) -> None:
         self.rows += 1
@@ -70,7 +77,9 @@ async def rows_to_show(
 
         of_product_types = [group[0] for group in requests]
         with_market = needs_rows(options)
-        async for position in held_positions(client, of_product_types, progress.unreadable, with_market=with_market):
+        async for position in held_positions(
+            client, of_product_types, progress.unreadable, progress.see_symbols, with_market=with_market
+        ):
             yield position
         return
     groups = [

@@ -79,23 +79,23 @@ class PositionsReader:
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
         }
-        self._parts = ProductReads[Position](product_types)
+        self.parts = ProductReads[Position](product_types)
         self._sums: dict[ProductType, _Sums] = {}
         self.source: Literal["reported", "fills"] | None = None
 
     async def read(self) -> Reading[Position]:
         if self.source != "fills":
             try:
-                error = await self._parts.read(self._reported)
+                error = await self.parts.read(self._reported)
             except (EndpointMissing, PermissionRefused):
                 if self.source == "reported":
                     raise
             else:
                 if error is None or self.source == "reported" or not _refuses(error):
                     self.source = self.source or (None if error else "reported")
-                    return self._parts.reading(self._rows(), error)
-                self._parts.last.clear()
-        error = await self._parts.read(self._from_fills)
+                    return self.parts.reading(self._rows(), error)
+                self.parts.last.clear()
+        error = await self.parts.read(self._from_fills)
         self.source = "fills"
         rows = self._rows()
         contradiction = self._contradiction()
@@ -113,7 +113,7 @@ class PositionsReader:
         if contradiction:
             doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
         notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
-        return self._parts.reading(rows, error, "; ".join(notes))
+        return self.parts.reading(rows, error, "; ".join(notes))
 
     @property
     def doubts(self) -> dict[str, str]:
@@ -126,14 +126,14 @@ class PositionsReader:
         return doubts
 
     def _rows(self) -> list[Position]:
-        positions = _ordered(self._parts.rows)
+        positions = _ordered(self.parts.rows)
         return positions if self._joined is None else [self._joined(position) for position in positions]
 
     async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
-        client = self._client if product_type in self._parts.last else self._first_client
+        client = self._client if product_type in self.parts.last else self._first_client
         reply = await client.read(PositionsRequest(product_type=product_type))
         positions = [
             reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total

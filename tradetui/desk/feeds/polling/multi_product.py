@@ -102,9 +102,17 @@ class ProductReads(Generic[FeedRowT]):
     @property
     def left_out_sentence(self) -> str:
         """What is to be said of rows that no product type shows, though they came."""
-        left_out = {symbol for part in self.last.values() for symbol in part.left_out}
-        came = {symbol for part in self.last.values() for symbol in part.came}
-        return left_out_sentence(self.product_types, left_out, came)
+        return left_out_sentence(self.product_types, self.left_out, self.came)
+
+    @property
+    def left_out(self) -> set[str]:
+        """The symbols of rows that a product type left out."""
+        return {symbol for part in self.last.values() for symbol in part.left_out}
+
+    @property
+    def came(self) -> set[str]:
+        """The symbols of rows that were kept."""
+        return {symbol for part in self.last.values() for symbol in part.came}
 
     @property
     def undecodable_rows(self) -> int:
