@@ -13,6 +13,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tables.columns.fills import FILLED_ORDER_COLUMNS
 from tradetui.ui.application.configuration_reload import NO_FILE, UNCHANGED, reload_configuration
 from tradetui.ui.settings.preferences import ScreenPreferences
 from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
@@ -104,6 +105,19 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
         assert str(stage.app.main.zone) == "Asia/Tokyo"
         await pilot.press("x")
         assert sum(panel.display for panel in stage.app.main.panels.values()) == 1
+
+
+async def test_columns_that_follow_the_rows_stay_though_no_further_row_comes() -> None:
+    stage = with_configuration(AppOnRecentFills(), look=ProfileLook(timezone="Asia/Tokyo"), changed_look=("timezone",))
+    async with stage.running() as pilot:
+        tables = [panel.table for panel in stage.app.main.panels.values() if panel.table.shown]
+        columns = [table.columns for table in tables]
+        assert FILLED_ORDER_COLUMNS in columns
+        reload_configuration(stage.app)
+        await asyncio.sleep(0.1)
+        await pilot.pause()
+        assert str(stage.app.main.zone) == "Asia/Tokyo"
+        assert [table.columns for table in tables] == columns
 
 
 async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again() -> None:

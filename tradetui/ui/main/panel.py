@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic
 
@@ -94,8 +94,12 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def reaches(self, dates: DateFilter) -> bool:
         """Whether the rows go back to where a stretch begins, so that none of it is missing."""
+        return dates.begins_within(self._rows)
+
+    @property
+    def _rows(self) -> list[FeedRowT_co]:
         rows = self.table.source
-        return dates.begins_within([rows.row(index) for index in range(rows.count)])
+        return [row for index in range(rows.count) if (row := rows.row(index)) is not None]
 
     def set_format(self, cell_format: CellFormat) -> None:
         """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
@@ -113,13 +117,13 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
-            self._use_default_columns(rows)
+            self._use_default_columns(rows.rows)
             self.table.set_source(rows)
         self.show_state(feed, now, rows)
 
-    def _use_default_columns(self, rows: Snapshot[FeedRowT_co]) -> None:
+    def _use_default_columns(self, rows: Iterable[FeedRowT_co]) -> None:
         """Follow what the rows are, unless somebody chose the columns."""
-        columns = self.kind.default_columns(rows.rows)
+        columns = self.kind.default_columns(rows)
         before = self.table.default_columns
         if columns != before:
             self.table.default_columns = columns
@@ -160,9 +164,9 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def use_defaults(self) -> None:
         """Show the columns and the order that nobody chose, until a choice is shown."""
-        self.table.default_columns = self.kind.columns
-        if self.table.columns != self.kind.columns:
-            self.table.set_columns(self.kind.columns)
+        columns = self.table.default_columns = self.kind.default_columns(self._rows)
+        if self.table.columns != columns:
+            self.table.set_columns(columns)
         self.table.sort_by(None)
 
     def say_failure(self, why: str) -> None:
