@@ -254,11 +254,14 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
 
         for amount in sums_of(""):
             assert amount in screen_text(stage.app)
-        assert "sums in USDT, all " in screen_text(stage.app)
+        assert "sums in USDT of " in screen_text(stage.app)
         await pilot.press("slash", *"ethusdt", "enter")
         await settled(pilot)
         for amount in sums_of("ETHUSDT"):
             assert amount in screen_text(stage.app)
+        await pilot.press("escape", "slash", *fill_of(screen.table.rows.row(0)).trade_id, "enter")
+        await settled(pilot)
+        assert "sums in USDT of 1 fill " in screen_text(stage.app)
         monkeypatch.setattr("tradetui.ui.records.history_screen.MOST_SUMMED", 10)
         await pilot.press("escape")
         await settled(pilot)

@@ -22,6 +22,7 @@ from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
@@ -131,7 +132,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def _short_sum_note(self, cell_format: CellFormat) -> str:
         if self._known_sum is None:
             return self._sum_note(cell_format)
-        parts = (f"sums in USDT, all {self._table.shown:,} fills", self._known_sum.outside_cells(cell_format))
+        parts = (f"sums in USDT of {counted(self._table.shown, 'fill')}", self._known_sum.outside_cells(cell_format))
         return " · ".join(filter(None, parts))
 
     @property
