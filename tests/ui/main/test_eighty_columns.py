@@ -37,6 +37,15 @@ async def test_kind_and_size_of_a_stop_are_there_whole() -> None:
         assert f"{ELLIPSIS} " not in text.partition("Kind")[2].partition("more")[0]
 
 
+async def test_a_spot_bill_says_what_it_is_of() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("7")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert "transfer-in" in screen_text(stage.app).splitlines()[5]
+
+
 async def test_the_journal_says_how_a_reversal_ended() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:

@@ -19,7 +19,7 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
-from tradetui.wire.text.counted import counted
+from tradetui.wire.text.counted import counted, shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
@@ -177,7 +177,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         if snapshot.read_at is None:
             return ""
         shown, count = self.table.shown, snapshot.count
-        return f"{shown}/{count}" if shown != count else f"{count}"
+        return shown_of(shown, count)
 
     def _entitle(self, count: str, state: str) -> None:
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []

@@ -42,4 +42,4 @@ class PanelHeadlines:
         if name not in self._known or self._known[name][0] != written_of:
             headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
             self._known[name] = (written_of, scrub(headline))
-        return HiddenPanel(name, key, table.label, str(rows.count), self._known[name][1], has_trouble(feed))
+        return HiddenPanel(name, key, table.label, f"{rows.count:,}", self._known[name][1], has_trouble(feed))

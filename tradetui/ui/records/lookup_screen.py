@@ -33,6 +33,7 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_choice import show_choice
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen
+from tradetui.wire.text.counted import shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.lookup import Lookup
@@ -306,8 +307,7 @@ class LookupScreen(TableScreen):
     def _caption(self, lookup: Lookup | None) -> str:
         table, count = self.rows_table, ""
         if lookup is not None and lookup.pages:
-            loaded = lookup.rows.count
-            count = f"{table.shown}/{loaded}" if table.shown != loaded else f"{loaded}"
+            count = shown_of(table.shown, lookup.rows.count)
         pattern = f"/{table.pattern}" if table.pattern else ""
         return " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
 

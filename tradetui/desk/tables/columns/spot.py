@@ -37,7 +37,7 @@ _SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     money_column("amount", "Value", 14, lambda row: row.amount, _quote_coin, unit="the coin of the price"),
     fee_column(lambda row: row.fee_detail),
     fee_coin_column(lambda row: row.fee_detail),
-    text_column("tradeScope", "Scope", 6, lambda row: row.trade_scope),
+    text_column("tradeScope", "Role", 6, lambda row: row.trade_scope),
     id_column("orderId", "Order", 19, lambda row: row.order_id),
     id_column("tradeId", "Trade id", 19, lambda row: row.trade_id),
 )
@@ -45,13 +45,16 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
     _SPOT_FILL_COLUMNS, "cTime", "symbol", "side", "priceAvg", "size", "amount"
 )
 
-SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
+_SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("coin", "Coin", 6, lambda row: row.coin),
-    money_column("size", "Change", 16, lambda row: row.size, _coin, profit=True, unit="coin"),
-    money_column("balance", "Balance", 16, lambda row: row.balance, _coin, unit="coin"),
+    money_column("size", "Change", 12, lambda row: row.size, _coin, profit=True, unit="coin"),
+    money_column("balance", "Balance", 12, lambda row: row.balance, _coin, unit="coin"),
     money_column("fees", "Fees", 12, lambda row: row.fees, _coin, unit="coin"),
     text_column("groupType", "Group", 12, lambda row: row.group_type),
     text_column("businessType", "Business", 22, lambda row: row.business_type),
     id_column("billId", "Bill", 19, lambda row: row.bill_id),
+)
+SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
+    _SPOT_BILL_COLUMNS, "cTime", "coin", "size", "businessType", "balance", "fees"
 )

@@ -19,6 +19,7 @@ from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
+from tradetui.wire.text.counted import shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
@@ -69,9 +70,9 @@ class JournalScreen(RecordsScreen[Intent]):
 
     def refresh_states(self) -> None:
         shown, count = self._table.shown, len(self._intents)
-        narrowed = f" {shown}/{count}" if shown != count else f" {count}"
         nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
-        self.query_one(RecordsFrame).say(f"Journal{narrowed if count else ''}", nothing, self._trouble)
+        title = f"Journal {shown_of(shown, count)}" if count else "Journal"
+        self.query_one(RecordsFrame).say(title, nothing, self._trouble)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "release"))
         self.show_hints(hints, zone_label(self.zone))
 
