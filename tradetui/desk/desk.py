@@ -27,7 +27,6 @@ from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.desk.feeds.stop_views import StopViews
 from tradetui.desk.feeds.triggers import TriggersReader
-from tradetui.desk.intents.intents import Intents
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.settings import Access, DeskSettings
@@ -35,7 +34,6 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.product_row import RecordT
 from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
-from tradetui.desk.trading_session import TradingSession
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.connection_status import ConnectionStatus
@@ -47,9 +45,11 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.archive_rows import ArchiveRows
     from tradetui.desk.archive.database import Archive
     from tradetui.desk.creation import Creation
+    from tradetui.desk.intents.intents import Intents
     from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
+    from tradetui.desk.trading_session import TradingSession
 
 
 class Desk:

@@ -62,6 +62,12 @@ def test_the_first_rows_wait_for_nothing_that_sends_creates_or_keeps() -> None:
     assert loaded("import tradetui.commands.session.build_trading_session") & later == set()
 
 
+def test_monitor_mode_loads_nothing_that_sends_or_keeps_what_was_sent() -> None:
+    modules = loaded("import tradetui.commands.session.bootstrap, tradetui.ui.main.main_screen")
+    assert modules & {"tradetui.desk.trading_session", "tradetui.desk.intents.intents"} == set()
+    assert {name for name in modules if name.startswith("tradetui.desk.intents.journal")} == set()
+
+
 @pytest.mark.looptime
 async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places() -> None:
     stage, stood_when_drawn = AppOnRecentFills(), []

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from random import Random, SystemRandom
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tradetui.commands.process.redaction import hide_in_log
@@ -16,10 +16,7 @@ from tradetui.desk.account.address import normalised_address
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts
 from tradetui.desk.desk import Desk
-from tradetui.desk.intents.intents import Intents
-from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.settings import DeskSettings, Environment
-from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
@@ -33,6 +30,9 @@ from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.product_types import ProductType
+
+if TYPE_CHECKING:
+    from tradetui.desk.intents.journal.registered_journal import JournalLocation
 
 
 def credentials_of(loaded: LoadedProfile) -> Credentials:
@@ -177,6 +177,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
         from tradetui.commands.session.build_trading_session import keys_of_profile, new_ids, trading_session
+        from tradetui.desk.intents.intents import Intents
 
         # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
@@ -191,5 +192,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
 
 def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
     """Where the intents of an account are kept; profiles of one account share it."""
+    from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
+
     key_stand_in = stand_in(credentials_of(loaded).api_key)
     return journal_location(replace(desk_settings(loaded), key_stand_in=key_stand_in), identity)
