@@ -39,7 +39,7 @@ def build(file: Path, rows: int) -> None:
     """An archive of so many fills, a second apart."""
     archive = Archive(file)
     chance = random.Random(7)
-    base = archive._connection
+    base = archive.connection
     base.execute("BEGIN")
     base.executemany("INSERT INTO record VALUES ('fill', 'USDT-FUTURES', ?, ?, ?, ?, ?)", _rows(rows, chance))
     base.execute("COMMIT")

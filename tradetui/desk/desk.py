@@ -76,7 +76,7 @@ class Desk:
         self._trading = trading
         self.zone = settings.zone
         polling = client.with_priority(Priority.FEED)
-        self._disk = disk = disk or InlineDisk()
+        self.disk = disk = disk or InlineDisk()
         product_types = settings.product_types
         histories = {product_type: FillHistory(polling, product_type, disk) for product_type in product_types}
         self.triggers_reader = TriggersReader(polling, product_types, disk)
@@ -195,11 +195,6 @@ class Desk:
         """What was seen, beyond this session and the exchange's memory; None until the account is known."""
         return self.storage.archive
 
-    @property
-    def archive_trouble(self) -> str | None:
-        """Why what is read is not kept beyond this session, None while it is."""
-        return self.storage.trouble
-
     def has_other_view(self, name: str) -> bool:
         """Whether a panel can show its rows in another way now."""
         return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.live_known)
@@ -213,11 +208,6 @@ class Desk:
         if name == TRIGGERS.name and self.triggers_reader.live_known:
             return self._stop_views.waiting if other_view else self._stop_views.all
         return self.feeds[name].snapshot
-
-    @property
-    def disk(self) -> Disk:
-        """Where work on the archive runs."""
-        return self._disk
 
     def start(self, feeds: Collection[str] | None = None) -> None:
         """Begin polling; where names of feeds are given, these alone."""
@@ -235,7 +225,7 @@ class Desk:
         if self._today is not None:
             await self._today.stop()
         await self.storage.stop()
-        self._disk.close()
+        self.disk.close()
         await self.client.aclose()
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
@@ -307,7 +297,7 @@ class Desk:
     async def _open_journal(self, account: AccountIdentity) -> None:
         """Open the journal of the account, and the keys issued to it, where anything may be sent."""
         if self._trading is not None:
-            await self._trading.open(self.settings, account, self._disk)
+            await self._trading.open(self.settings, account, self.disk)
 
     def history(
         self, kind: type[RecordT], changed: Callable[[], None], dates: DateFilter | None = None
@@ -320,10 +310,10 @@ class Desk:
         from tradetui.desk.archive.kept_rows import Selection
 
         if dates is None:
-            return ArchiveRows(archive.rows, self._disk, Selection(kind), changed=changed)
+            return ArchiveRows(archive.rows, self.disk, Selection(kind), changed=changed)
         selection = Selection(kind, since=dates.since, until=dates.until, ids=dates.archive_ids)
         tests = (dates.keeps_symbol,) if dates.symbols else ()
-        return ArchiveRows(archive.rows, self._disk, selection, changed=changed, keeps_symbol=tests)
+        return ArchiveRows(archive.rows, self.disk, selection, changed=changed, keeps_symbol=tests)
 
     def results(self) -> ResultsReader | None:
         """What reads results of periods and round trips; None until the account is known."""
@@ -332,7 +322,7 @@ class Desk:
         from tradetui.desk.results.results_reader import ResultsReader  # nothing before the first rows needs it
 
         if self._results is None:
-            self._results = ResultsReader(self.archive, self._disk)
+            self._results = ResultsReader(self.archive, self.disk)
         return self._results
 
     def today(self, *, alerting: bool = False) -> TodayResult | None:
@@ -358,7 +348,7 @@ class Desk:
         if self._today is None:
             from tradetui.desk.results.today import TodayTracker  # nothing before the first rows needs it
 
-            self._today = TodayTracker(self.archive, self._disk, self.settings.product_types)
+            self._today = TodayTracker(self.archive, self.disk, self.settings.product_types)
         self._today.accounts_changed(now_ms, self.zone)
 
     def totals(self) -> Totals:

@@ -123,7 +123,6 @@ def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -
 
 
 def effect_of_fill(fill: FilledTrade) -> TradeEffect | None:
-    """What a fill did."""
     return _effect(fill.side, fill.trade_side, fill.pos_mode)
 
 

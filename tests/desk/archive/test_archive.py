@@ -143,13 +143,13 @@ def test_without_a_file_it_holds_the_newest_only() -> None:
 
 async def test_what_a_full_disk_refuses_is_kept_until_it_takes_it(tmp_path: Path) -> None:
     archive = Archive(tmp_path / "archive.sqlite")
-    archive._connection.execute("PRAGMA max_page_count=1")
+    archive.connection.execute("PRAGMA max_page_count=1")
     write_buffer = WriteBuffer(FuturesFill, InlineDisk())
     await write_buffer.open(archive)
     await write_buffer.put(fills(range(2_000)))
     assert write_buffer.trouble is not None
     assert "full" in write_buffer.trouble
-    archive._connection.execute("PRAGMA max_page_count=1000000")
+    archive.connection.execute("PRAGMA max_page_count=1000000")
     await write_buffer.put(fills(range(2_000, 2_001)))
     assert write_buffer.trouble is None
     assert archive.rows.count(FILLS) == 2_001
@@ -246,12 +246,12 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
     body = '{"tradeId":"%d","symbol":"BTCUSDT","price":"1","baseVolume":"1","side":"buy","cTime":"%d"}'
 
     def add_fills() -> None:
-        archive._connection.execute("BEGIN")
-        archive._connection.executemany(
+        archive.connection.execute("BEGIN")
+        archive.connection.executemany(
             "INSERT INTO record VALUES ('fill', 'USDT-FUTURES', ?, ?, ?, 'BTCUSDT', ?)",
             ((str(10**18 + n), NOW_MS + n, f"0019{10**18 + n}", body % (10**18 + n, NOW_MS + n)) for n in range(count)),
         )
-        archive._connection.execute("COMMIT")
+        archive.connection.execute("COMMIT")
 
     await disk.run(add_fills)
     table = ArchiveRows(archive.rows, disk, FILLS)
@@ -272,7 +272,7 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         assert table.row(index) is not None
         return steps
 
-    await disk.run(archive._connection.set_progress_handler, count_steps, STEPS_AT_ONCE)
+    await disk.run(archive.connection.set_progress_handler, count_steps, STEPS_AT_ONCE)
 
     first = await shown(0)
     last = await shown(count - 1)

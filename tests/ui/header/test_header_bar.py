@@ -141,7 +141,7 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
     try:
         assert await intents.open("account", here)
         await intents.look()
-        desk = SimpleNamespace(intents=intents, archive_trouble=None)
+        desk = SimpleNamespace(intents=intents, storage=SimpleNamespace(trouble=None))
         assert alarm_of(desk, str.upper) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
     finally:
         intents.close()

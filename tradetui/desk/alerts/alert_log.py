@@ -132,7 +132,6 @@ class AlertLog:
             )
 
     def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
-        """The log, newest first."""
         with self._archive.transaction() as connection:
             rows = connection.execute(
                 "SELECT number, at_ms, sentence, rules, channels FROM alert ORDER BY number DESC LIMIT ?", (limit,)

@@ -136,7 +136,6 @@ class ArchiveRows(Generic[RecordT]):
             await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
     def close(self) -> None:
-        """Stop reading."""
         for task in (*self._loading.values(), *filter(None, [self._narrowing])):
             task.cancel()
 
@@ -209,7 +208,6 @@ class WholeArchive(Generic[RecordT]):
         return self._page[index - self._first][1]
 
     def key(self, index: int) -> str | None:
-        """The key of the row at a place."""
         row = self.row(index)
         return None if row is None else row.key
 

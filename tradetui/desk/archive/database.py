@@ -51,7 +51,8 @@ _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (k
 class Archive:
     """One account's archive in a SQLite file (memory only, and bounded, where no file is given).
 
-    Every call blocks for a moment and belongs on the disk's thread.
+    Every call blocks for a moment and belongs on the disk's thread. `connection` is the open file, for what reads the
+    ledger in it.
     """
 
     def __init__(self, file: Path | None, *, checks: str = "") -> None:
@@ -59,31 +60,27 @@ class Archive:
 
         All of it is looked at for damage, which takes longer the more it holds; with `checks` one table alone is.
         """
-        self._bounded = file is None
+        self.trimmed = file is None
+        """Whether it only holds the newest rows."""
         self._copied: Path | None = None
         if file is not None:
             back_up_before_ledger(file)
             self._copied = file if backup_path(file).exists() else None
         try:
-            self._connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
+            self.connection = open_file(file, ARCHIVE_VERSIONS, checks=checks)
         except FileUnusable:
             if file is None or file.exists():
                 raise
-            self._connection = open_file(file, ARCHIVE_VERSIONS)
+            self.connection = open_file(file, ARCHIVE_VERSIONS)
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        self._connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
-        self.rows = KeptRows(self._connection)
-        self._ledger = Ledger(self._connection)
+        self.connection.execute("PRAGMA synchronous=NORMAL")
+        self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
+        self.rows = KeptRows(self.connection)
+        self._ledger = Ledger(self.connection)
         self._trimmed_keys: dict[str, None] = {}
         self._thinned_hour = 0
         self.fills_to_book = self._tail_length()
         """About how many fills are not in the ledger yet; `settle` books some of them."""
-
-    @property
-    def trimmed(self) -> bool:
-        """Whether it only holds the newest rows."""
-        return self._bounded
 
     def add(
         self,
@@ -108,21 +105,21 @@ class Archive:
                     _symbol_of(record),
                     body,
                 )
-                if self._connection.execute(_INSERT, values).rowcount > 0:
+                if self.connection.execute(_INSERT, values).rowcount > 0:
                     changed.add(row.key)
                     self.fills_to_book += kind is FuturesFill
                 elif self._update(kind, row, body):
                     changed.add(row.key)
             for product_type, missing in (gaps or {}).items():
-                self._connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
-                self._connection.executemany(
+                self.connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
+                self.connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
                     [(str(product_type), gap.cursor, gap.until) for gap in missing if gap.kept_from is None],
                 )
                 for gap in missing:
                     if gap.kept_from is not None:
                         self._lose(product_type, gap, gap.kept_from)
-            if self._bounded and changed:
+            if self.trimmed and changed:
                 self._trim(kind)
         return changed
 
@@ -135,7 +132,7 @@ class Archive:
         with self._changing():
             self._ledger.prepare()
             self.fills_to_book = self._ledger.book_tail()
-            gaps = {product_type for (product_type,) in self._connection.execute("SELECT product_type FROM hole")}
+            gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
             more = self.fills_to_book > 0 or self._ledger.settle(() if over_gaps else gaps)
             self._ledger.write()
         if self._copied is not None and not self.fills_to_book:
@@ -150,7 +147,7 @@ class Archive:
         legs up anew.
         """
         tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
-        if self.gaps(product_type) or self.known_from(product_type) or self._connection.execute(tail).fetchone():
+        if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(tail).fetchone():
             return False
         with self._changing():
             self._ledger.prepare()
@@ -165,18 +162,18 @@ class Archive:
             "SELECT 1 FROM ledger_mark WHERE booked_rowid < (SELECT max(rowid) FROM record)"
             " UNION ALL SELECT 1 FROM ledger_leg WHERE behind LIMIT 1"
         )
-        return self._connection.execute(behind).fetchone() is None
+        return self.connection.execute(behind).fetchone() is None
 
     def note_read(self, product_type: ProductType, until_ms: int) -> None:
         """Keep up to when the fills of a product type were read."""
-        with transaction(self._connection):
-            self._connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+        with transaction(self.connection):
+            self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
     def _lose(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
         """Keep which fills are lost; what legs held then is not known."""
-        above_ms = fill_time(self._connection, product_type, gap.cursor)
+        above_ms = fill_time(self.connection, product_type, gap.cursor)
         until = kept_from if above_ms is None else min(kept_from, above_ms)
-        is_new = self._connection.execute(
+        is_new = self.connection.execute(
             "INSERT INTO lost_fills VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET until = excluded.until"
             " WHERE excluded.until > lost_fills.until",
             (str(product_type), gap.until or 0, until),
@@ -188,46 +185,40 @@ class Archive:
 
     def known_from(self, product_type: ProductType) -> int:
         """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
-        return max(lost_ends(self._connection, product_type), default=0)
+        return max(lost_ends(self.connection, product_type), default=0)
 
     def add_bills(self, product_type: ProductType, reading: BillReading) -> None:
         """Keep bills, each once by its id, and how far they are read now."""
-        with transaction(self._connection):
-            keep_bills(self._connection, product_type, reading, KEPT_IN_MEMORY if self._bounded else None)
+        with transaction(self.connection):
+            keep_bills(self.connection, product_type, reading, KEPT_IN_MEMORY if self.trimmed else None)
 
     def bill_coverage(self, product_type: ProductType) -> BillCoverage:
-        """How far the bills of a product type are read."""
-        return bill_coverage(self._connection, product_type)
+        return bill_coverage(self.connection, product_type)
 
     def add_closed_positions(
         self, product_type: ProductType, positions: Sequence[ClosedPosition], until: int | None
     ) -> None:
         """Keep positions that ended, each once; `until` (Unix ms) says that all until then are read."""
-        with transaction(self._connection):
-            keep_closed_positions(self._connection, product_type, positions, until)
+        with transaction(self.connection):
+            keep_closed_positions(self.connection, product_type, positions, until)
 
     def closed_positions_until(self, product_type: ProductType) -> int | None:
         """Up to when (Unix ms) the positions that ended are read; None where they are not."""
-        return closed_positions_until(self._connection, product_type)
+        return closed_positions_until(self.connection, product_type)
 
     def add_equity(self, product_types: Sequence[ProductType], sample: EquitySample) -> None:
         """Keep a sample of equity; once an hour those that have grown old are thinned."""
-        with transaction(self._connection):
-            add_sample(self._connection, product_types, sample)
+        with transaction(self.connection):
+            add_sample(self.connection, product_types, sample)
             if sample.time // THINNED_EVERY_MS != self._thinned_hour:
-                thin_samples(self._connection, sample.time)
+                thin_samples(self.connection, sample.time)
         self._thinned_hour = sample.time // THINNED_EVERY_MS
-
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The open file, for what reads the ledger in it."""
-        return self._connection
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """A transaction; where it is undone, the ledger forgets what it had in memory of it."""
         try:
-            with transaction(self._connection):
+            with transaction(self.connection):
                 yield
         except BaseException:
             self._ledger.forget()
@@ -237,12 +228,12 @@ class Archive:
         """Keep the newer text of a row that is there already; whether it differs."""
         identity = (KINDS[kind], str(row.product_type), row.record.key)
         before: str
-        rowid, before = self._connection.execute(
+        rowid, before = self.connection.execute(
             "SELECT rowid, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
         ).fetchone()
         if before == body:
             return False
-        self._connection.execute(
+        self.connection.execute(
             "UPDATE record SET time = ?, symbol = ?, body = ? WHERE rowid = ?",
             (unix_ms(time_of(row.record)), _symbol_of(row.record), body, rowid),
         )
@@ -253,7 +244,7 @@ class Archive:
 
     def _rebook(self, product_type: ProductType, rowid: int, before: str, fill: FuturesFill) -> None:
         """Let the ledger count a fill as it is now, if it has counted it as it was before."""
-        booked_rowid: int = self._connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
+        booked_rowid: int = self.connection.execute("SELECT booked_rowid FROM ledger_mark").fetchone()[0]
         if rowid > booked_rowid:
             return
         try:
@@ -266,20 +257,20 @@ class Archive:
 
     def gaps(self, product_type: ProductType) -> list[Gap]:
         """What is known to be missing of a product type's fills."""
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (str(product_type),)
         )
         return [Gap(cursor, until) for cursor, until in rows]
 
     def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """A transaction on the file, for tables other than those of rows; it blocks as every call does."""
-        return transaction(self._connection)
+        return transaction(self.connection)
 
     def close(self) -> None:
-        self._connection.close()
+        self.connection.close()
 
     def _tail_length(self) -> int:
-        length: int = self._connection.execute(
+        length: int = self.connection.execute(
             "SELECT coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark) FROM record"
         ).fetchone()[0]
         return max(0, length)
@@ -290,7 +281,7 @@ class Archive:
             while self._ledger.book_tail():
                 pass
             self._ledger.write()
-        trimmed = self._connection.execute(
+        trimmed = self.connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
             (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
@@ -301,7 +292,7 @@ class Archive:
             for key in list(islice(self._trimmed_keys, max(0, len(self._trimmed_keys) - TRIMMED_KEYS))):
                 del self._trimmed_keys[key]
         # A row that went may have been the last one, whose number the next one gets.
-        self._ledger.set_mark(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
+        self._ledger.set_mark(self.connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 
 
 def _symbol_of(record: Record) -> str:

@@ -41,7 +41,6 @@ class Selection(Generic[RecordT]):
     newest_row: int | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
-        """The condition and its values."""
         # The plus keeps SQLite to the few rows that were found, away from an index of all rows of the kind.
         parts: list[str] = ["kind = ?" if self.rowids is None else "+kind = ?"]
         values: list[str | int] = [KINDS[self.kind]]
@@ -152,7 +151,6 @@ class KeptRows:
         return numbers if len(numbers) <= ROWIDS_AT_MOST else None
 
     def count(self, selection: Selection[RecordT]) -> int:
-        """How many rows there are."""
         where, values = self._where(selection)
         row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
         return row_count

@@ -15,7 +15,6 @@ BEFORE_LEDGER: Final = 1
 
 
 def backup_path(file: Path) -> Path:
-    """The file of an archive's backup."""
     return file.with_name(f"{file.name}.before-ledger")
 
 

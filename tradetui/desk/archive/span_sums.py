@@ -70,7 +70,6 @@ class GroupSums:
                 yield GroupSums(product_type, "", self.coin, funding=self.funding)
 
     def add(self, other: GroupSums) -> None:
-        """Add the figures of another span."""
         self.sums.add(other.sums)
         self.funding += other.funding
         if self.funding_in_usd is not None:

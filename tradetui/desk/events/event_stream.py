@@ -152,7 +152,7 @@ class AccountEvents:
         if archive is None or account is None:
             return
         if archive.trimmed:
-            raise NoLog(desk.archive_trouble or "without a data directory nothing outlives the session")
+            raise NoLog(desk.storage.trouble or "without a data directory nothing outlives the session")
         self._steps = steps = JournalSteps(journal_location(desk.settings, account))
         now_ms = desk.client.server_clock.now_ms
         log = await desk.disk.run(EventLog, archive, now_ms, steps.newest_numbers)

@@ -19,11 +19,9 @@ class OpenScopes:
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
     def began(self, scope: str, intent: str, state: State) -> None:
-        """An intent holds a scope."""
         self._here[scope] = (intent, state)
 
     def stepped(self, intent: str, state: State) -> None:
-        """An intent took a step."""
         for scope, (open_intent, _) in tuple(self._here.items()):
             if open_intent == intent and state in ENDED:
                 del self._here[scope]

@@ -22,7 +22,6 @@ class Rates:
 
     @classmethod
     def of(cls, sample: EquitySample | None) -> Rates:
-        """The rates of a sample; none without one."""
         accounts = () if sample is None else sample.accounts
         return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
 

@@ -125,7 +125,6 @@ class _Series:
     values: Sequence[float]
 
     def point(self, index: int) -> EquityPoint:
-        """One sample, exactly."""
         return EquityPoint(self.times[index], Decimal(self.equities[index]))
 
     def notable(self, flows: Sequence[CashFlow]) -> set[int]:

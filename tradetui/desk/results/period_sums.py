@@ -42,7 +42,6 @@ class CoinSums:
     is_converted: bool = False
 
     def add(self, sums: ResultSums, funding: Decimal, coin: str, *, is_converted: bool = False) -> None:
-        """Add what was brought in in a coin, in the coin of the group."""
         self.sums.add(sums)
         self.funding += funding
         self.coins.add(coin)
@@ -188,7 +187,6 @@ def keep_sums(connection: sqlite3.Connection, zone: tzinfo, now_ms: int, since: 
 
 @lru_cache(maxsize=8)
 def _day_spans(first: date, last: date, zone: tzinfo) -> Sequence[QuarterSpan]:
-    """Each day of the period."""
     return _spans((first + timedelta(days=number) for number in range((last - first).days + 2)), zone)
 
 

@@ -59,7 +59,7 @@ class Execution:
         self.key_reads_only = False
         """Whether the exchange says that the API key may not trade futures."""
         self._client = client
-        self._settings = settings
+        self.settings = settings
         self._clock = clock
         self._market_state = MarketState(client, settings, clock)
         self._reads = OrderReads(client, self._market_state)
@@ -90,14 +90,9 @@ class Execution:
 
     # The lock
 
-    @property
-    def settings(self) -> DeskSettings:
-        """The session's settings."""
-        return self._settings
-
     def use_limits_of(self, settings: DeskSettings) -> None:
         """Hold every reversal that has not left to other limits, from now on."""
-        self._settings = self._settings.with_limits_of(settings)
+        self.settings = self.settings.with_limits_of(settings)
 
     @property
     def locked(self) -> bool:
@@ -154,7 +149,7 @@ class Execution:
         """Every reason confirming is disabled now."""
         symbol, product_type = preview.target.symbol, preview.target.product_type
         context = RiskContext(
-            settings=self._settings,
+            settings=self.settings,
             connection_status=self._client.connection_status,
             locked=self.intents.locked_by_hand,
             open_intent=self.intents.open_on(scope_of(product_type, symbol)) if product_type else None,

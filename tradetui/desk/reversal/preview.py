@@ -92,7 +92,6 @@ class Preview:
 
     @property
     def before(self) -> Holdings | None:
-        """What is held now."""
         return self.plan.before if self.plan is not None else None
 
     @property

@@ -112,5 +112,4 @@ def plan_of(intent: Intent) -> ReversalPlan:
 
 
 def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:
-    """Holdings as `Holdings.as_json` wrote them."""
     return Net(Decimal(sizes["net"])) if "net" in sizes else Legs(Decimal(sizes["long"]), Decimal(sizes["short"]))

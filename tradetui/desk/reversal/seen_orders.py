@@ -34,5 +34,4 @@ class SeenOrders:
             del self._orders[next(iter(self._orders))]
 
     def get(self, client_oid: str) -> SeenOrder | None:
-        """The order of a clientOid, None where none was ever shown."""
         return self._orders.get(client_oid)

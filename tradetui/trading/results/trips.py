@@ -105,7 +105,6 @@ class RunningLeg:
         return cut
 
     def add(self, fill: BookedFill) -> FillOutcome:
-        """Take in the next fill of the leg."""
         meaning, size = fill.meaning, fill.size
         if not meaning.known:
             return self._add_unknown(fill)
@@ -261,6 +260,5 @@ def leg_as_json(leg: RunningLeg) -> list[object]:
 
 
 def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
-    """A leg as `leg_as_json` wrote it."""
     long, size, value, proven, trip = values
     return RunningLeg(key, long, Decimal(size), Decimal(value), proven, None if trip is None else trip_from_json(trip))

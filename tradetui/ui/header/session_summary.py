@@ -88,7 +88,7 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     """
     intents = desk.intents
     if intents is None:
-        return NOT_KEPT if desk.archive_trouble else ""
+        return NOT_KEPT if desk.storage.trouble else ""
     if intents.loss is not None:
         return f"JOURNAL LOST OR DAMAGED: {key_named('lock')}"
     if not intents.lock_is_shared:
@@ -97,7 +97,7 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
         return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"
     open_scopes = intents.open_scopes()
     if not open_scopes:
-        return NOT_KEPT if desk.archive_trouble else ""
+        return NOT_KEPT if desk.storage.trouble else ""
     name, state = open_scopes[0]
     more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
     if state is None:

@@ -144,7 +144,6 @@ class MainScreen(TableScreen):
 
     @property
     def feed_name(self) -> str:
-        """The panel's feed."""
         return self.focused_panel
 
     @property
@@ -245,8 +244,8 @@ class MainScreen(TableScreen):
     def _show_header(self, desk: Desk) -> None:
         show_session(self._header, desk, self.key_named)
         self._refusal.show(desk.health)
-        if desk.archive_trouble != self._not_kept:
-            self._not_kept = desk.archive_trouble
+        if desk.storage.trouble != self._not_kept:
+            self._not_kept = desk.storage.trouble
             if self._not_kept:
                 sentence = f"Rows are not saved beyond this session: {self._not_kept}"
                 notify(self.app, sentence, severity="warning", seconds=60)
@@ -282,14 +281,13 @@ class MainScreen(TableScreen):
         return self._settings.access != Access.MONITOR if desk is None else desk.intents is not None
 
     def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
         desk = self.desk
         if desk is None and binding in ("reverse", "lock", "lock_at_once") and self._may_trade():
             return self.trade_app.failure or "still starting"
         if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
             return "the exchange does not report the stops that wait"
-        if binding == "history" and desk is not None and desk.archive is None and desk.archive_trouble:
-            return f"nothing is saved: {desk.archive_trouble}"
+        if binding == "history" and desk is not None and desk.archive is None and desk.storage.trouble:
+            return f"nothing is saved: {desk.storage.trouble}"
         return super().blocking_reason(binding)
 
     def possible(self) -> dict[str, bool]:
@@ -424,7 +422,6 @@ class MainScreen(TableScreen):
         notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
 
     def show_product(self, product: str | None) -> None:
-        """Show the rows of one product type, or of all."""
         self.product = product
         for panel in self.panels.values():
             panel.narrow(product, panel.dates, self.cell_format)

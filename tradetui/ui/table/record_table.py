@@ -251,7 +251,6 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
 
     @property
     def _footer_height(self) -> int:
-        """Lines under the rows."""
         return sum(self._footer.parts(self.size.height - 1))
 
     @property
@@ -268,19 +267,15 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     # Keys and mouse; the bindings are the application's
 
     def action_cursor_up(self) -> None:
-        """One row up."""
         self.move_to(self.cursor.row_index - 1)
 
     def action_cursor_down(self) -> None:
-        """One row down."""
         self.move_to(self.cursor.row_index + 1)
 
     def action_cursor_left(self) -> None:
-        """One column to the left."""
         self.move_column(-1)
 
     def action_cursor_right(self) -> None:
-        """One column to the right."""
         self.move_column(1)
 
     def action_page_up(self) -> None:

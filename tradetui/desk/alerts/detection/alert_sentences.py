@@ -135,7 +135,6 @@ def today_sentence(usdt: Decimal, part: Decimal | None, condition: Condition) ->
 
 
 def price_sentence(symbol: str, price: Decimal, condition: Condition, *, upwards: bool) -> str:
-    """A price that crossed its level."""
     way = "above" if upwards else "below"
     return f"{symbol} is at {number(price)}, crossed to {way} {condition.shown_level}"
 

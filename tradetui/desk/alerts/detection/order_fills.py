@@ -91,7 +91,6 @@ class FillGroups:
         self._groups: dict[tuple[ProductType, str], list[_Group]] = {}
 
     def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
-        """Take in a new fill."""
         fill = row.record
         groups = self._groups.setdefault((row.product_type, fill.order_id or fill.trade_id), [])
         key, together = order_key(row), timedelta(seconds=TOGETHER_S)

@@ -34,7 +34,6 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 
 def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
-    """A fill with its place in the order of booking."""
     time = unix_ms(fill.c_time)
     return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 

@@ -47,11 +47,9 @@ class TripOrigins:
         self._connection = connection
 
     def of_opening(self, row: TripRow) -> TripOrigin | None:
-        """What opened a trip; None where that is not known."""
         return None if row.trip.opened_ms is None else self._origin(row, row.trip.opened_by)
 
     def of_closing(self, row: TripRow) -> TripOrigin | None:
-        """What closed a trip; None where that is not known."""
         if row.trip.forced_by:
             return TripOrigin(row.trip.forced_by)
         return self._origin(row, row.trip.closed_by) if row.trip.closed_size else None

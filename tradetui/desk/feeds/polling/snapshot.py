@@ -83,11 +83,9 @@ class Snapshot(Generic[FeedRowT_co]):
         return self.rows[index]
 
     def key(self, index: int) -> str:
-        """The key of the row at a place."""
         return self.keys[index]
 
     def index_of(self, key: str) -> int | None:
-        """Where the row of a key stands."""
         return self.index.get(key)
 
     def read_like(self, other: Snapshot[FeedRow]) -> Self:

@@ -51,7 +51,6 @@ class EventRow(NamedTuple):
 
 
 def genesis(journal_id: str) -> ChainPoint:
-    """Where the chain of a journal begins."""
     return ChainPoint(0, hashlib.blake2b(f"journal {journal_id}".encode(), digest_size=16).hexdigest())
 
 

@@ -252,7 +252,6 @@ class Journal:
         return intents
 
     def newest(self, limit: int = 200) -> list[Intent]:
-        """The newest intents, newest first."""
         rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
         return [self._read(row) for row in rows]
 

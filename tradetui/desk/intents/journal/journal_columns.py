@@ -19,7 +19,6 @@ _TONES: Final = {
 
 
 def at(intent: Intent) -> datetime:
-    """When an intent was written."""
     return utc_moment(intent.events[0].at_ms)
 
 

@@ -185,7 +185,6 @@ class Registry:
             _next_turn(connection, aliases, scope)
 
     def free(self, journal: str, intent: str) -> None:
-        """Free what an intent holds."""
         with transaction(self._connection) as connection:
             _free(connection, journal, intent)
 

@@ -145,7 +145,6 @@ class RegisteredJournal(Journal):
         return elsewhere
 
     def path_of(self, reservation: Reservation) -> str:
-        """Where the journal that holds a scope is."""
         registered = self._registry.head(reservation.journal)
         return str(registered.path) if registered is not None else "another journal"
 
@@ -205,7 +204,6 @@ class RegisteredJournal(Journal):
         return False
 
     def set_trading_lock(self, locked: bool, at: Moment) -> None:
-        """Lock or unlock trading for every process of the account, across restarts."""
         for journal in self._former:
             journal.set_trading_lock(locked, at)
         super().set_trading_lock(locked, at)
@@ -228,7 +226,6 @@ class RegisteredJournal(Journal):
         return super().last_event()
 
     def intent(self, intent: str) -> Intent:
-        """One intent by id; raises KeyError."""
         for journal in self._former:
             if journal.has(intent):
                 return journal.intent(intent)
@@ -239,7 +236,6 @@ class RegisteredJournal(Journal):
         return [*(intent for journal in self._former for intent in journal.open_intents()), *super().open_intents()]
 
     def newest(self, limit: int = 200) -> list[Intent]:
-        """The newest intents, newest first."""
         former = [intent for journal in self._former for intent in journal.newest(limit)]
         return sorted([*super().newest(limit), *former], key=lambda intent: -intent.events[0].at_ms)[:limit]
 

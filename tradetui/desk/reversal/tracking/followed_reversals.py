@@ -84,7 +84,6 @@ class FollowedReversals:
         return lambda: self._listeners.remove(listener)
 
     def has(self, intent: str) -> bool:
-        """Whether an intent is followed now."""
         return intent in self._trackings
 
     def track(self, sent: Sent) -> Tracking:

@@ -20,8 +20,6 @@ from tradetui.wire.unix_time import utc_moment
 if TYPE_CHECKING:
     from tradetui.desk.intents.states import Event, Intent
 
-PLANNED = ("request", "mode", "before", "after")
-
 
 class IntentDialog(DimmingScreen[None]):
     """Everything the journal knows of one intent; secrets stand in it as `***` and nowhere else."""

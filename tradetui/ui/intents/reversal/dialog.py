@@ -428,12 +428,10 @@ class ReversalDialog(ScrollingDialog):
         self._begin_reading(preview)
 
     def show_standing(self, standing: Content) -> None:
-        """Show how far it is."""
         self._show_age()
         self.give_reason(standing)
 
     def show_end(self, end: Ending) -> None:
-        """Show how it ended."""
         self._phase, self._end = Phase.OVER, end
         self._draw_end(end)
         self._area.scroll_home(animate=False)
