@@ -216,7 +216,7 @@ def _completions_options(completions: argparse.ArgumentParser) -> None:
 
 
 _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "demo": ("the whole program on its own embedded exchange: no account, no network", _demo_options),
+    "demo": ("the whole program on its own embedded exchange: no account, no network, nothing kept", _demo_options),
     "monitor": ("the interactive session, read-only: nothing can be sent", _no_options),
     "sandbox": ("the embedded exchange as an HTTP server for any client", _sandbox_options),
     "show": ("read one kind of record once, for scripts", _no_options),
