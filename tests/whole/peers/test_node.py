@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -21,10 +21,10 @@ USDT = {"productType": "USDT-FUTURES"}
 BTC = {**USDT, "symbol": "BTCUSDT"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def client() -> None:
-    if shutil.which("node") is None or not (NODE / "node_modules" / "bitget-api").exists():
-        absent("the Node client is not installed; .ci/run installs it: npm install --prefix tests/whole/peers/node")
+class NodeClient(Protocol):
+    """Calls of one account by the Node client."""
+
+    def __call__(self, name: str, calls: Sequence[tuple[str, Any]], **changed: Any) -> list[dict[str, Any]]: ...
 
 
 @pytest.fixture(scope="module")
@@ -34,23 +34,36 @@ def server() -> Iterator[dict[str, Any]]:
         yield running
 
 
-def node(server: dict[str, Any], name: str, calls: Sequence[tuple[str, Any]], **changed: Any) -> list[dict[str, Any]]:
-    """What each call of the Node client gave: `reply`, or `status` and `refused`."""
-    key = key_of(server, name)
-    question = {
-        "baseUrl": server["base_url"],
-        "apiKey": key["api_key"],
-        "apiSecret": key["secret"],
-        "apiPass": key["passphrase"],
-        "calls": calls,
-        **changed,
-    }
-    done = subprocess.run(
-        ["node", "call.mjs"], cwd=NODE, input=json.dumps(question), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    results: list[dict[str, Any]] = json.loads(done.stdout)
-    return results
+@pytest.fixture(scope="module")
+def node(request: pytest.FixtureRequest) -> Iterator[NodeClient]:
+    """What each call of the Node client gave: `reply`, or `status` and `refused`; its program is started once."""
+    if shutil.which("node") is None or not (NODE / "node_modules" / "bitget-api").exists():
+        absent("the Node client is not installed; .ci/run installs it: npm install --prefix tests/whole/peers/node")
+    server = request.getfixturevalue("server")
+    with subprocess.Popen(
+        ["node", "call.mjs"], cwd=NODE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdin is not None and program.stdout is not None
+        questions, answers = program.stdin, program.stdout
+
+        def results_of(name: str, calls: Sequence[tuple[str, Any]], **changed: Any) -> list[dict[str, Any]]:
+            key = key_of(server, name)
+            question = {
+                "baseUrl": server["base_url"],
+                "apiKey": key["api_key"],
+                "apiSecret": key["secret"],
+                "apiPass": key["passphrase"],
+                "calls": calls,
+                **changed,
+            }
+            questions.write(json.dumps(question) + "\n")
+            questions.flush()
+            line = answers.readline()
+            assert line, "the Node program ended: see its error above"
+            results: list[dict[str, Any]] = json.loads(line)
+            return results
+
+        yield results_of
 
 
 def rows_of(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -82,37 +95,38 @@ def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         ("getSpotAccountBills", {"businessType": "REBATE_REWARDS"}, "spot-bills --business-type REBATE_REWARDS"),
     ],
 )
-def test_the_same_rows(server: dict[str, Any], method: str, parameters: dict[str, str], arguments: str) -> None:
-    theirs = rows_of(node(server, "hedge", [(method, parameters)])[0])
+def test_the_same_rows(
+    node: NodeClient, server: dict[str, Any], method: str, parameters: dict[str, str], arguments: str
+) -> None:
+    theirs = rows_of(node("hedge", [(method, parameters)])[0])
     ours = show(server, "hedge", *arguments.split())
     assert theirs and len(ours) == len(theirs)
     kept = set(theirs[0]) if method == "getFuturesPositions" else set(ours[0])
     assert in_order({name: row[name] for name in kept if name in row} for row in ours) == in_order(theirs)
 
 
-def test_converts_and_transfers_of_a_range(server: dict[str, Any]) -> None:
-    now = int(node(server, "hedge", [("getServerTime", {})])[0]["reply"]["data"]["serverTime"])
+def test_converts_and_transfers_of_a_range(node: NodeClient, server: dict[str, Any]) -> None:
+    now = int(node("hedge", [("getServerTime", {})])[0]["reply"]["data"]["serverTime"])
     span = {"startTime": str(now - 7 * DAY_MS), "endTime": str(now)}
     arguments = ("--since", span["startTime"], "--until", span["endTime"])
-    converts = rows_of(node(server, "hedge", [("getConvertHistory", {**span, "limit": "100"})])[0])
+    converts = rows_of(node("hedge", [("getConvertHistory", {**span, "limit": "100"})])[0])
     assert converts and show(server, "hedge", "convert", *arguments, "--limit", "100") == converts
-    transfers = rows_of(node(server, "broker", [("getAllSubDepositWithdrawalRecords", span)])[0])
+    transfers = rows_of(node("broker", [("getAllSubDepositWithdrawalRecords", span)])[0])
     assert transfers and show(server, "broker", "transfers", *arguments) == transfers
-    email = node(server, "broker", [("getSubaccountEmail", {"subUid": transfers[0]["uid"]})])[0]["reply"]["data"]
+    email = node("broker", [("getSubaccountEmail", {"subUid": transfers[0]["uid"]})])[0]["reply"]["data"]
     assert show(server, "broker", "email", "--sub-uid", transfers[0]["uid"]) == [email]
 
 
-def test_words_with_spaces_are_signed(server: dict[str, Any]) -> None:
-    (answered,) = node(server, "hedge", [("getSpotAccountBills", {"businessType": "no such type"})])
+def test_words_with_spaces_are_signed(node: NodeClient) -> None:
+    (answered,) = node("hedge", [("getSpotAccountBills", {"businessType": "no such type"})])
     assert (answered["status"], answered["refused"]["code"]) == (400, "40020"), "past the signature"
 
 
-def test_it_reverses(server: dict[str, Any]) -> None:
+def test_it_reverses(node: NodeClient, server: dict[str, Any]) -> None:
     before = show(server, "managed", "positions", "--product-type", "USDT-FUTURES")
     leg = next(row for row in before if row["holdSide"] == "long" and row["available"] == row["total"])
     request = {**USDT, "symbol": leg["symbol"], "marginCoin": "USDT", "size": leg["total"], "side": "buy"}
     results = node(
-        server,
         "managed",
         [("futuresSubmitReversal", request), ("futuresSubmitReversal", {**request, "tradeSide": "open"})],
     )
@@ -120,7 +134,7 @@ def test_it_reverses(server: dict[str, Any]) -> None:
     assert results[1]["reply"]["data"]["orderId"]
 
 
-def test_its_errors(server: dict[str, Any]) -> None:
+def test_its_errors(node: NodeClient) -> None:
     call = [("getFuturesPositions", USDT)]
     for changed, code in (
         ({"apiSecret": "wrong"}, "40009"),
@@ -128,15 +142,15 @@ def test_its_errors(server: dict[str, Any]) -> None:
         ({"apiKey": "bg_nobody"}, "40037"),
         ({"demoTrading": True}, "40099"),
     ):
-        (result,) = node(server, "hedge", call, **changed)
+        (result,) = node("hedge", call, **changed)
         assert (result["status"], result["refused"]["code"]) == (400, code)
-    assert node(server, "demo", call)[0]["refused"]["code"] == "40099"
-    assert "reply" in node(server, "demo", call, demoTrading=True)[0]
-    assert node(server, "unified", call)[0]["refused"]["code"] == "40085"
+    assert node("demo", call)[0]["refused"]["code"] == "40099"
+    assert "reply" in node("demo", call, demoTrading=True)[0]
+    assert node("unified", call)[0]["refused"]["code"] == "40085"
 
 
-def test_too_many_calls(server: dict[str, Any]) -> None:
-    results = node(server, "one-way", [("getFuturesPositions", USDT)] * 12, together=True)
+def test_too_many_calls(node: NodeClient) -> None:
+    results = node("one-way", [("getFuturesPositions", USDT)] * 12, together=True)
     refused = [result for result in results if "refused" in result]
     assert {(result["status"], result["refused"]["code"]) for result in refused} == {(429, "429")}
     assert len(refused) >= 12 - 2 * 5
