@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from tradetui.cli import main
+from tradetui.commands.process.exit_codes import DONE
 
 ROOT = Path(__file__).parents[3]
 
@@ -36,14 +41,14 @@ def show(server: dict[str, Any], name: str, *arguments: str) -> list[dict[str, A
     """The rows that `tradetui show` prints for one of its accounts."""
     key = key_of(server, name)
     environment = {
-        **os.environ,
         "TRADETUI_BASE_URL": server["base_url"],
         "TRADETUI_API_KEY": key["api_key"],
         "TRADETUI_API_SECRET": key["secret"],
         "TRADETUI_PASSPHRASE": key["passphrase"],
     }
-    command = [sys.executable, "-m", "tradetui", "show", *arguments, "--json"]
-    completed = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert completed.returncode == 0, completed.stderr
-    rows: list[dict[str, Any]] = json.loads(completed.stdout)
+    output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    with patch.dict(os.environ, environment), redirect_stdout(output):
+        assert main(["show", *arguments, "--json"]) == DONE
+    output.seek(0)
+    rows: list[dict[str, Any]] = json.load(output)
     return rows
