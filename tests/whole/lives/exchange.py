@@ -369,12 +369,20 @@ class SecondExchange:
                 rows.append((reversal, "partially_filled" if filled else "live", filled))
         return rows
 
+    def _listed_though_over(self) -> list[tuple[Reversal, str, Decimal]]:
+        """The reversals that are over, where the exchange lists every order as pending, whatever it is asked for."""
+        if not self._plan.lists_ended:
+            return []
+        ended = [reversal for reversal in self.books.reversals.values() if reversal.is_over]
+        states = [(reversal, reversal.past.now) for reversal in ended]
+        return [(reversal, state.state, state.closed + state.opened) for reversal, state in states]
+
     def _pending(self, query: Mapping[str, str]) -> dict[str, Any]:
         status = query.get("status") or "live"
         rows = [
             self._order_row(*shown)
-            for shown in self.shown_pending()
-            if shown[1] == status
+            for shown in (*self.shown_pending(), *self._listed_though_over())
+            if shown[1] in (status, "filled", "canceled")
             and _matches(query, shown[0].symbol, shown[0].order_id, self._kept_client_oid(shown[0]))
         ]
         rows.sort(key=lambda row: int(row["orderId"]), reverse=True)

@@ -28,6 +28,8 @@ from tests.whole.lives.plan import (
 from tests.whole.lives.rare import ALIKE_SHARE, RARE, RARE_SHARE, another_reverses_alike
 
 ONE = Decimal(1)
+LISTS_ENDED_SHARE = 0.05
+"""Of all lives, those whose exchange lists orders that are over among the pending ones."""
 NAMES_OF_ONE_PLACE = (
     "http://127.0.0.1:8765",
     "http://localhost:8765",
@@ -78,7 +80,8 @@ def plan_of(seed: int) -> Plan:
         disk_slow_share=random.choice((0.0, 0.0, 0.0, 0.02, 0.1)),
         weather_ends_s=random.choice((75.0, 90.0, 130.0)),
     )
-    plan = replace(plan, id_on=_id_on(Random(f"life {seed}/id")))
+    lists_ended = Random(f"life {seed}/lists").random() < LISTS_ENDED_SHARE
+    plan = replace(plan, id_on=_id_on(Random(f"life {seed}/id")), lists_ended=lists_ended)
     # A generator of its own, so that every other seed gives the life it always gave.
     rare = Random(f"life {seed}/rare")
     plan = rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan

@@ -19,6 +19,7 @@ from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.desk.intents.states import Event
+from tradetui.desk.reversal import market_state
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.sending import Sending
@@ -107,6 +108,10 @@ def never_corrected(patch: Patch) -> None:
         return None
 
     patch(OutcomeTracker, "_correct", correct)
+
+
+def an_order_that_is_over_rests(patch: Patch) -> None:
+    patch(market_state, "_rests", lambda order: True)
 
 
 def a_fill_counts_as_it_came_first(patch: Patch) -> None:
@@ -305,6 +310,7 @@ MUTATIONS: Mapping[str, Mutation] = {
     "2 partly filled is over": Mutation(partly_filled_is_over, _unfinished),
     "2 settled after twelve seconds": Mutation(settled_after_twelve_seconds, _unfinished_unseen),
     "2 never corrected": Mutation(never_corrected, _unfinished_unseen),
+    "2 an order that is over rests": Mutation(an_order_that_is_over_rests, lambda plan: plan.lists_ended),
     "2 a fill counts as it came first": Mutation(a_fill_counts_as_it_came_first, _false_fills),
     "3 unknown is a failure": Mutation(unknown_is_a_failure, _unanswered),
     "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following),

@@ -217,4 +217,5 @@ class Plan:
     lag_flaps: bool = False
     disk_slow_share: float = 0.0
     id_on: IdOn = IdOn.ONE_ORDER
+    lists_ended: bool = False
     weather_ends_s: float = 120.0
