@@ -499,3 +499,25 @@ async def test_positions_are_summed_from_behind_the_fills_that_are_lost() -> Non
     fills = await read_all(client, archive)
     sums = _Sums.of(USDT, archive, fills)
     assert [position.size for position in sums.positions()] == [2]
+
+
+@pytest.mark.parametrize("reads_first", [0, 1, 2])
+async def test_an_account_that_made_nothing_for_months_while_sessions_ran_has_lost_nothing(reads_first: int) -> None:
+    client, archive = NinetyDays(), Archive(None)
+    client.rows[FILLS, USDT] = [fill(0, NOW_MS - DAY_MS, baseVolume="7")]
+    for _ in range(5):
+        await read_all(client, archive)
+        client.clock.now_ms += 40 * DAY_MS
+    client.rows[FILLS, USDT].append(fill(1, client.clock.now_ms - 1_000, baseVolume="2"))
+    fills = history(client)
+    if reads_first:  # the archive is there later than the first page, or than the second
+        await fills.read_newest(0.0)
+    if reads_first == 2:
+        await fills.read_gap()
+    await fills.attach(archive)
+    for _ in range(3):
+        await fills.read_newest(0.0)
+        await fills.read_gap()
+    archive.note_read(USDT, client.clock.now_ms)
+    assert not [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
+    assert [position.size for position in _Sums.of(USDT, archive, fills).positions()] == [9]

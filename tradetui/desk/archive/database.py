@@ -21,7 +21,7 @@ from tradetui.desk.archive.equity import (
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.missing_fills import fill_time, lost_ends
+from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, lost_ends
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
@@ -182,6 +182,10 @@ class Archive:
             self._ledger.prepare()
             self._ledger.break_legs(product_type, until)
             self._ledger.write()
+
+    def read_until(self, product_type: ProductType) -> int:
+        """Up to when (Unix ms) fills were read, but for gaps; 0 before the first reading."""
+        return fills_read_until(self.connection, product_type) or 0
 
     def known_from(self, product_type: ProductType) -> int:
         """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 OVERLAP: Final = timedelta(minutes=1)
 """Rows this much older than the newest known one are read again: late ones may come in below it."""
+_OVERLAP_MS: Final = 60_000
 LONGEST_START: Final = timedelta(days=80)
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
@@ -87,7 +88,9 @@ class FillHistory:
         self._bounded = True
         self._dropped = False
         self._behind = False
-        self._noted_ms = self._proven_ms = 0
+        self._noted_ms = self._proven_ms = self._read_until = 0
+        #: By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that.
+        self._proven_until: dict[int | None, int] = {}
         self._held: tuple[Mapping[tuple[str, bool], Decimal], int] | None = None
         self._turn = asyncio.Lock()
 
@@ -136,15 +139,20 @@ class FillHistory:
         async with self._turn:
             kept = await self._disk.run(archive.rows.newest, FuturesFill, self.product_type, KEPT)
             missing = await self._disk.run(archive.gaps, self.product_type)
+            read_until = await self._disk.run(archive.read_until, self.product_type)
             if kept:
                 # What this session has not read of the past ends where the archive begins.
                 until = unix_ms(time_of(kept[0].record) - OVERLAP)
+                self._proven_until = {gap.until: 0 for gap in missing} | self._proven_until
+                self._proven_until.setdefault(until, read_until - _OVERLAP_MS)
                 ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
                 self.gaps = [gap for gap in ended if not self._below(gap)]
+                until = max(until, read_until - _OVERLAP_MS)
                 ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
                 self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
+            self._read_until = max(self._read_until, read_until)
             self._gaps_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember([row for row in kept if row.key not in self._rows])
@@ -172,7 +180,8 @@ class FillHistory:
             rows = self._tagged(reply)
             done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
             if done:
-                self._lose(gap.until, rows, gap.cursor)
+                since = None if gap.until is None else max(gap.until, self._proven_until.get(gap.until, 0))
+                self._lose(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
             self.gaps = [*rest, *self.gaps[1:]]
             await self._keep(rows)
@@ -246,10 +255,11 @@ class FillHistory:
                 cursor = None
                 break
             cursor = reply.cursor
-        if cursor is None and known is not None:
-            self._lose(until, came, "")
+        if cursor is None and until is not None:
+            self._lose(max(until, self._read_until - _OVERLAP_MS), came, "")
         await self._keep(came, Gap(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
+        self._read_until = max(self._read_until, server_ms or 0)
         await self._keep_ledger()
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
@@ -258,7 +268,7 @@ class FillHistory:
         `rows` are those that came last; where there are none, `above` is the fill they were asked for below.
         """
         kept_from = self._client.server_clock.now_ms - NINETY_DAYS_MS
-        if until is not None and (_reaches(rows, until) or until + OVERLAP.total_seconds() * 1000 >= kept_from):
+        if until is not None and (_reaches(rows, until) or until + _OVERLAP_MS >= kept_from):
             return
         if rows:
             kept_from, above = min(kept_from, *(unix_ms(time_of(row.record)) for row in rows)), ""
@@ -338,6 +348,7 @@ class FillHistory:
         beginning = self._beginnings
         if gap is not None:
             self.gaps.insert(0, gap)
+            self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
         latest: dict[str, ProductRow[FuturesFill]] = {}
         for row in rows:
             known = latest.get(row.key) or self._rows.get(row.key)
