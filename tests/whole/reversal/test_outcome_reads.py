@@ -19,6 +19,7 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.contracts import CONTRACTS
 from tradetui.sandbox.books.execution.order_execution import fill, market_order
@@ -225,6 +226,25 @@ async def test_what_made_an_order_is_asked_again_after_an_answer_of_no_use(
         await asyncio.sleep(150)
         (intent,) = on.journal.newest()
         assert not useless
+        assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+
+
+async def test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        for number in range(MOST_ORDERS_LOOKED_UP + 1):
+            sides = order_sides(book.mode, "long", closes=bool(number % 2))
+            order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(2), market.moment, source="normal")
+            fill(book, order, Decimal(1), market.moment)
+        await asyncio.sleep(150)
+        (intent,) = on.journal.newest()
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
 
 

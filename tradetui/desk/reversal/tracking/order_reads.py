@@ -180,8 +180,9 @@ class OrderReads:
         if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        not_final = [id_ for id_ in order_ids if id_ not in self._sources or id_ in self._live_orders]
-        for order_id in not_final[:MOST_ORDERS_LOOKED_UP]:
+        unknown = [id_ for id_ in order_ids if id_ not in self._sources]
+        live = [id_ for id_ in order_ids if id_ in self._live_orders]
+        for order_id in (*unknown, *live)[:MOST_ORDERS_LOOKED_UP]:
             try:
                 order = await self._order_of_others(sent, order_id)
             except (Rejected, UnreadableReply):
@@ -191,10 +192,11 @@ class OrderReads:
             if order is None or order.order_source is None:
                 continue  # what is not known yet is asked for again
             self._sources[order_id] = order.order_source
-            if order.status is None or order.status.is_over:
-                self._live_orders.discard(order_id)
-            else:
+            made_by_reversal = known(OrderSource, order.order_source) in _REVERSALS
+            if made_by_reversal and order.status is not None and not order.status.is_over:
                 self._live_orders.add(order_id)
+            else:
+                self._live_orders.discard(order_id)
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
