@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -149,6 +150,10 @@ def test_exposure_is_a_multiple_of_the_equity_and_unknown_where_a_value_is() -> 
     assert totals.exposure_multiple == Decimal(3)
     assert (totals.open_profit, totals.open_profit_is_converted) == (Decimal("-1.5"), False)
     assert totals_of([account()], [long, held()]).exposure_multiple is None
+    below_zero = totals_of([account()], [long, replace(short, size=Decimal("-4.2"))])
+    assert below_zero.exposure is not None
+    assert (below_zero.exposure.short, below_zero.exposure.unknown) == (Decimal(0), 1)
+    assert below_zero.exposure_multiple is None
     assert totals_of([account(equity="-1")], [long]).exposure_multiple is None
 
 

@@ -49,8 +49,8 @@ def _closes(stop: TriggerOrder, position: Position) -> bool:
 
 
 def value_of(position: Position) -> Decimal | None:
-    """Size times mark."""
-    return None if position.mark is None else position.size * position.mark
+    """Size times mark; None without a mark, and for a size below zero, which nobody can read."""
+    return None if position.mark is None or position.size < ZERO else position.size * position.mark
 
 
 def in_dollars(position: Position, amount: Decimal | None) -> Decimal | None:
