@@ -88,10 +88,12 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
         left.set()
         await asyncio.sleep(1)
         await pilot.pause()
-        assert newest_message(stage).endswith(
+        sentences, _, sending = newest_message(stage).rpartition(" (")
+        assert sentences.endswith(
             "The outcome is not known: no outcome so far. The search for the outcome continues. "
             f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
         )
+        assert sending.endswith(" UTC)"), "which reversal it was, and when, stands behind what came of it"
 
 
 async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
