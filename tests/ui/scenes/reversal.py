@@ -94,7 +94,7 @@ SCENES = {
     "reversal-80x24-end": _scene((80, 24), ("Assumed   Two market orders",), _scrolled),
     "reversal-locked": _scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
     "reversal-unread": _scene(SIZE, ("It could not be read. ",), _unread),
-    "journal": _scene(SIZE, ("─ Journal 1", "settled Reverse BTCUSD", "reversed"), _journal),
+    "journal": _scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
     "journal-empty": _scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
     "intent": _scene(SIZE, ("─ Intent tt-", "state             settled"), _intent),
     "release": _scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),

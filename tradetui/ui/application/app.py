@@ -62,7 +62,7 @@ def _tidy_up() -> None:
 class TradeApp(App[None], inherit_bindings=False):
     """The screen. It renders what the desk hands it and does no network or disk work itself.
 
-    What it does for screens and dialogs says `TradingApp`.
+    `TradingApp` says what it does for screens and dialogs.
     """
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 _GAP = 2
 _NOTE_PART = 3
-"""A note takes no more than one part in so many of the line."""
+"""A note that would take more than a third of the line is left out."""
 
 
 class Hint(NamedTuple):

@@ -68,6 +68,22 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
         assert stage.app.screen_stack[-1] is stage.app.main
 
 
+async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((110, 36)) as pilot:
+        await reversed_once(stage, pilot)
+        await pilot.press("enter")
+        screen = await opened(stage, pilot)
+        assert " Reverse BTCUSD LONG 0.1894 into SHORT 0.4770 " in screen_text(stage.app)
+        assert stage.desk.execution is not None
+        (intent,) = await stage.desk.execution.intents.newest()
+        for pattern, count in ((intent.id, 1), (f"{intent.id}0", 0)):
+            await pilot.press("slash", *pattern, "enter")
+            await pilot.pause()
+            assert screen.table.shown == count
+            await pilot.press("escape")
+
+
 async def test_only_an_unknown_outcome_can_be_released() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:

@@ -34,8 +34,7 @@ def _state_tone(intent: Intent) -> Tone:
 _COLUMNS: Final[tuple[Column[Intent], ...]] = (
     Column("at", "Written", at, lambda row, cell_format: moment(at(row), cell_format.zone), 14),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
-    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26),
+    Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26, sources=(("id", lambda row: row.id),)),
     Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 20),
-    Column("id", "Intent", lambda row: row.id, lambda row, _: row.id, 28),
 )
 JOURNAL: Final = ranked(_COLUMNS, "title", "at", "state", "ended")
