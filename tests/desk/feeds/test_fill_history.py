@@ -521,3 +521,20 @@ async def test_an_account_that_made_nothing_for_months_while_sessions_ran_has_lo
     archive.note_read(USDT, client.clock.now_ms)
     assert not [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
     assert [position.size for position in _Sums.of(USDT, archive, fills).positions()] == [9]
+
+
+@pytest.mark.parametrize("reads_first", [0, 1, 2])
+async def test_fills_lost_before_an_account_rested_are_lost_also_where_it_was_read_before_the_archive_opened(
+    reads_first: int,
+) -> None:
+    client, archive = NinetyDays(), Archive(None)
+    client.rows[FILLS, USDT] = [fill(0, NOW_MS - DAY_MS, baseVolume="7")]
+    await read_all(client, archive)
+    client.clock.now_ms += 200 * DAY_MS
+    fills = history(client)
+    for _ in range(reads_first):
+        await fills.read_newest(0.0)
+    await fills.attach(archive)
+    await fills.read_newest(0.0)
+    assert [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
+    assert not _Sums.of(USDT, archive, fills).positions()

@@ -259,7 +259,8 @@ class FillHistory:
             self._lose(max(until, self._read_until - _OVERLAP_MS), came, "")
         await self._keep(came, Gap(cursor, until) if cursor is not None else None)
         self.read_at, self.server_ms = now, server_ms
-        self._read_until = max(self._read_until, server_ms or 0)
+        if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
+            self._read_until = max(self._read_until, server_ms or 0)
         await self._keep_ledger()
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
