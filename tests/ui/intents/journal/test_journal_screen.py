@@ -127,6 +127,35 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
         assert (await execution.intents.read(intent.id)).state is State.RELEASED
 
 
+async def test_the_doubt_that_a_released_reversal_left_is_released_by_a_question_of_its_own() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        intent = await unknown(stage, pilot)
+        execution = stage.desk.execution
+        assert execution is not None
+        doubt = "a fill reverses no LONG"
+        await execution.intents.step(intent, State.UNKNOWN, {"why": doubt, "contradiction": doubt})
+        await asyncio.sleep(36)
+        await execution.release(intent, "the site shows no order")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
+        text = screen_text(stage.app)
+        assert "Release the doubt that it left" in text and "Leave the doubt" in text
+        assert "without an outcome" not in text and "Leave it locked" not in text, "it is over, and locks nothing"
+        assert "positions cannot be summed from fills" in text
+        dialog.query_one("#typed", Input).value = (await execution.intents.read(intent)).scope.rpartition("|")[2]
+        dialog.query_one("#why", Input).value = "its fills are right again"
+        await pilot.pause()
+        dialog.query_one("#confirm", Button).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        assert not (await execution.intents.read(intent)).is_releasable
+
+
 async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:

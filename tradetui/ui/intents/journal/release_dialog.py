@@ -33,7 +33,8 @@ class ReleaseDialog(DeliberateDialog[str | None]):
         self._caution = caution
 
     def compose(self) -> ComposeResult:
-        with self.framed("Release without an outcome"):
+        is_doubt = self._caution == DOUBT_CAUTION
+        with self.framed("Release the doubt that it left" if is_doubt else "Release without an outcome"):
             yield Static(sanitized(self._heading), markup=False)
             yield Static(sanitized(f"Known: {self._known}"), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
@@ -42,7 +43,7 @@ class ReleaseDialog(DeliberateDialog[str | None]):
                 id="why", placeholder="reason for the journal: what you saw at the exchange", select_on_focus=False
             )
             yield LineBox(id="typed", placeholder=f"type {self._locked_name} to release it")
-            yield from self.buttons("Release", cancel="Leave it locked", ready=False)
+            yield from self.buttons("Release", cancel="Leave the doubt" if is_doubt else "Leave it locked", ready=False)
 
     def box_for_text(self, key: str) -> Input | None:
         """The reason may be typed at once."""
