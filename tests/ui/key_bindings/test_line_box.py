@@ -32,7 +32,11 @@ async def test_a_paste_keeps_all_its_lines_and_one_that_is_too_long_is_named() -
         box.post_message(Paste("x" * LONGEST_TEXT))
         await pilot.pause()
         assert box.value == "BTC LONG"
-        assert newest_message(stage) == "A box takes 1,400 characters: this was not put in."
+        assert newest_message(stage) == "A box takes 1,400 characters at most: this was not put in."
+        box.select_all()
+        box.post_message(Paste("\n"))
+        await pilot.pause()
+        assert box.value == "BTC LONG", "an empty line replaces nothing"
 
 
 def test_no_box_is_made_in_another_way() -> None:

@@ -28,8 +28,9 @@ class LineBox(Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()  # Textual's own method keeps the first line alone
         event.stop()
-        self.replace(one_line(event.text), *self.selection)
+        if text := one_line(event.text):
+            self.replace(text, *self.selection)
 
     def restricted(self) -> None:
         """Say that what was typed or pasted is not there."""
-        notify(self.app, f"A box takes {LONGEST_TEXT:,} characters: this was not put in.", severity="warning")
+        notify(self.app, f"A box takes {LONGEST_TEXT:,} characters at most: this was not put in.", severity="warning")
