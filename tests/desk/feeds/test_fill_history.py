@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -22,16 +23,16 @@ from tradetui.desk.archive.ledger_queries import ResultQuery, ended_trips, resul
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
-from tradetui.desk.feeds.positions import _Sums
+from tradetui.desk.feeds.positions import PositionsReader, _Sums
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
-from tradetui.exchange.errors import Rejected, Unreachable
+from tradetui.exchange.errors import EndpointMissing, Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.requests.request import Request
 
-FILLS = "futures.fills"
+FILLS, POSITIONS = "futures.fills", "futures.positions"
 
 
 def history(client: ScriptedClient) -> FillHistory:
@@ -538,3 +539,26 @@ async def test_fills_lost_before_an_account_rested_are_lost_also_where_it_was_re
     await fills.read_newest(0.0)
     assert [span for span in missing_spans(archive.connection, client.clock.now_ms) if span.is_lost]
     assert not _Sums.of(USDT, archive, fills).positions()
+
+
+@pytest.mark.parametrize("reads_first", [0, 1])
+@pytest.mark.parametrize("new_fills", [0, 1])
+async def test_positions_of_before_the_fills_that_are_lost_are_never_shown(
+    reads_first: int, new_fills: int, tmp_path: Path
+) -> None:
+    client, archive = NinetyDays(), Archive(tmp_path / "archive.sqlite")
+    client.failing[POSITIONS] = EndpointMissing("no", code="40404")
+    client.rows[FILLS, USDT] = [fill(0, NOW_MS - DAY_MS, baseVolume="7")]
+    await read_all(client, archive)
+    client.clock.now_ms += 200 * DAY_MS
+    client.rows[FILLS, USDT] += [fill(1, client.clock.now_ms - DAY_MS, baseVolume="2")][:new_fills]
+    fills = history(client)
+    positions = PositionsReader(client, [USDT], {USDT: fills}, InlineDisk())  # type: ignore[arg-type]
+    for _ in range(reads_first):
+        await positions.read()
+    await fills.attach(archive)
+    for _ in range(3):
+        client.clock.now_ms += 5_000
+        await fills.read_newest(client.clock.monotonic())
+        reading = await positions.read()
+    assert [position.size for position in reading.rows] == [2][:new_fills]

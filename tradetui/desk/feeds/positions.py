@@ -192,7 +192,7 @@ class _Sums:
         self.product_type = product_type
         self.book = PositionBook(product_type)
         self.archive: Archive | None = None
-        self.lost_spans = 0
+        self.lost_spans = self._known_from = 0
         self._last: dict[str, Decimal] = {}
 
     @classmethod
@@ -205,15 +205,15 @@ class _Sums:
         sums.archive, sums.lost_spans = archive, len(history.lost)
         unsaved_ids = {fill.trade_id for fill in unsaved}
         saved = (fill for fill in archive.rows.fills(product_type) if fill.trade_id not in unsaved_ids)
-        if known_from := archive.known_from(product_type):
-            saved = (fill for fill in saved if unix_ms(fill.c_time) >= known_from)
+        sums._known_from = archive.known_from(product_type)
         sums.add(merge(saved, sorted(unsaved, key=_order), key=_order))
         return sums
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
         """Add fills, oldest first; each costs the same whatever came before."""
         for fill in fills:
-            if self.book.add(fill):
+            # Those of before lost ones come from what a session remembers as well.
+            if (not self._known_from or unix_ms(fill.c_time) >= self._known_from) and self.book.add(fill):
                 self._last[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:
