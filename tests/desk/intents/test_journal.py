@@ -288,3 +288,19 @@ def test_an_old_journal_that_cannot_be_read_is_set_aside(file: Path, state: str,
     with pytest.raises(FileUnusable, match="damaged"):
         Journal(file)
     assert file.with_name("journal.sqlite.damaged-1").exists()
+
+
+@pytest.mark.parametrize("taken_back", [("older",), ("newer",), ("newer", "older")])
+def test_a_contradiction_stands_for_as_long_as_one_intent_shows_it(taken_back: tuple[str, ...]) -> None:
+    journal = Journal(None)
+    intents = ("older", "newer")
+    for intent in intents:
+        begun(journal, intent, f"scope of {intent}")
+        journal.step(intent, State.SENT, {}, Moment(2))
+    for intent in sorted(intents, key=lambda intent: intent not in taken_back):  # what stands may be said last
+        journal.step(intent, State.UNKNOWN, {"contradiction": f"by {intent}"}, Moment(3))
+        journal.step(intent, State.RELEASED, {}, Moment(4))
+        if intent in taken_back:
+            journal.step(intent, State.RELEASED, {"contradiction": ""}, Moment(5))
+    contradicted = journal.newest_contradicted()
+    assert (contradicted and contradicted.id) == next((id_ for id_ in intents if id_ not in taken_back), None)

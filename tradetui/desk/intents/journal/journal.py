@@ -256,13 +256,10 @@ class Journal:
         return [self._read(row) for row in rows]
 
     def newest_contradicted(self) -> Intent | None:
-        """The newest intent with a word on whether fills contradict what they say is held; None where none has one."""
-        ids = (
-            "SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
-            " AND json_extract(told, '$.contradiction') IS NOT NULL"
-        )
-        row = self._connection.execute(f"{_INTENTS} WHERE id IN ({ids}) ORDER BY rowid DESC LIMIT 1").fetchone()
-        return None if row is None else self._read(row)
+        """The newest intent whose order's fills contradict what fills say is held; None where all is taken back."""
+        ids = "SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
+        rows = self._connection.execute(f"{_INTENTS} WHERE id IN ({ids}) ORDER BY rowid DESC")
+        return next((intent for intent in map(self._read, rows.fetchall()) if intent.contradiction), None)
 
     # The trading lock
 
