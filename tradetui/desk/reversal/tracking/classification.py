@@ -25,6 +25,7 @@ UNEXPLAINED_S = 180.0
 OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
 """Where in `Classification.evidence` the ids of fills and pending orders of ours stand."""
 _OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
+_IN_PART = frozenset({Outcome.SMALLER, Outcome.CLOSED_ONLY, Outcome.REMAINDER})
 
 
 class Standing(StrEnum):
@@ -113,7 +114,7 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     if standing is Standing.COMPLETE and other_leg.doubtful:
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
-    if other_leg.doubtful and outcome is not Outcome.REVERSED:
+    if other_leg.doubtful and outcome in _IN_PART:
         outcome = Outcome.OTHER  # a part of the plan may have come from another order just as well
     return Classification(
         plan=plan,

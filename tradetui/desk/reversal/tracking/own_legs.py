@@ -117,7 +117,7 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
 
     Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
     where another order closed, unless it was to close itself or something else is known to have made the other; what
-    only a reversal makes counts where it closed a part as well, also where ours has no fill in a state nobody knows.
+    only a reversal makes counts whatever it came to, also where ours has no fill in a state nobody knows.
     """
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
     unfilled = order is not None and not order.base_volume and order.status in (OrderStatus.CANCELED, None)
@@ -129,7 +129,7 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
         unsaid = order is None or (cancelled and order_id not in seen.foreign_orders)
         may_be_ours = kindred or order_id is None or (unsaid and not seen.kindred_orders)
         closed = sum((fill.base_volume for fill in fills), ZERO)
-        if may_be_ours and (closed in planned or (kindred and closed < max(planned))):
+        if may_be_ours and (closed in planned or kindred):
             return tuple(fills), True
     return (), False
 
