@@ -242,9 +242,13 @@ def test_an_interrupted_reading_loses_nothing_and_offline_the_archive_answers(
             signal.raise_signal(signal.SIGINT)
         return await read_gap(self)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(FillHistory, "read_gap", interrupted)
-        assert main(["show", "pnl", *since]) == INTERRUPTED
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(FillHistory, "read_gap", interrupted)
+            assert main(["show", "pnl", *since]) == INTERRUPTED
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert capsys.readouterr().out == ""
     kept = _fills_kept(tmp_path)
     assert kept >= 200

@@ -99,9 +99,10 @@ async def test_a_reader_over_http_and_one_connection_for_many_reads() -> None:
 
 async def test_values_are_on_the_wire_as_they_were_signed() -> None:
     async with raw_server(says(GOOD)) as server, reader(server.base_url) as client:
-        await client.spot.bills(business_type="USDT contract rewards", coin="U+S&D/T")
+        await client.futures.pending_orders(product_type=USDT, client_oid="U+S&D/T =")
     line = server.requests[0][0].split(b"\r\n")[0]
-    assert line == b"GET /api/v2/spot/account/bills?businessType=USDT%20contract%20rewards&coin=U%2BS%26D%2FT HTTP/1.1"
+    called = b"GET /api/v2/mix/order/orders-pending?clientOid=U%2BS%26D%2FT%20%3D&productType=USDT-FUTURES HTTP/1.1"
+    assert line == called
 
 
 @pytest.mark.parametrize(
