@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 
 import pytest
 from textual.widgets import Input
@@ -85,6 +86,34 @@ async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where
         assert stage.app.focused is dialog.confirm_button
         assert dialog._fields.word == dialog._subject
         assert dialog._area.scroll_y == scrolled
+
+
+async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_has_the_focus_once_it_was_read() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press(*["pagedown"] * 4, *["pageup"] * 4)
+        await asyncio.sleep(1)
+        dialog.confirm_button.focus()
+        await pilot.pause()
+        assert dialog._preview is not None and dialog._preview.plan is not None
+        uid, symbol, leg = stage.desk.settings.uid or "", dialog._target.symbol, dialog._preview.plan.leg.lower()
+        side, price = ("buy", Decimal(200_000)) if leg == "long" else ("sell", Decimal(1000))
+        for _ in range(3):
+            stage.sandbox.exchange_state.place_order(uid, symbol, side, "close", Decimal("0.01"), price)
+        for _ in range(200):
+            if "There is more below" in text_in_one_line(stage):
+                break
+            await asyncio.sleep(0.1)
+        await asyncio.sleep(1)
+        assert "There is more below" in text_in_one_line(stage)
+        await pilot.press("enter")
+        await asyncio.sleep(1)
+        assert stage.app.screen is dialog
+        assert posts(stage) == 0
+        await pilot.press(*["pagedown"] * 4)
+        await asyncio.sleep(1)
+        assert dialog.confirm_button.has_focus
 
 
 async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_press_it() -> None:

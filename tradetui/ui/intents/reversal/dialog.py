@@ -189,6 +189,8 @@ class ReversalDialog(ScrollingDialog):
         if self._preview is not None:
             self._area.note_end()
         self._tell()
+        if self.focused is None:
+            self.set_timer(BACK_S, self._give_focus_back)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_again)
@@ -272,7 +274,10 @@ class ReversalDialog(ScrollingDialog):
             self.set_timer(BACK_S, self._give_focus_back)
 
     def _give_focus_back(self) -> None:
-        if self.focused is None and self.is_attached and self._phase is Phase.ARMED:
+        if self.focused is not None or not self.is_attached or self._phase is not Phase.ARMED:
+            return
+        # Off only until it was read to its end: were the focus on Cancel, an Enter meant to send would leave here.
+        if not (self._focus.waits_for_confirm and self._area.unseen(armed=True) == self._reasons()):
             self._focus.give_back()
 
     def _disarm(self, reason: str) -> None:

@@ -40,6 +40,11 @@ class DialogFocus:
         """Whether it is known what has the focus again once it can have it."""
         return self._before is not None
 
+    @property
+    def waits_for_confirm(self) -> bool:
+        """Whether the confirm button had the focus, and cannot have it now."""
+        return self._before is self._confirm and not self._confirm.focusable
+
     def next_from_word(self, *, is_reading: bool) -> bool:
         """From the whole word to the confirm button, once it can be pressed; False where something else comes next."""
         if self._confirm.focusable:
