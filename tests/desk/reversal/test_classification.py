@@ -81,6 +81,13 @@ def test_an_acknowledged_order_that_the_exchange_does_not_know_yet_is_not_over_b
     assert classified(look("-10")).standing is Standing.COMPLETE, "core-only there is nothing else to go by"
 
 
+@pytest.mark.parametrize("filled", ["10", "19.5", "20.5"], ids=["not all shown", "one too small", "one too large"])
+def test_what_is_held_is_no_end_while_our_own_fills_come_to_something_else(filled: str) -> None:
+    classification = classified(look("-10", ours=(sold(filled),)), plan(LONG_TEN))
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.REVERSED)
+    assert not classification.settles(60)
+
+
 @pytest.mark.parametrize("order_size", ["1", "0.5"], ids=["closes and opens", "closes"])
 def test_the_size_of_the_order_says_which_result_is_meant(order_size: str) -> None:
     seen = classified(look("9", ours=(sold("1"),), order_size=order_size))

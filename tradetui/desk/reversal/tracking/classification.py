@@ -193,9 +193,10 @@ def _standing(
         return Standing.PARTIAL if came_true else Standing.LAGGING
     if complete and effect == seen.held:
         return Standing.COMPLETE
-    # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held.
+    # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held. Fills of ours
+    # that came to something else are not all there, or one of them is wrong.
     unasked = seen.answer is not OrderAnswer.NOT_FOUND
-    if complete and status is None and acknowledged and unasked and not seen.other_fills:
+    if complete and status is None and acknowledged and unasked and not (seen.own_fills or seen.other_fills):
         return Standing.COMPLETE
     if status is None and not own_volume and seen.held == plan.before:
         # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
