@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
+from tradetui.ui.intents.reversal.dialog import Phase
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
@@ -86,6 +87,24 @@ async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where
         assert stage.app.focused is dialog.confirm_button
         assert dialog._fields.word == dialog._subject
         assert dialog._area.scroll_y == scrolled
+
+
+@pytest.mark.parametrize(("before", "key"), [("cancel_button", "tab"), ("size_box", "shift+tab")])
+async def test_a_key_to_the_confirm_button_while_the_preview_is_read_again_waits_for_it(before: str, key: str) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        (dialog.cancel_button if before == "cancel_button" else dialog._fields.size_box).focus()
+        for _ in range(400):
+            if dialog._phase is Phase.READING:
+                break
+            await asyncio.sleep(0.05)
+        assert dialog._phase is Phase.READING
+        await pilot.press(key, "enter")
+        await asyncio.sleep(1.5)
+        assert stage.app.screen is dialog, "an Enter meant to send does not leave here"
+        assert stage.app.focused is dialog.confirm_button
+        assert posts(stage) == 0
 
 
 async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_has_the_focus_once_it_was_read() -> None:

@@ -59,7 +59,7 @@ class ReversalDialog(ScrollingDialog):
     confirmed before all that decides was on the screen. Esc leaves it in every phase.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [("tab", "next", "Next")]
+    BINDINGS: ClassVar[list[BindingType]] = [("tab", "go(1)", "Next"), ("shift+tab", "go(-1)", "Previous")]
     _frame = getters.query_one(Frame)
     _fields = getters.query_one(Fields)
     _notice_line = getters.query_one("#notice", Static)
@@ -169,16 +169,15 @@ class ReversalDialog(ScrollingDialog):
         """The lock may be another one."""
         self._tell()
 
-    def action_next(self) -> None:
-        """Go on to the next field or button; from the word, once it is typed, to the confirm button.
+    def action_go(self, step: int) -> None:
+        """Go to the next field or button, or with -1 to the one before; from the whole word to the confirm button.
 
-        While a preview is read again the confirm button cannot have the focus and comes back to it: Tab waits for that.
+        While a preview is read again the confirm button cannot have the focus and comes back to it: the key waits.
         """
         if self.focused is None and self._focus.comes_back:
             return
-        word_is_whole = self._fields.word_box.has_focus and not self._fields.word_wanted
-        if not (word_is_whole and self._focus.next_from_word(is_reading=self._phase is Phase.READING)):
-            self.focus_next()
+        if not self._focus.goes_to_confirm(step, is_reading=self._phase is Phase.READING):
+            self.focus_next() if step > 0 else self.focus_previous()
 
     @property
     def shows_request(self) -> bool:

@@ -45,8 +45,10 @@ class DialogFocus:
         """Whether the confirm button had the focus, and cannot have it now."""
         return self._before is self._confirm and not self._confirm.focusable
 
-    def next_from_word(self, *, is_reading: bool) -> bool:
-        """From the whole word to the confirm button, once it can be pressed; False where something else comes next."""
+    def goes_to_confirm(self, step: int, *, is_reading: bool) -> bool:
+        """Go to the confirm button, where it is next that way; while a preview is read again, as soon as it can be."""
+        if self._neighbour(step) is not self._confirm:
+            return False
         if self._confirm.focusable:
             self._screen.set_focus(self._confirm)
         elif is_reading:
@@ -55,6 +57,15 @@ class DialogFocus:
         else:
             return False
         return True
+
+    def _neighbour(self, step: int) -> Widget | None:
+        """What comes next, or before with -1; from the word, once it is whole, the confirm button."""
+        focused, fields = self._screen.focused, self._fields
+        if step > 0 and focused is fields.word_box and not fields.word_wanted:
+            return self._confirm
+        fields_and_cancel = (fields.size_box, fields.word_box, self._cancel)
+        ring = [*(widget for widget in fields_and_cancel if widget.focusable), self._confirm]
+        return ring[(ring.index(focused) + step) % len(ring)] if focused in ring else None
 
     def entered(self, field: Input) -> None:
         """Go on from a field that was filled in: now if what is needed next can be reached, else as soon as it can."""
