@@ -19,7 +19,7 @@ from tests.bench.report import Report
 from tests.bench.resident_memory import resident_mib
 from tests.bench.virtual_loop import run
 from tests.desk.fixtures.desk_simulation import Simulation
-from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.numbers import Identifiers
 from tradetui.sandbox.exchange_state import ExchangeState
 
 MOST_MIB = 5.0

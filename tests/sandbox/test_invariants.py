@@ -13,7 +13,7 @@ from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.books.accounts import futures_account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
-from tradetui.sandbox.books.contracts import CONTRACTS, TAKER_FEE
+from tradetui.sandbox.books.market import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.books.reply_rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 

@@ -15,8 +15,8 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
 from tradetui.desk.reversal.outcome import Outcome, name_outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution.reversal import REVERSAL_FAULTS
+from tradetui.sandbox.books.market import CONTRACTS
+from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import liquidation_price, risk_rate
-from tradetui.sandbox.books.contracts import CONTRACTS, MAINTENANCE
-from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.market import CONTRACTS, MAINTENANCE
+from tradetui.sandbox.books.numbers import Identifiers
 from tradetui.trading.estimates.margin import Leg, LegCounting, MarginedContract, best_meeting, counted_size, nearest_to
 
 PRICES = st.decimals(min_value="0.01", max_value="100000", places=2)

@@ -8,18 +8,16 @@ from operator import itemgetter
 from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.books import order_execution
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.contracts import CONTRACTS, FUNDING_INTERVAL_MS, ContractSpec
-from tradetui.sandbox.books.execution import order_execution
-from tradetui.sandbox.books.execution.matching import match_account
-from tradetui.sandbox.books.execution.order_execution import MarketMoment, market_order
-from tradetui.sandbox.books.execution.reversal import RequestedReversal, decide, reverse_as
-from tradetui.sandbox.books.market import STEP_MS, Market
+from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
 from tradetui.sandbox.books.order import Order, order_sides
+from tradetui.sandbox.books.order_execution import MarketMoment, market_order, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
+from tradetui.sandbox.books.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.history.simulated_trader import act
+from tradetui.sandbox.simulated_trader import act
 
 Row = Mapping[str, Any]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from tradetui.sandbox.books.execution.reversal import REVERSAL_FAULTS
+from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
 
 FAULT_KINDS = (
     "delay",

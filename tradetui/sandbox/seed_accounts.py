@@ -8,14 +8,12 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.market import STEP_MS
+from tradetui.sandbox.books.market import CONTRACTS, STEP_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
-from tradetui.sandbox.history.backfill import fill_past, past_triggers, rest_orders, waiting_trigger
-from tradetui.sandbox.history.past_movements import past_movements
-from tradetui.sandbox.history.wallet_history import convert_book, spot_books, transfer_book
+from tradetui.sandbox.simulated_trader import fill_past, past_triggers, rest_orders, waiting_trigger
+from tradetui.sandbox.wallet_history import convert_book, past_movements, spot_books, transfer_book
 from tradetui.wire.time_windows import DAY_MS
 
 MAX_SUBACCOUNTS = 20

@@ -25,7 +25,7 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.books.execution.reversal import RequestedReversal
+from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state

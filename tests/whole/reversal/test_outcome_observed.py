@@ -26,10 +26,10 @@ from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution import reversal as reversing
-from tradetui.sandbox.books.execution.order_execution import fill, market_order
+from tradetui.sandbox.books import reversal as reversing
+from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import Order, order_sides
+from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped
 from tradetui.trading.holdings import Legs, Net

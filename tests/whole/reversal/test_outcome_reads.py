@@ -21,9 +21,9 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
 from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.execution.order_execution import fill, market_order
+from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import order_sides
+from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime

@@ -13,7 +13,7 @@ from tests.whole.reversal.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state
 from tradetui.sandbox import exchange_state as exchange_state
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.execution.reversal import decide
+from tradetui.sandbox.books.reversal import decide
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import Side

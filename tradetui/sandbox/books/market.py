@@ -1,13 +1,90 @@
-"""A moving market: seeded price paths in fixed steps, the same for a seed however time is cut."""
+"""The contracts the embedded exchange lists, with their rules for prices and sizes, and the prices they move by.
+
+A price path is seeded and goes in fixed steps: the same for a seed, however time is cut.
+"""
 
 from __future__ import annotations
 
 import random
-from decimal import Decimal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from functools import cached_property
+from typing import Final
 
-from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
+TAKER_FEE: Final = Decimal("0.0006")
+MAKER_FEE: Final = Decimal("0.0002")
+MAINTENANCE: Final = Decimal("0.005")
+FUNDING_RATE: Final = Decimal("0.0001")
+FUNDING_HOURS: Final = 8
+FUNDING_INTERVAL_MS: Final = FUNDING_HOURS * 3_600_000
+STEP_MS: Final = 250
+COLLATERAL_WEIGHT: Final[Mapping[str, Decimal]] = {"BTC": Decimal("0.95"), "ETH": Decimal("0.9")}
+"""What part of its value an asset counts with in multi-assets mode; dollars count in full."""
 
-STEP_MS = 250
+
+@dataclass(frozen=True)
+class ContractSpec:
+    """One contract. Prices are whole numbers of `tick`; sizes whole multiples of `step`, in the base coin."""
+
+    symbol: str
+    product_type: str
+    base: str
+    quote: str
+    margin_coin: str
+    price_place: int
+    volume_place: int
+    start_price: Decimal
+    swing: int
+    max_leverage: int = 100
+
+    @cached_property
+    def tick(self) -> Decimal:
+        return Decimal(1).scaleb(-self.price_place)
+
+    @cached_property
+    def step(self) -> Decimal:
+        return Decimal(1).scaleb(-self.volume_place)
+
+    @cached_property
+    def inverse(self) -> bool:
+        """Whether profit and margin are in the base coin."""
+        return self.product_type.endswith("COIN-FUTURES")
+
+    def price(self, value: Decimal) -> Decimal:
+        return value.quantize(self.tick, ROUND_HALF_UP)
+
+    def size(self, value: Decimal) -> Decimal:
+        return value.quantize(self.step, ROUND_DOWN)
+
+
+def _spec(symbol: str, product: str, places: tuple[int, int], price: str, swing: int) -> ContractSpec:
+    if product == "COIN-FUTURES":
+        base, quote = symbol.removesuffix("USD"), "USD"
+        margin = base
+    elif product == "USDC-FUTURES":
+        base, quote = symbol.removesuffix("PERP"), "USDC"
+        margin = "USDC"
+    else:
+        base, quote = symbol.removesuffix("USDT"), "USDT"
+        margin = "USDT"
+    return ContractSpec(symbol, product, base, quote, margin, places[0], places[1], Decimal(price), swing)
+
+
+CONTRACTS: Final[Mapping[str, ContractSpec]] = {
+    spec.symbol: spec
+    for spec in (
+        _spec("BTCUSDT", "USDT-FUTURES", (1, 4), "84210.5", 60),
+        _spec("ETHUSDT", "USDT-FUTURES", (2, 2), "2945.30", 40),
+        _spec("SOLUSDT", "USDT-FUTURES", (3, 1), "138.420", 45),
+        _spec("XRPUSDT", "USDT-FUTURES", (4, 0), "2.1475", 6),
+        _spec("DOGEUSDT", "USDT-FUTURES", (5, 0), "0.15342", 5),
+        _spec("BTCUSD", "COIN-FUTURES", (1, 4), "84195.0", 60),
+        _spec("ETHUSD", "COIN-FUTURES", (2, 2), "2944.80", 40),
+        _spec("BTCPERP", "USDC-FUTURES", (1, 4), "84188.0", 60),
+        _spec("ETHPERP", "USDC-FUTURES", (2, 2), "2944.10", 40),
+    )
+}
 
 
 class Market:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.books.contracts import ContractSpec
-from tradetui.sandbox.books.number_format import ZERO, text
+from tradetui.sandbox.books.market import ContractSpec
+from tradetui.sandbox.books.numbers import ZERO, text
 
 HEDGE, ONE_WAY = "hedge_mode", "one_way_mode"
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.accounts.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
-from tradetui.sandbox.books.contracts import (
+from tradetui.sandbox.books.market import (
     FUNDING_HOURS,
     FUNDING_INTERVAL_MS,
     FUNDING_RATE,
@@ -18,9 +18,9 @@ from tradetui.sandbox.books.contracts import (
     TAKER_FEE,
     ContractSpec,
 )
-from tradetui.sandbox.books.execution.order_execution import MarketMoment
-from tradetui.sandbox.books.number_format import ZERO, amount, text
+from tradetui.sandbox.books.numbers import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
+from tradetui.sandbox.books.order_execution import MarketMoment
 from tradetui.wire.time_windows import DAY_MS
 
 

@@ -6,8 +6,8 @@ import random
 from decimal import Decimal
 from typing import Any
 
-from tradetui.sandbox.books.contracts import ContractSpec
-from tradetui.sandbox.books.number_format import text
+from tradetui.sandbox.books.market import ContractSpec
+from tradetui.sandbox.books.numbers import text
 from tradetui.sandbox.books.order import ONE_WAY
 
 ROW_PLAN_TYPES = (

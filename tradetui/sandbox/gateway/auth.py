@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.gateway.number_parsing import whole_number
+from tradetui.sandbox.gateway.request_values import whole_number
 from tradetui.wire.signing import prehash, sign_hmac
 
 _WINDOW_MS = 30_000

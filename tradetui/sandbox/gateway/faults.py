@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tradetui.sandbox.books.execution.reversal import REVERSAL_FAULTS
+from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
 from tradetui.sandbox.options import FAULT_KINDS, UnknownFault
 
 

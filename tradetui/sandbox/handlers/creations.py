@@ -13,7 +13,7 @@ from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey, made_key
-from tradetui.sandbox.handlers.request_body import parameters, required
+from tradetui.sandbox.gateway.request_values import parameters, required
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 
 MAX_BATCH: Final = 5

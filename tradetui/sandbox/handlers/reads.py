@@ -7,15 +7,14 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.contracts import ContractSpec
+from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.reply_rows import contract_row, funding_row, info_row, settings_row, ticker_row
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
 from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.handlers.paging import page_before, page_size
+from tradetui.sandbox.handlers.read_ranges import page_before, page_size, span_of
 from tradetui.sandbox.handlers.rules import RULES, Rules, checked
-from tradetui.sandbox.handlers.time_ranges import span_of
-from tradetui.sandbox.history.wallet_history import SPOT_SYMBOLS
+from tradetui.sandbox.wallet_history import SPOT_SYMBOLS
 
 RowFilter = Callable[[Row], bool]
 

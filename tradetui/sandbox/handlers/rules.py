@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.handlers.paging import Paging
-from tradetui.sandbox.handlers.time_ranges import Span
+from tradetui.sandbox.handlers.read_ranges import Paging, Span
 
 PRODUCT_TYPES: Final = frozenset(
     {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SUSDT-FUTURES", "SCOIN-FUTURES", "SUSDC-FUTURES"}

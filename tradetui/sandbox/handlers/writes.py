@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.execution.reversal import RequestedReversal
+from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.gateway.faults import Faults
-from tradetui.sandbox.gateway.number_parsing import positive_amount
+from tradetui.sandbox.gateway.request_values import parameters, parsed, positive_amount, required, word
 from tradetui.sandbox.handlers.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
-from tradetui.sandbox.handlers.request_body import parameters, parsed, required, word
 from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
 
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)

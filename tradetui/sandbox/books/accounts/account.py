@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
-from tradetui.sandbox.books.identifiers import Identifiers
+from tradetui.sandbox.books.numbers import Identifiers
 
 HELD_PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")
 _BALANCES = {

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.identifiers import Identifiers
-from tradetui.sandbox.books.number_format import ZERO, text
+from tradetui.sandbox.books.market import CONTRACTS
+from tradetui.sandbox.books.numbers import ZERO, Identifiers, text
 
 FUNDING: Final = "contract_settle_fee"
 TRANSFER_IN: Final = "trans_from_exchange"

@@ -8,9 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from tradetui.sandbox.books.accounts.bills import Movement
-from tradetui.sandbox.books.contracts import CONTRACTS
-from tradetui.sandbox.books.identifiers import Identifiers
-from tradetui.sandbox.books.number_format import PLACES, ZERO, amount, text
+from tradetui.sandbox.books.market import CONTRACTS
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, amount, text
 
 
 @dataclass(slots=True)

@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
 from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
-from tradetui.sandbox.books.contracts import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
-from tradetui.sandbox.books.identifiers import Identifiers
-from tradetui.sandbox.books.number_format import PLACES, ZERO, text
+from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order
 
 _QUOTE_PLACES: Final = Decimal("0.0001")

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.contracts import COLLATERAL_WEIGHT, MAINTENANCE
-from tradetui.sandbox.books.number_format import ZERO
+from tradetui.sandbox.books.market import COLLATERAL_WEIGHT, MAINTENANCE
+from tradetui.sandbox.books.numbers import ZERO
 
 ALL_OF_IT = Decimal(1)
 

@@ -1,15 +1,18 @@
-"""The ninety days before the start: fills, triggers and resting orders that agree with what is held."""
+"""What an account's simulated owner does: ninety days before the start, and about one trade a second after it."""
 
 from __future__ import annotations
 
 import math
 import random
 from decimal import Decimal
+from typing import Final
 
+from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
-from tradetui.sandbox.books.contracts import CONTRACTS, ContractSpec
-from tradetui.sandbox.books.number_format import text
+from tradetui.sandbox.books.market import CONTRACTS, ContractSpec
+from tradetui.sandbox.books.numbers import text
 from tradetui.sandbox.books.order import HEDGE, Order
+from tradetui.sandbox.books.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
 from tradetui.wire.time_windows import DAY_MS
 
@@ -19,6 +22,8 @@ SYMBOLS = {
     "USDC-FUTURES": ("BTCPERP", "ETHPERP"),
 }
 TARGET_NOTIONAL = 24_000
+_MOST_ORDERS: Final = 24
+MOST_TRIGGERS: Final = 10
 
 
 def past_level(age_ms: int) -> Decimal:
@@ -141,3 +146,27 @@ def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, chanc
     if row["price"]:
         row["price"] = row["triggerPrice"]
     book.live_triggers[row["orderId"]] = row
+
+
+def act(account: Account, at: MarketMoment) -> None:
+    """Do what the owner does in one step of time, drawn from the account's own random numbers."""
+    chance = account.chance
+    product_type = chance.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
+    book = account.futures[product_type]
+    spec = chance.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
+    if chance.random() < 0.22:
+        trade_once(book, spec, at.last(spec), chance, at.now_ms)
+    if chance.random() < 0.03:
+        if len(book.orders) > _MOST_ORDERS:
+            order = chance.choice(list(book.orders.values()))
+            if not order.filled:
+                cancel(book, order, at)
+        else:
+            rest_order(book, chance, at.now_ms)
+    if chance.random() < 0.01:
+        if len(book.live_triggers) > MOST_TRIGGERS:
+            row = chance.choice(list(book.live_triggers.values()))
+            del book.live_triggers[row["orderId"]]
+            book.triggers.append(ended(row, "cancelled", at.now_ms))
+        else:
+            waiting_trigger(book, spec, at.last(spec), chance, at.now_ms)

@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.contracts import ContractSpec
-from tradetui.sandbox.books.execution.order_execution import (
+from tradetui.sandbox.books.market import ContractSpec
+from tradetui.sandbox.books.numbers import ZERO
+from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
+from tradetui.sandbox.books.order_execution import (
     MarketMoment,
     affordable,
     cancel,
@@ -17,8 +19,6 @@ from tradetui.sandbox.books.execution.order_execution import (
     liquidate,
     market_order,
 )
-from tradetui.sandbox.books.number_format import ZERO
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.trigger_order import ended
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
