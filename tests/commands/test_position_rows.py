@@ -11,8 +11,7 @@ from tests.trading.test_resting_orders import stop
 from tradetui.commands.show.position_rows import held_positions
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
-from tradetui.trading.position_market import StopState
-from tradetui.trading.positions import Position
+from tradetui.trading.positions import Position, StopState
 from tradetui.wire.models.futures_extended import FundingRate, ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 

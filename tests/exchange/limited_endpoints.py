@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tradetui.wire.endpoints.catalogue import endpoint
-from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.endpoints.rate_limits import RateLimit
+from tradetui.wire.endpoints.endpoint import Endpoint, RateLimit
 
 
 def limited(

@@ -11,8 +11,8 @@ import pytest
 
 import tradetui.exchange
 from tests.optional_packages import optional_command
-from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient
-from tradetui.exchange.endpoint_methods import areas
+from tradetui.exchange import ExchangeClient, ExchangeReader, InvalidRequest, TradingClient, endpoint_methods
+from tradetui.exchange.endpoint_methods import ReadingArea, WritingArea
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
@@ -121,8 +121,8 @@ def test_each_paged_endpoint_iterates_over_pages_with_the_same_parameters(endpoi
 
 
 def test_an_area_has_each_method_under_the_name_it_bears() -> None:
-    for area in vars(areas).values():
-        if inspect.isclass(area) and area.__module__ == areas.__name__:
+    for area in vars(endpoint_methods).values():
+        if inspect.isclass(area) and issubclass(area, ReadingArea | WritingArea):
             for name, method in vars(area).items():
                 if inspect.isfunction(method) and not name.startswith("_"):
                     assert method.__name__ == name

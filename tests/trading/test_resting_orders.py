@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.resting.fill_path import PathOrder, held_at_turn
-from tradetui.trading.resting.order_impact import NOT_KNOWN, OrderImpact, RestingKind, nearest_stop_loss, resting_after
+from tradetui.trading.order_impact import (
+    NOT_KNOWN,
+    OrderImpact,
+    PathOrder,
+    RestingKind,
+    held_at_turn,
+    nearest_stop_loss,
+    resting_after,
+)
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import TradeAction, TradeEffect, held_after_fill
 from tradetui.wire.enums import PositionSide

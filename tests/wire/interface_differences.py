@@ -13,8 +13,8 @@ from tests.wire.interface_document import Document, DocumentedEndpoint, listed_w
 from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.futures import Asset
+from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.models.subaccounts import (
     MOST_IPS,
     MOST_KEYS_PER_SUBACCOUNT,

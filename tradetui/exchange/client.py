@@ -22,7 +22,7 @@ from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.credentials import Credentials
-from tradetui.exchange.endpoint_methods.areas import (
+from tradetui.exchange.endpoint_methods import (
     BrokerReading,
     BrokerWriting,
     ConvertReading,

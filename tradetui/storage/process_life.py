@@ -1,11 +1,16 @@
-"""Tells whether the process that wrote something still lives, by a file lock that it holds for as long as it does."""
+"""Tells whether the process that wrote something still lives, by a file lock that it holds, and which boot this is.
+
+CLOCK_MONOTONIC can be compared within one boot only.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import logging
 import os
+import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -108,3 +113,28 @@ class ProcessLives:
         if self._own is not None:
             self._own.close()
             self._own = None
+
+
+_LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+@cache
+def boot_id() -> str:
+    """An id that differs from boot to boot; empty where the system does not tell."""
+    if sys.platform == "darwin":
+        return _sysctl_text(b"kern.bootsessionuuid")
+    try:
+        return _LINUX_BOOT_ID.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _sysctl_text(name: bytes) -> str:
+    import ctypes.util
+
+    library = ctypes.CDLL(ctypes.util.find_library("c"))
+    text = ctypes.create_string_buffer(64)
+    size = ctypes.c_size_t(len(text))
+    if library.sysctlbyname(name, text, ctypes.byref(size), None, 0) != 0:
+        return ""
+    return text.value.decode("ascii", "replace")

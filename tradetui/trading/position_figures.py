@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.position_market import StopState
+from tradetui.trading.positions import StopState
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.wire.enums import PlanType, PositionSide, known
 

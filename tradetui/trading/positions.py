@@ -7,17 +7,45 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import ClassVar
+from enum import StrEnum
+from typing import ClassVar, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.position_market import NO_MARKET, PositionMarket
 from tradetui.wire.enums import PositionMode, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
+
+
+class StopState(StrEnum):
+    """What is known of the stop-losses of a position."""
+
+    NOT_READ = "not read"
+    UNREADABLE = "unreadable"
+    NONE = "none"
+    TRAILING = "trailing"
+    WAITING = "waiting"
+
+
+class PositionMarket(NamedTuple):
+    """What is known of a position beside what is held.
+
+    `stop` is the trigger price of the stop-loss that fires first, where one waits; a trailing stop alone has none.
+    `mark_is_live` says that the position's mark is the market's, and not the last fill's price.
+    `funding_rate` is the part of the value that a LONG pays at `next_funding`.
+    """
+
+    stop_state: StopState = StopState.NOT_READ
+    stop: Decimal | None = None
+    funding_rate: Decimal | None = None
+    next_funding: datetime | None = None
+    mark_is_live: bool = False
+
+
+NO_MARKET: Final = PositionMarket()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tests.desk.fixtures.exchange_rows import fill, order
 from tradetui.desk.tables.cells.cell_format import Precision
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.exchange.errors import ExchangeError
-from tradetui.trading.position_market import StopState
+from tradetui.trading.positions import StopState
 from tradetui.wire.product_types import ProductType
 
 USDT = ProductType.USDT_FUTURES

@@ -16,8 +16,7 @@ from tradetui.desk.tables.columns.positions import position_columns
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.trading.contract_math import profit
 from tradetui.trading.position_figures import nearest_stop, return_on_margin
-from tradetui.trading.position_market import PositionMarket, StopState
-from tradetui.trading.positions import FromFills, Position, Reported
+from tradetui.trading.positions import FromFills, Position, PositionMarket, Reported, StopState
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import ProductType

@@ -26,7 +26,7 @@ from tradetui.desk.tables.row_sums import (
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES
-from tradetui.trading.position_market import PositionMarket, StopState
+from tradetui.trading.positions import PositionMarket, StopState
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 

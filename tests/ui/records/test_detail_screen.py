@@ -16,8 +16,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tests.wire.model_rows import ROWS
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.position_market import PositionMarket, StopState
-from tradetui.trading.positions import reported
+from tradetui.trading.positions import PositionMarket, StopState, reported
 from tradetui.ui.records.detail_fields import AS_REQUESTED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder

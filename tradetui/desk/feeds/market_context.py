@@ -24,8 +24,7 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.position_figures import nearest_stop
-from tradetui.trading.position_market import PositionMarket, StopState
-from tradetui.trading.positions import Position, with_mark
+from tradetui.trading.positions import Position, PositionMarket, StopState, with_mark
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, FundingRate, Ticker
 from tradetui.wire.models.futures_requests import ContractsRequest, FundingRatesRequest, TickersRequest

@@ -23,8 +23,8 @@ from tradetui.trading.estimates.cost_estimates import Basis, PriceSource
 from tradetui.trading.estimates.reversal_actuals import reversal_actuals
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, reversal_estimates
 from tradetui.trading.holdings import Holdings
+from tradetui.trading.order_impact import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
-from tradetui.trading.resting.order_impact import resting_after
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PositionMode, Side, known, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder

@@ -13,8 +13,8 @@ from tradetui.trading.contract_math import exact_digits, grouped_digits
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, CostEstimate
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.positions import FromFills, Position, unproven_since
-from tradetui.trading.resting.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, Side, same
 from tradetui.wire.models.futures import TriggerOrder

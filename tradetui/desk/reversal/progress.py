@@ -11,7 +11,7 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.resting.order_impact import OrderImpact
+from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
 from tradetui.wire.product_types import ProductType

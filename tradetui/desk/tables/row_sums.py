@@ -19,7 +19,7 @@ from tradetui.desk.tables.columns.positions import worst_position
 from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.account_totals import free_part
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.position_market import StopState
+from tradetui.trading.positions import StopState
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_state
 from tradetui.wire.product_types import USDT_COINS, margin_coin

@@ -20,7 +20,7 @@ from tradetui.exchange.errors import (
     UnreadableReply,
 )
 from tradetui.exchange.transport.transport import HttpResponse, TransportError, TransportErrorKind
-from tradetui.wire.endpoints.rate_limits import ADDRESS_LOCKOUT_S
+from tradetui.wire.endpoints.endpoint import ADDRESS_LOCKOUT_S
 from tradetui.wire.endpoints.reply import Envelope, Reply, UnreadableBody, read_data, read_envelope
 from tradetui.wire.error_codes import (
     TOO_MANY_CALLS_REMEDY,

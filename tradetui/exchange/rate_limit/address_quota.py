@@ -15,7 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.exchange.errors import RateLimited
-from tradetui.wire.endpoints.rate_limits import ADDRESS_CALLS_PER_MINUTE
+from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint

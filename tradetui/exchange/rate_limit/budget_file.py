@@ -18,9 +18,8 @@ from random import Random
 from typing import Any, TypeVar
 
 from tradetui.exchange.rate_limit.permit_store import PermitStore, passes
-from tradetui.storage.boot_id import boot_id
 from tradetui.storage.disk_thread import ThreadDisk
-from tradetui.storage.process_life import ALIVE_DIR, ProcessLives
+from tradetui.storage.process_life import ALIVE_DIR, ProcessLives, boot_id
 
 Result = TypeVar("Result")
 

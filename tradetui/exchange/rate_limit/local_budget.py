@@ -18,9 +18,16 @@ from tradetui.exchange.rate_limit.address_quota import (
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused
+from tradetui.exchange.rate_limit.budget import (
+    ADDRESS_POLL_S,
+    PATIENCE_S,
+    Permit,
+    Priority,
+    Usage,
+    WaitingCalls,
+    paused,
+)
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
-from tradetui.exchange.rate_limit.waiting_calls import WaitingCalls
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint

@@ -14,11 +14,18 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import AddressMeter, address_used_up
 from tradetui.exchange.rate_limit.address_rows import AddressTerms
-from tradetui.exchange.rate_limit.budget import ADDRESS_POLL_S, PATIENCE_S, Permit, Priority, Usage, paused
+from tradetui.exchange.rate_limit.budget import (
+    ADDRESS_POLL_S,
+    PATIENCE_S,
+    Permit,
+    Priority,
+    Usage,
+    WaitingCalls,
+    paused,
+)
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, passes
-from tradetui.exchange.rate_limit.waiting_calls import WaitingCalls
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint

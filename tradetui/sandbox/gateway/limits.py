@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from typing import Final
 
-from tradetui.wire.endpoints.endpoint import Endpoint
-from tradetui.wire.endpoints.rate_limits import ADDRESS_CALLS_PER_MINUTE, ADDRESS_LOCKOUT_S
+from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE, ADDRESS_LOCKOUT_S, Endpoint
 
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60_000

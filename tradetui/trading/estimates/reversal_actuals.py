@@ -13,8 +13,8 @@ from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.holdings import Legs
+from tradetui.trading.order_impact import nearest_stop_loss
 from tradetui.trading.positions import LONG, SHORT, Position
-from tradetui.trading.resting.order_impact import nearest_stop_loss
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder

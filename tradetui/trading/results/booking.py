@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same
-from tradetui.wire.models.fee_detail import FeeDetail
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.product_types import ProductType, margin_coin
 
 QUARTER_MS: Final = 15 * 60_000

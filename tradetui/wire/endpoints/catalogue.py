@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RowLaw
-from tradetui.wire.endpoints.rate_limits import RateLimit
+from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
 from tradetui.wire.models import broker, convert, copytrading, futures_requests, public, spot, subaccounts
 from tradetui.wire.requests.request import Request, page_limit
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from tradetui.wire.endpoints.rate_limits import RateLimit
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 from tradetui.wire.time_windows import TimeRule
@@ -88,3 +87,17 @@ class Endpoint(NamedTuple):
     def secret(self) -> bool:
         """Whether its reply carries secrets."""
         return bool(self.row.secrets)
+
+
+ADDRESS_CALLS_PER_MINUTE: Final = 6_000
+"""Calls of one network address in any minute, whoever makes them and whatever they ask."""
+ADDRESS_LOCKOUT_S: Final = 300
+"""Seconds for which an address that made more is refused."""
+
+
+class RateLimit(NamedTuple):
+    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
+
+    per_second: int
+    copy_trader: int | None = None
+    scope: Literal["uid", "ip"] = "uid"

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
-from tradetui.wire.models.fee_detail import FeeDetail
-from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
+from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
 from tradetui.wire.replies.field_types import DecimalFigure, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record

@@ -5,7 +5,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
-from tradetui.wire.models.modes import InMarginMode, InPositionMode, Sided
+from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
 from tradetui.wire.replies.field_types import DecimalFigure, Places, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record

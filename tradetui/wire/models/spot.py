@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
 from tradetui.wire.key_permissions import AUTHORITIES
-from tradetui.wire.models.fee_detail import FeeDetail
-from tradetui.wire.models.modes import Sided
+from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of
 from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record

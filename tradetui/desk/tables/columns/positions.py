@@ -27,7 +27,7 @@ from tradetui.trading.position_figures import (
     signed_liquidation_distance,
     value_of,
 )
-from tradetui.trading.position_market import StopState
+from tradetui.trading.positions import StopState
 from tradetui.wire.product_types import margin_coin
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tradetui.wire.enums import PositionSide
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
     from tradetui.trading.trade_effect import TradeEffect
-    from tradetui.wire.models.fee_detail import FeeDetail
+    from tradetui.wire.models.shared_fields import FeeDetail
 
 _SIDE_TONE: Final = {"buy": Tone.LONG, "sell": Tone.SHORT}
 

@@ -12,8 +12,8 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
+from tradetui.trading.order_impact import RestingKind
 from tradetui.trading.positions import Reported
-from tradetui.trading.resting.order_impact import RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.figures import figures_of
 from tradetui.ui.intents.reversal.tables.legs import legs_table

@@ -13,7 +13,7 @@ from textual.content import Content
 from tradetui.desk.reversal.preview import ChangedFact
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.resting.order_impact import OrderImpact, RestingKind
+from tradetui.trading.order_impact import OrderImpact, RestingKind
 from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
 from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room
 from tradetui.wire.text.sanitize import scrub

@@ -1,8 +1,19 @@
-"""What several futures records say alike: the side of an order, the account's position mode, the margin mode."""
+"""What records of several areas share: the fee detail of a fill, the side, the position mode, the margin mode."""
 
 from typing import Protocol
 
 from tradetui.wire.enums import MarginMode, PositionMode, Side, same
+from tradetui.wire.replies.field_types import DecimalFigure
+from tradetui.wire.replies.record import Record
+
+
+class FeeDetail(Record):
+    """One fee of a fill; a negative fee was paid."""
+
+    deduction: str | None = None
+    fee_coin: str | None = None
+    total_deduction_fee: DecimalFigure | None = None
+    total_fee: DecimalFigure | None = None
 
 
 class _WithSide(Protocol):
