@@ -117,6 +117,15 @@ def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(
     assert not classification.settles(59)
 
 
+@pytest.mark.parametrize("answer", [OrderAnswer.NOT_TOLD, OrderAnswer.NOT_FOUND])
+def test_what_others_trade_is_no_end_of_an_acknowledged_order_of_which_nothing_is_shown(answer: OrderAnswer) -> None:
+    seen = replace(look("9", others=(sold("1", "theirs"),)), answer=answer, waited_s=3600.0, after_window=True)
+    assert not classified(seen, plan(LONG_TEN)).settles(3600)
+    nameless = replace(seen, other_fills=(seen.other_fills[0].model_copy(update={"order_id": None}),))
+    assert classified(nameless, plan(LONG_TEN)).settles(3600), "this fill may be ours"
+    assert classified(replace(seen, held=Net(Decimal(8))), plan(LONG_TEN)).settles(3600), "ours may have moved it"
+
+
 @pytest.mark.parametrize("after_window", [True, False])
 def test_nothing_is_inferred_from_fills_before_the_exchanges_own_time_is_past_the_window(after_window: bool) -> None:
     seen = look("0", others=(sold("10", "theirs"),))

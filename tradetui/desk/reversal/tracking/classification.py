@@ -109,6 +109,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
     standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
     if standing is Standing.ABSENT and not explained:
         standing = Standing.PARTIAL  # what changed it may be ours: its fills are not shown yet, or cannot be read
+    if standing is Standing.PARTIAL and order is None and not burst and _only_others_traded(plan, seen, effect):
+        standing = Standing.UNSEEN  # taken, and nothing shows what it did: what others trade is no end of it
     if any(fill.order_id in seen.live_orders for fill in (*closing, *other_leg.fills)):
         standing = Standing.PENDING
     if standing is Standing.COMPLETE and other_leg.doubtful:
@@ -202,6 +204,12 @@ def _standing(
         # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
         return Standing.PARTIAL if order is not None and _too_late(seen) else Standing.UNSEEN
     return Standing.PARTIAL
+
+
+def _only_others_traded(plan: ReversalPlan, seen: Observation, effect: Holdings | None) -> bool:
+    """Whether orders of others, all of them named, explain all that is held now, and nothing is known to be ours."""
+    named = all(fill.order_id for fill in seen.other_fills)
+    return effect == plan.before and named and holdings_after(plan.before, seen.other_fills) == seen.held
 
 
 def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
