@@ -15,6 +15,7 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome import Outcome
@@ -246,6 +247,44 @@ async def test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_i
         await asyncio.sleep(150)
         (intent,) = on.journal.newest()
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+
+
+@pytest.mark.parametrize("denied", [True, False], ids=["denied", "not readable"])
+async def test_an_order_once_live_by_its_own_id_locks_no_longer_than_it_is_shown(
+    denied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden: list[bool] = []
+
+    def deny(_: Any, envelope: dict[str, Any]) -> None:
+        if hidden:
+            envelope.update(NO_SUCH_ORDER)
+
+    def hide(_: Any, envelope: dict[str, Any]) -> None:
+        if hidden:
+            envelope.update({"data": {"entrustedList": None}} if denied else {"code": "50000", "data": None})
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, deny)
+        answers_with(monkeypatch, PENDING, hide)
+        by_legs = ByLegs(on, monkeypatch)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
+        by_legs.close("7")
+        await asyncio.sleep(60)
+        hidden.append(True)
+        await asyncio.sleep(20)
+        with pytest.raises(Withheld, match="still live at the exchange"):
+            await on.execution.release(sent.intent, "looked at the exchange")
+        await asyncio.sleep(50)
+        if denied:
+            (intent,) = on.journal.newest()
+            assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REMAINDER, True)
+        else:
+            await on.execution.release(sent.intent, "looked at the exchange")
+            assert not on.execution.unsettled()
 
 
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:

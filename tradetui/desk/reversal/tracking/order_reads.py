@@ -8,6 +8,7 @@ from datetime import datetime
 
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
+from tradetui.desk.reversal.tracking.classification import ABSENCE_S
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
@@ -44,7 +45,8 @@ class OrderReads:
         self._client = client
         self._market_state = market_state
         self._sources: dict[str, str] = {}
-        self._live_orders: set[str] = set()
+        self._live_orders: dict[str, float] = {}
+        """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -141,7 +143,7 @@ class OrderReads:
             other_fills=others,
             foreign_orders=foreign,
             kindred_orders=kindred,
-            live_orders=kindred & self._live_orders,
+            live_orders=kindred & self._shown_live(),
             order_id=order_id,
             order_size=order_size,
             waited_s=waited_s,
@@ -194,13 +196,18 @@ class OrderReads:
             self._sources[order_id] = order.order_source
             made_by_reversal = known(OrderSource, order.order_source) in _REVERSALS
             if made_by_reversal and order.status is not None and not order.status.is_over:
-                self._live_orders.add(order_id)
+                self._live_orders[order_id] = self._client.clock.monotonic()
             else:
-                self._live_orders.discard(order_id)
+                self._live_orders.pop(order_id, None)
         sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
+
+    def _shown_live(self) -> frozenset[str]:
+        """The orders that were shown as live of late: one that is denied from then on is not live for ever."""
+        since_s = self._client.clock.monotonic() - ABSENCE_S
+        return frozenset(id_ for id_, shown_s in self._live_orders.items() if shown_s > since_s)
 
     async def _order_of_others(self, sent: Sent, order_id: str) -> OrderDetail | None:
         """An order by the exchange's own id; None where the exchange does not tell it. Raises `ExchangeError`."""

@@ -82,11 +82,12 @@ class OutcomeTracker:
         self._market_state = market_state
         self._intents = intents
         self._clock = clock
-        self._pending: dict[str, str] = {}
+        self._pending: dict[str, tuple[str, float]] = {}
 
     def pending(self, intent: str) -> str:
-        """How far an order is that was still live when it was last looked at, in words; empty where it was not."""
-        return self._pending.get(intent, "")
+        """How far an order is that was seen live within the last 35 s, in words; empty where none was."""
+        how_much, seen_s = self._pending.get(intent, ("", 0.0))
+        return how_much if self._clock.monotonic() - seen_s < ABSENCE_S else ""
 
     async def track(self, sent: Sent, publish: Publish) -> None:
         """Look until the intent has ended and nothing can correct it any more; whatever fails is looked at again.
@@ -203,7 +204,7 @@ class OutcomeTracker:
 
     def _remember_pending(self, sent: Sent, classification: Classification) -> None:
         if classification.standing is Standing.PENDING:
-            self._pending[sent.intent] = _how_much(classification)
+            self._pending[sent.intent] = _how_much(classification), self._clock.monotonic()
         else:
             self._pending.pop(sent.intent, None)
 
