@@ -26,7 +26,7 @@ from tradetui.commands.process.exit_codes import ATTENTION, DONE, INTERRUPTED, R
 from tradetui.commands.show.results import archive_reading
 from tradetui.desk.archive.bill_reading import BillReading
 from tradetui.desk.archive.gap import Gap
-from tradetui.desk.feeds.bills.bill_history import BillHistory
+from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
 from tradetui.exchange.transport.http import HttpTransport

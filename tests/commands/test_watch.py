@@ -26,8 +26,7 @@ from tradetui.commands.process.console import Output
 from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
 from tradetui.commands.process.line_stream import LineStream
 from tradetui.commands.watch import event_as_json, event_line
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind
-from tradetui.desk.events.event_sentences import event_sentence
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json
 from tradetui.wire.text.sanitize import scrub

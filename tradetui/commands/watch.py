@@ -17,8 +17,7 @@ from tradetui.commands.process.line_stream import LineStream
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.desk import Desk
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind
-from tradetui.desk.events.event_sentences import event_sentence
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog, NotAllowed
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError

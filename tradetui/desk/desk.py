@@ -13,9 +13,8 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
-from tradetui.desk.feeds.bills.bill_history import BillHistory
-from tradetui.desk.feeds.bills.bills_reader import BILLS_EVERY_S, BillsReader
-from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader
+from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.filled_orders import FilledOrders
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
@@ -25,8 +24,7 @@ from tradetui.desk.feeds.polling.health import Health, health_of
 from tradetui.desk.feeds.polling.scheduler import Scheduler
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader
-from tradetui.desk.feeds.stop_views import StopViews
-from tradetui.desk.feeds.triggers import TriggersReader
+from tradetui.desk.feeds.triggers import StopViews, TriggersReader
 from tradetui.desk.lookup.session_lookups import Lookups
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.settings import Access, DeskSettings

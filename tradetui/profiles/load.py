@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,7 +16,6 @@ from pydantic import ValidationError
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile, did_you_mean
 from tradetui.profiles.model import Profile
-from tradetui.profiles.toml_lines import line_of
 
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"0", "false", "no", "off", ""})
@@ -301,3 +302,36 @@ def _location_of(path: Sequence[str], source: _Source | None, overlay: Mapping[s
 
 def _location(file: Path, line: int | None) -> str:
     return f"{file}:{line}" if line else str(file)
+
+
+_TABLE = re.compile(r"^\s*(?P<brackets>\[\[?)\s*(?P<name>[^\]]+?)\s*\]\]?\s*(#.*)?$")
+_KEY = re.compile(r"^\s*(?P<name>[A-Za-z0-9_.\"'-]+)\s*=")
+
+
+def line_of(text: str, path: Sequence[str]) -> int | None:
+    """Return the 1-based line of the key at `path` in a TOML text, or of its nearest parent there is.
+
+    An entry of a list of tables is named by its number, from 0.
+    """
+    best: tuple[int, int] | None = None
+    table: list[str] = []
+    entries: Counter[str] = Counter()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _TABLE.match(line):
+            table = _split(header["name"])
+            if header["brackets"] == "[[":
+                table.append(str(entries[header["name"]]))
+                entries[header["name"]] += 1
+            key_path = table
+        elif key := _KEY.match(line):
+            key_path = [*table, *_split(key["name"])]
+        else:
+            continue
+        depth = len(key_path)
+        if list(path[:depth]) == key_path and (best is None or depth > best[0]):
+            best = (depth, number)
+    return best[1] if best else None
+
+
+def _split(dotted: str) -> list[str]:
+    return [part.strip().strip("\"'") for part in dotted.split(".")]

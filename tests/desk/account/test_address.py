@@ -6,8 +6,7 @@ import hashlib
 
 import pytest
 
-from tradetui.desk.account.address import former_spellings, normalised_address
-from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.account.identity import AccountIdentity, former_spellings, normalised_address
 
 SAME = (
     (

@@ -14,8 +14,7 @@ import pytest
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.commands.process.flags import EVENT_KINDS
 from tradetui.desk.alerts.settings import AlertSettings
-from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind
-from tradetui.desk.events.event_sentences import event_sentence
+from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.desk.events.event_stream import AccountEvents, NoLog
 from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.intents.journal.journal import Journal

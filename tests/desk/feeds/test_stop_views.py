@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from tests.desk.fixtures.exchange_rows import trigger
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.feeds.stop_views import Stops, StopViews
+from tradetui.desk.feeds.triggers import Stops, StopViews
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES

@@ -14,8 +14,8 @@ from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, START_MS
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, TripRow, ended_trips, results
 from tradetui.desk.archive.trips.open_trips import open_trips
-from tradetui.desk.feeds.bills.bill_history import BillHistory
-from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.bills import BillHistory
+from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import NOTED_EVERY_MS, FillHistory
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results

@@ -12,10 +12,9 @@ from tests.desk.creation import test_key_store as key_store_proofs
 from tests.whole.creation import test_creation as proofs
 from tests.whole.injections.safety_mutations import post_retried
 from tradetui.desk.creation import creation, key_files, key_store
-from tradetui.desk.creation.account_keys import AccountKeys
+from tradetui.desk.creation.account_keys import AccountKeys, UnsavedKeys
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_files import KeyFolder
-from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected

@@ -10,9 +10,8 @@ from typing import Any
 from tradetui.desk.creation import CreationKind, KeyStoreUnusable, NotWritten, Secrets, StoredKey
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.keyrings import from_keyring, into_keyring, out_of_keyring
 from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profile_names, profiles_dir
-from tradetui.profiles.secrets import FIELDS
+from tradetui.profiles.secrets import FIELDS, from_keyring, into_keyring, out_of_keyring
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tradetui.desk.account.address import former_spellings, normalised_address
-from tradetui.desk.account.identity import AccountKey
+from tradetui.desk.account.identity import AccountKey, former_spellings, normalised_address
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.account.identity import AccountIdentity
-from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
+from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile, UnsavedKeys
 from tradetui.desk.creation.issued_keys import RequestedKey, masked_secrets, match_issued_keys, requested_keys_of
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import SecretBackend, StoredKey
@@ -27,7 +27,6 @@ from tradetui.desk.creation.kinds import (
     titles_of,
     what_to_do,
 )
-from tradetui.desk.creation.unsaved_keys import UnsavedKeys
 from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep

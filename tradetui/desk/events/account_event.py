@@ -1,13 +1,21 @@
-"""An event of the account, and the id from which reading goes on."""
+"""An event of the account: the id from which reading goes on, and the one sentence that tells it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
+from tradetui.desk.alerts.alert_event import one_sentence
+from tradetui.desk.alerts.detection.alert_sentences import filled_text, fills_sentence, order_text, trigger_sentence
+from tradetui.desk.alerts.detection.order_fills import OrderFills
+from tradetui.desk.intents.states import end_in
+from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
+from tradetui.trading.trade_effect import effect_of_order
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 _EVENT_ID: Final = re.compile(r"(?P<number>\d{1,18})-(?P<log>[0-9a-f]{8})-(?P<time>\d{1,15})")
@@ -69,3 +77,39 @@ class AccountEvent:
     product_type: ProductType | None
     time_ms: int
     details: Mapping[str, Any]
+
+
+_MISSED: Final = "; what it went through before was not seen"
+
+
+def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
+    """What happened; `precision_of` gives the places of a symbol's prices and sizes, as far as they are known."""
+    return one_sentence(_sentence(event, precision_of))
+
+
+def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> str:
+    details = event.details
+    match event.kind:
+        case EventKind.FILL if event.product_type is not None:
+            fill = FuturesFill.from_row(details)
+            return fills_sentence(OrderFills(event.product_type, (fill,)), precision_of(fill.symbol.upper()))
+        case EventKind.TRIGGER:
+            trigger = TriggerOrder.from_row(details)
+            return trigger_sentence(trigger, precision=precision_of(trigger.symbol.upper()))
+        case EventKind.ORDER:
+            order = PendingOrder.from_row(details["order"])
+            return _order_sentence(order, details, precision_of(order.symbol.upper()))
+        case EventKind.OUTCOME:
+            end = end_in(details)
+            return f"{details['title']}: {details['state']}{f', {end}' if end else ''}"
+    return str(details.get("sentence", ""))
+
+
+def _order_sentence(order: PendingOrder, details: Mapping[str, Any], precision: Precision) -> str:
+    state, filled = OrderState(details["state"]), Decimal(details["filled"])
+    text = f"Order {state}: {order_text(order, precision)}"
+    if state is not OrderState.NEW or filled:
+        text += f", {filled_text(order, filled, precision)}"
+    elif (effect := effect_of_order(order)) is not None and effect.leg is not None:
+        text += f", {effect.present}"
+    return f"{text}{_MISSED if details['missed'] else ''}"

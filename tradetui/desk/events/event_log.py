@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -17,7 +17,6 @@ from typing import Any, Final
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.journal_steps import JournalStep
-from tradetui.desk.events.order_changes import SEEN_EVERY_MS, OrderChange, changes_of
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
@@ -309,3 +308,39 @@ def _filled_size(connection: sqlite3.Connection, product_type: ProductType, orde
         (order.symbol.upper(), created_ms, str(product_type), order.order_id),
     )
     return sum((FuturesFill.from_row(load_json(body)).base_volume for (body,) in bodies), ZERO)
+
+
+SEEN_EVERY_MS: Final = 10_000
+"""Between looks that are further apart an order may have been in states that nobody saw."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChange:
+    """An order in a state it was not in at the look before; `missed` says that it may have been in others between."""
+
+    order: PendingOrder
+    state: OrderState
+    missed: bool
+
+
+def changes_of(
+    before: Mapping[str, PendingOrder], now: Mapping[str, PendingOrder], elapsed_ms: int
+) -> Iterator[OrderChange]:
+    """New and changed orders, those longest known to the exchange first.
+
+    Args:
+        before: orders by id at the look before.
+        now: orders by id at this look.
+        elapsed_ms: milliseconds of the exchange's time between the two.
+    """
+    gap = elapsed_ms > SEEN_EVERY_MS
+    for order_id in sorted(now, key=lambda id_: (len(id_), id_)):
+        order, earlier = now[order_id], before.get(order_id)
+        if earlier is None:
+            yield OrderChange(order, OrderState.NEW, missed=bool(order.base_volume))
+        elif _state_of(order) != _state_of(earlier):
+            yield OrderChange(order, OrderState.CHANGED, missed=gap)
+
+
+def _state_of(order: PendingOrder) -> tuple[object, ...]:
+    return order.status, order.size, order.price, order.base_volume or 0

@@ -9,14 +9,16 @@ is gone from there has ended just now, and is asked for by its id.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads, left_out_sentence, symbols_of
-from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
 from tradetui.storage.disk_thread import Disk
@@ -198,3 +200,44 @@ class TriggersReader:
     def _trim(self) -> None:
         if len(self._rows) > _KEPT:
             self._rows = {row.key: row for row in newest_first(self._rows.values())[:_KEPT]}
+
+
+Stops = Snapshot[ProductRow[TriggerOrder]]
+
+
+class StopViews:
+    """Two snapshots of stops and other trigger orders, which are made anew only where their rows changed.
+
+    `mark_of` gives a symbol's mark price, from which the distance of a stop that waits is measured.
+    """
+
+    def __init__(self, mark_of: Callable[[ProductType, str], Decimal | None] = lambda *_: None) -> None:
+        self._mark_of = mark_of
+        self.waiting: Stops = Snapshot()
+        """Those that wait, newest first."""
+        self.all: Stops = Snapshot()
+        """Those that wait, then those that ended, each newest first."""
+        self._made_of = (-1, -1)
+
+    def update(self, ended: Stops, waiting: Sequence[ProductRow[TriggerOrder]]) -> None:
+        """Take in what was read."""
+        marked = tuple(
+            MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
+            for row in waiting
+        )
+        if marked == self.waiting.rows:
+            self.waiting = replace(self.waiting, read_at=ended.read_at)
+        else:
+            self.waiting = _snapshot(marked, self.waiting.generation + 1, ended)
+        made_of = (ended.generation, self.waiting.generation)
+        if made_of != self._made_of:
+            self._made_of = made_of
+            # The history says more of one that was read as waiting a moment before.
+            still = tuple(row for row in marked if row.key not in ended.index)
+            self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
+        self.all = self.all.read_like(ended)
+
+
+def _snapshot(rows: tuple[ProductRow[TriggerOrder], ...], generation: int, ended: Stops) -> Stops:
+    keys = tuple(row.key for row in rows)
+    return Snapshot(rows, keys, generation, ended.read_at, index=indexed(keys))

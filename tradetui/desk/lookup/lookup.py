@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
-from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
+from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.rows.row_source import KeyedT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added

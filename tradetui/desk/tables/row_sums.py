@@ -11,12 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.desk.tables.cells.column import Tone, TotalTexts, tone_of
 from tradetui.desk.tables.cells.figure_columns import fee, money
 from tradetui.desk.tables.cells.number_format import number, percent
 from tradetui.desk.tables.columns.orders import rest_value
 from tradetui.desk.tables.columns.positions import worst_position
-from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.account_totals import free_part
 from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.positions import StopState

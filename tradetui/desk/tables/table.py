@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, cast
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT_co
 
 if TYPE_CHECKING:
-    from tradetui.desk.tables.cells.column import Column
+    from tradetui.desk.tables.cells.column import Column, TableView
     from tradetui.desk.tables.rows.product_row import ProductRow
-    from tradetui.desk.tables.table_view import TableView
     from tradetui.trading.positions import Position
     from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer

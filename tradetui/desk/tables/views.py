@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from tradetui.desk.tables.cells.column import TableView
 from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals, accounts_note
-from tradetui.desk.tables.columns.broker import EMAIL_COLUMNS, TRANSFER_COLUMNS
-from tradetui.desk.tables.columns.convert import CONVERT_COLUMNS
 from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
+from tradetui.desk.tables.columns.lookups import (
+    CONVERT_COLUMNS,
+    EMAIL_COLUMNS,
+    SPOT_BILL_COLUMNS,
+    SPOT_FILL_COLUMNS,
+    TRANSFER_COLUMNS,
+)
 from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
 from tradetui.desk.tables.columns.positions import (
     POSITION_COLUMNS,
@@ -19,7 +25,6 @@ from tradetui.desk.tables.columns.positions import (
     position_note_without_stop_column,
     position_totals,
 )
-from tradetui.desk.tables.columns.spot import SPOT_BILL_COLUMNS, SPOT_FILL_COLUMNS
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS, trigger_columns
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
@@ -32,7 +37,6 @@ from tradetui.desk.tables.row_sums import (
     stops_headline,
     stops_note,
 )
-from tradetui.desk.tables.table_view import TableView
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow

@@ -17,8 +17,8 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import TotalTexts
 from tradetui.desk.tables.rows.row_source import MemoryRows
-from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar.calendar_panel import CalendarPanel

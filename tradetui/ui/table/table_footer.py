@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import TotalTexts
 from tradetui.desk.tables.rows.row_source import RowSource, RowT
-from tradetui.desk.tables.table_view import TotalTexts
 from tradetui.wire.text.sanitize import scrub
 
 FEWEST_ROWS: Final = 3

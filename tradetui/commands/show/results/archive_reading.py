@@ -29,8 +29,8 @@ from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
 from tradetui.desk.feeds.accounts_orders import AccountsReader
-from tradetui.desk.feeds.bills.bill_history import BillHistory
-from tradetui.desk.feeds.bills.closed_positions import ClosedPositionHistory
+from tradetui.desk.feeds.bills import BillHistory
+from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.results.equity_sampler import EquitySampler

@@ -12,8 +12,8 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger_queries import TripRow
 from tradetui.desk.archive.trips.origins import TripOrigins
+from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.cells.number_format import decimals, number
-from tradetui.desk.tables.cells.seen_precision import SeenPrecisions
 from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.models.futures import FuturesFill
 

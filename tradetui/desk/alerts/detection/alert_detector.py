@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
@@ -15,18 +16,18 @@ from tradetui.desk.alerts.detection.alert_sentences import (
     stop_leg,
     trigger_sentence,
 )
-from tradetui.desk.alerts.detection.new_rows import NewRows
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
-from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent
@@ -281,3 +282,41 @@ def _figures_of(fills: OrderFills) -> dict[str, str]:
     figures = {"size": text(fills.size), "price": text(fills.price), "profit": text(fills.profit)}
     figures |= {f"fee_{coin}": text(fee) for coin, fee in islice(fills.fees.items(), FEE_COINS)}
     return {one_sentence(name): one_sentence(value) for name, value in figures.items() if value}
+
+
+LATE: Final = timedelta(minutes=5)
+"""How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
+_JUST_BEFORE: Final = timedelta(seconds=10)
+"""What happened so shortly before the first read may appear only after it."""
+
+
+class NewRows(Generic[RecordT]):
+    """Compares each snapshot with the one before; its rows are the newest first."""
+
+    def __init__(self, *, a_change_is_new: bool) -> None:
+        """`a_change_is_new`: whether a row that comes again with other figures is another event."""
+        self._a_change_is_new = a_change_is_new
+        self._before: Snapshot[ProductRow[RecordT]] | None = None
+        self._since = BEGINNING
+
+    def of(self, snapshot: Snapshot[ProductRow[RecordT]], now_ms: int) -> list[ProductRow[RecordT]]:
+        """New and changed rows, oldest first; none at the first read that brings anything.
+
+        Older pages of the history, which are read later, are not new either. `now_ms` is the exchange's time as well
+        as it is known.
+        """
+        if snapshot.read_at is None and not snapshot.rows:
+            return []
+        before, self._before = self._before, snapshot
+        if before is None:
+            self._since = utc_moment(snapshot.server_ms or now_ms) - _JUST_BEFORE
+            return []
+        if snapshot.generation == before.generation or not snapshot.rows:
+            return []
+        oldest = max(self._since, time_of(snapshot.rows[0].record) - LATE)
+        recent = takewhile(lambda row: time_of(row.record) >= oldest, snapshot.rows)
+        return [row for row in recent if self._is_new(row, before)][::-1]
+
+    def _is_new(self, row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
+        index = before.index_of(row.key)
+        return index is None or (self._a_change_is_new and before.row(index) != row)

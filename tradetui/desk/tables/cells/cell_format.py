@@ -1,12 +1,15 @@
-"""How the cells of a table are written: the zone of its times, the places of its prices and sizes, exact or rounded."""
+"""How the cells of a table are written: the zone of its times, the places of prices and sizes that rows have shown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, tzinfo
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, NamedTuple
+
+from tradetui.desk.tables.cells.number_format import decimals
 
 
 class Precision(NamedTuple):
@@ -42,3 +45,34 @@ class CellFormat:
 
 DEFAULT_FORMAT: Final = CellFormat()
 """Times in UTC, figures rounded, no symbol's places known."""
+
+
+MOST_DECIMALS: Final = 18
+"""Decimals that a contract may have; a figure with more says nothing about its contract."""
+
+
+class SeenPrecisions:
+    """The most decimals met, by symbol in capitals; `by_symbol` is another mapping whenever something was learned."""
+
+    def __init__(self) -> None:
+        self.by_symbol: Mapping[str, Precision] = MappingProxyType({})
+
+    def see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]], *, known: Container[str] = ()) -> bool:
+        """Take in symbols with a price and a size, but those `known` otherwise; whether something was learned."""
+        learned: dict[str, Precision] = {}
+        for symbol, price, size in figures:
+            symbol = symbol.upper()
+            if symbol in known:
+                continue
+            before = learned.get(symbol) or self.by_symbol.get(symbol) or Precision()
+            now = Precision(_most_decimals(before.price, price), _most_decimals(before.size, size))
+            if now != before:
+                learned[symbol] = now
+        if learned:
+            self.by_symbol = MappingProxyType({**self.by_symbol, **learned})
+        return bool(learned)
+
+
+def _most_decimals(most: int | None, figure: Decimal | None) -> int | None:
+    places = None if figure is None else decimals(figure)
+    return most if places is None or places > MOST_DECIMALS else max(most or 0, places)

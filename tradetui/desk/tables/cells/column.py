@@ -1,4 +1,4 @@
-"""What a column is, and how the common kinds are made."""
+"""What a column is, how the common kinds are made, and which of them a table shows with which sums."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final, Generic, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, moment, number, text_as_given
-from tradetui.desk.tables.rows.row_source import RowT, RowT_contra
+from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
@@ -156,3 +156,25 @@ def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) 
         return moment(value(row), cell_format.zone)
 
     return Column(id_, title, value, shown, 14, is_received_time=True)
+
+
+TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
+"""Texts and tones of the row under the rows, by column id."""
+
+
+class TableView(NamedTuple, Generic[RowT_co]):
+    """The columns of one table, and what stands under its rows.
+
+    `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
+    they are chosen. `totals` gives the texts of the row under the rows, by column id; `note` the line under that, ""
+    for none. `short_note` takes the note's place where every total stands under its column and the note would say the
+    same once more. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    """
+
+    columns: tuple[Column[RowT_co], ...]
+    columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
+    more_columns: tuple[Column[RowT_co], ...] = ()
+    totals: Callable[[Iterable[RowT_co], CellFormat], TotalTexts] | None = None
+    note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    short_note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None

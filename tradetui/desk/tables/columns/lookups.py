@@ -1,14 +1,18 @@
-"""Columns of spot fills and of the spot ledger."""
+"""Columns of the lookups: spot fills and the spot ledger, converts, and what concerns a broker's sub-accounts."""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.column import Column, Tone, id_column, number_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number, text_as_given
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
 
 if TYPE_CHECKING:
+    from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
+    from tradetui.wire.models.convert import ConvertRecord
     from tradetui.wire.models.spot import SpotBill, SpotFill
 
 
@@ -57,4 +61,70 @@ _SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
 )
 SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
     _SPOT_BILL_COLUMNS, "cTime", "coin", "size", "businessType", "balance", "fees"
+)
+
+
+def _effective_price(convert: ConvertRecord) -> Decimal | None:
+    """What was given for one got, or got for one given: whichever the quoted price is told as; None where unknown.
+
+    The interface does not say which way round its price is, so the one nearer to it is taken.
+    """
+    gave, got, quoted = convert.from_coin_size, convert.to_coin_size, convert.cnvt_price
+    if not gave or not got:
+        return None
+    given, taken = gave / got, got / gave
+    if not quoted:
+        return given
+    return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
+
+
+CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
+    time_column("ts", "Time", lambda row: row.ts),
+    money_column(
+        "fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, lambda row: row.from_coin, unit="coin given"
+    ),
+    text_column("fromCoin", "of", 5, lambda row: row.from_coin),
+    money_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, lambda row: row.to_coin, unit="coin got"),
+    text_column("toCoin", "of", 5, lambda row: row.to_coin),
+    Column(
+        "effectivePrice",
+        "Effective",
+        _effective_price,
+        lambda row, _: number(_effective_price(row), at_most=LONGEST_DERIVED),
+        13,
+        right=True,
+        unit="of the one coin for one of the other, as quoted",
+    ),
+    number_column("fee", "Fee", 8, lambda row: row.fee),
+    number_column("cnvtPrice", "Quoted", 14, lambda row: row.cnvt_price),
+    id_column("id", "Id", 19, lambda row: row.id),
+)
+
+
+def _type_tone(transfer: SubaccountTransfer) -> Tone:
+    if transfer.is_withdrawal:
+        return Tone.LOSS
+    return Tone.GAIN if transfer.is_deposit else Tone.PLAIN
+
+
+_TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
+    time_column("ts", "Time", lambda row: row.ts),
+    id_column("uid", "Sub-account", 12, lambda row: row.uid),
+    Column("type", "Type", lambda row: row.type, lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
+    text_column("subType", "Kind", 12, lambda row: row.sub_type),
+    money_column("amount", "Amount", 16, lambda row: row.amount, lambda row: row.coin, unit="coin"),
+    text_column("coin", "Coin", 6, lambda row: row.coin),
+    text_column("status", "Status", 10, lambda row: row.status),
+    id_column("txId", "Transaction", 24, lambda row: row.tx_id),
+)
+TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
+    _TRANSFER_COLUMNS, "ts", "amount", "coin", "type", "status", "uid"
+)
+
+EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (
+    id_column("subUid", "Sub-account", 14, lambda row: row.sub_uid),
+    text_column("subaccountEmail", "E-mail", 32, lambda row: row.subaccount_email),
+    text_column("subaccountName", "Name", 32, lambda row: row.subaccount_name),
+    time_column("cTime", "Created", lambda row: row.c_time),
+    time_column("uTime", "Updated", lambda row: row.u_time),
 )
