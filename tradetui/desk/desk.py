@@ -135,7 +135,7 @@ class Desk:
         self._results: ResultsReader | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if trading is not None:
-            trading.progress_listener = self.alerts.reversal_went_on
+            trading.progress_listener = lambda sent, progress: self.alerts.reversal_went_on(sent, progress, self.zone)
         for feed in self.feeds.values():
             feed.subscribe(self._feed_changed)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -24,6 +26,7 @@ from tradetui.wire.enums import PositionMode, PositionSide, Side
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
+BERLIN = ZoneInfo("Europe/Berlin")
 REVERSAL = plan_reversal(
     ReversalParams(
         product_type=USDT,
@@ -68,14 +71,15 @@ def ended(number: int, status: str, **other: str) -> TriggerOrder:
 @pytest.mark.parametrize("call_ended_s", [None, 7.0])
 def test_the_end_of_a_reversal_that_another_process_sent_is_news(call_ended_s: float | None) -> None:
     looking = Progress(State.UNKNOWN, SearchStage.LOOKING, "taken up from the journal")
-    sent = Sent("tt-1", REVERSAL, 0, None, looking, call_ended_s=call_ended_s)
+    sent = Sent("tt-1", REVERSAL, NOW_MS, None, looking, call_ended_s=call_ended_s)
     released = Progress(State.RELEASED, SearchStage.ENDED, "released")
     settled = Progress(State.SETTLED, SearchStage.ENDED, "closed only; held now: flat", outcome=Outcome.CLOSED_ONLY)
     watch = AlertDetector()
-    assert watch.reversal_went_on(sent, looking) == []
-    assert watch.reversal_went_on(sent, released) == [], "who releases it knows"
-    sentences = [event.sentence for event in watch.reversal_went_on(sent, settled)]
-    here = ["Reverse BTCUSDT LONG 20 into SHORT 20: closed only; held now: flat (tt-1)"]
+    assert watch.reversal_went_on(sent, looking, UTC) == []
+    assert watch.reversal_went_on(sent, released, UTC) == [], "who releases it knows"
+    sentences = [event.sentence for event in watch.reversal_went_on(sent, settled, BERLIN)]
+    sent_at = f"{datetime.fromtimestamp(NOW_MS / 1000, BERLIN):%H:%M:%S} CEST"
+    here = [f"Reverse BTCUSDT LONG 20 into SHORT 20: closed only; held now: flat (tt-1, sent {sent_at})"]
     assert sentences == (here if call_ended_s is None else []), "its own dialog says it where it was sent"
 
 

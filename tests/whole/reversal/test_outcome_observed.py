@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -288,7 +289,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         by_legs = ByLegs(on, monkeypatch)
         came, alerts = heard(on), AlertDetector()
         rung: list[AlertEvent] = []
-        on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress)))
+        on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress, UTC)))
         await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(70)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -163,8 +164,8 @@ class Alerts:
     def link_is(self, state: LinkState, sentence: str) -> None:
         self._publish(self._detector.link_is(state, sentence))
 
-    def reversal_went_on(self, sent: Sent, progress: Progress) -> None:
-        self._publish(self._detector.reversal_went_on(sent, progress))
+    def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> None:
+        self._publish(self._detector.reversal_went_on(sent, progress, zone))
 
     def _may_be_of_trigger(self, fill: ProductRow[FuturesFill]) -> bool:
         """Whether a waiting trigger may have made a fill: its sentence is then that of the trigger."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import tzinfo
 from decimal import Decimal
 
 from tradetui.desk.intents.states import Intent, State
@@ -73,12 +74,12 @@ class Sent:
     reversed_since: bool = False
     """Whether the symbol was reversed again before this process began to look."""
 
-    def described(self, sentence: str) -> str:
+    def described(self, sentence: str, zone: tzinfo) -> str:
         """What it was to do and the sentence, then intent and time of sending: a later one may be called the same.
 
         These come last, since a line that is cut must still tell how it ended.
         """
-        sent_at = f", sent {utc_moment(self.stamp_ms):%H:%M:%S} UTC" if self.stamp_ms else ""
+        sent_at = f", sent {utc_moment(self.stamp_ms).astimezone(zone):%H:%M:%S %Z}" if self.stamp_ms else ""
         return f"{self.plan.title}: {sentence} ({self.intent}{sent_at})"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from decimal import Decimal
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
@@ -133,7 +133,7 @@ class AlertDetector:
             return [_event(RuleKind.LINK_LOST, f"{LINK_KEY}|back", sentence, recurs=True, alarm=False)]
         return []
 
-    def reversal_went_on(self, sent: Sent, progress: Progress) -> list[AlertEvent]:
+    def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> list[AlertEvent]:
         """Look at a reversal: left open, corrected after it was settled, and settled after either.
 
         One that another process sent is settled without any dialog here: this is all that says how it ended.
@@ -141,13 +141,13 @@ class AlertDetector:
         symbol = sent.plan.params.symbol
         if progress.stage is SearchStage.LEFT_OPEN and sent.intent not in self._left_open:
             consequence = f"{symbol} stays locked until it is settled or released; the journal shows it"
-            text = f"Outcome unknown: {sent.described(f'{progress.sentence}; {consequence}')}"
+            text = f"Outcome unknown: {sent.described(f'{progress.sentence}; {consequence}', zone)}"
         elif progress.stage is SearchStage.CORRECTED:
             consequence = f"{symbol} is locked until it is settled again; the journal shows it"
-            text = sent.described(f"{progress.sentence}; {consequence}")
+            text = sent.described(f"{progress.sentence}; {consequence}", zone)
         elif progress.stage is SearchStage.ENDED and (sent.intent in self._left_open or _is_taken_up(sent, progress)):
             self._left_open.discard(sent.intent)
-            return [_reversal_event(sent, progress, sent.described(progress.sentence))]
+            return [_reversal_event(sent, progress, sent.described(progress.sentence, zone))]
         else:
             return []
         self._left_open.add(sent.intent)

@@ -155,9 +155,10 @@ class Attempt:
             self._view.show_end(end)
             return
         sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
-        message = (
-            self.sent.described(sentence) if self.sent is not None else f"Reverse {self._shown.subject}: {sentence}"
-        )
+        message = f"Reverse {self._shown.subject}: {sentence}"
+        if self.sent is not None:
+            desk = trading_app(self._app).desk
+            message = self.sent.described(sentence, self._execution.settings.zone if desk is None else desk.zone)
         notify(self._app, message, severity="information" if good else "error", seconds=10 if good else 600)
 
 
