@@ -60,10 +60,14 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
             "settled",
             "    marginCoin    ",
             "    orderId",
-            "  before          long ",
-            "after",
+            "  held before     long ",
+            "  expected        ",
+            "  request dated   2026-08-01 ",
+            "  position mode   hedge ",
+            "  held is proven  yes",
         ):
             assert sentence in shown, sentence
+        assert "_" not in shown, "names of the file are none of the screen's"
         await pilot.press("escape", "escape")
         assert stage.app.screen_stack[-1] is stage.app.main
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,6 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.wire.text.json_text import dump_json
@@ -19,6 +20,29 @@ from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.intents.states import Event, Intent
+
+
+_NAMES: Final[Mapping[str, str]] = {
+    "before": "held before",
+    "after": "expected",
+    "mode": "position mode",
+    "newest_fill": "newest fill",
+    "recent_fills": "fills known",
+    "code": "error code",
+    "effect": "by this alone",
+    "came_true": "result",
+    "inferred": "only inferred",
+    "final": "over",
+    "proven": "held is proven",
+    "stamp_ms": "request dated",
+    "vault": "keys saved as",
+    "kept": "keys saved in",
+    "next": "what to do",
+    "rows": "created",
+}
+"""What the screen calls the details of a step; the others are called what the journal calls them."""
+_POSITION_MODES: Final[Mapping[str, str]] = {"hedge_mode": "hedge", "one_way_mode": "one-way"}
+_WRITTEN: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: UNKNOWN}
 
 
 class IntentDialog(DimmingScreen[None]):
@@ -41,7 +65,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     yield line("what", intent.title, "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
-    yield line("locks", intent.scope)
+    yield line("locks", intent.scope.replace("|", " "))
     yield line("account", intent.account)
     for event in intent.events:
         yield Content("")
@@ -49,11 +73,14 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
 
 
 def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
-    at = utc_moment(event.at_ms).astimezone(zone)
-    yield line(str(event.state), f"{at:%Y-%m-%d %H:%M:%S}.{event.at_ms % 1000:03d}", "bold")
+    yield line(str(event.state), _moment(event.at_ms, zone), "bold")
     for name, value in event.details.items():
         if name != "title":
-            yield from _value_lines(name, value)
+            yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)
+
+
+def _moment(at_ms: int, zone: tzinfo) -> str:
+    return f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}"
 
 
 def _value_lines(name: str, value: Any) -> Iterator[Content]:
@@ -62,7 +89,8 @@ def _value_lines(name: str, value: Any) -> Iterator[Content]:
         for field, element in value.items():
             yield line(f"    {field}", _text(element))
         return
-    yield line(f"  {name}", _text(value))
+    shown = _POSITION_MODES.get(value, value) if name == "mode" else _text(value)
+    yield line(f"  {_NAMES.get(name, name)}", shown)
 
 
 def _text(value: Any) -> str:
@@ -71,4 +99,6 @@ def _text(value: Any) -> str:
         return ", ".join(f"{field} {_text(element)}" for field, element in value.items())
     if isinstance(value, list):
         return "; ".join(map(_text, value))
+    if value is None or isinstance(value, bool):
+        return _WRITTEN[value]
     return value if isinstance(value, str) else dump_json(value)
