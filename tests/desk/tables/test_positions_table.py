@@ -111,7 +111,7 @@ def test_what_is_not_known_is_a_dash_and_no_liquidation_is_said() -> None:
         assert shown[id_] == "—", id_
     for liquidation in ("0", "-3", "60549679693.56"):
         far = texts(replace(SOL, liquidation=Decimal(liquidation)))
-        assert (far["liquidationPrice"], far["liquidation"]) == ("none", "—")
+        assert (far["liquidationPrice"], far["liquidation"]) == ("none", "none")
     assert return_on_margin(replace(SOL, leverage=None)) is None
 
 

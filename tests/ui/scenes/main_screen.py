@@ -53,8 +53,10 @@ SCENES = {
         press("3", "c", "down", "plus", "space"),
     ),
     "export": _brief(SIZE, ("Export orders", "orders.xlsx", "must end in .csv or .json"), _export),
-    "screens": _brief(SIZE, ("╭─ Screens", "6 Spot fills", "m Money", "J Journal", "N Create …"), press("o")),
-    "profiles": _brief(SIZE, ("╭─ Profile", "one-way", "copy-new"), press("P")),
+    "screens": _brief(
+        SIZE, ("╭─ Screens", "6 Spot fills", "m Money", "J Journal", "N Create …", "Enter opens"), press("o")
+    ),
+    "profiles": _brief(SIZE, ("╭─ Profile", "one-way", "copy-new", "Enter opens · Esc back"), press("P")),
     "palette": _brief(SIZE, ("every key and what it does (? F1)",), press("ctrl+p")),
     "filter": _brief(SIZE, ("3 Orders 9/30 /btc", "─ filter orders"), press("3", "slash", "b", "t", "c")),
     "filter-nothing": _brief(SIZE, ("3 Orders 0/30 /none",), press("3", "slash", *"none", "enter")),

@@ -42,7 +42,7 @@ class ChoiceDialog(ListDialog[int | None]):
         self._chosen = chosen
 
     def compose(self) -> ComposeResult:
-        with self.framed(self._heading):
+        with self.framed(self._heading, "↑ ↓ choose · Enter opens · Esc back"):
             yield OptionList(*(sanitized(option) for option in self._options), markup=False)
 
     def on_mount(self) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number
+from tradetui.desk.tables.columns.positions import NO_LIQUIDATION
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.trading.position_figures import (
@@ -75,12 +76,13 @@ def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
         ("value", value_of(position)),
         ("unrealised in USDT", in_dollars(position, position.unrealised)),
         ("return on margin", return_on_margin(position)),
-        ("away from liquidation", signed_liquidation_distance(position)),
         ("funding rate", market.funding_rate),
         ("next funding in USDT", next_funding_payment(position)),
     )
     for name, figure in figures:
         yield Field(name, number(figure, at_most=LONGEST_DERIVED), "", DERIVED)
+    distance = number(signed_liquidation_distance(position), at_most=LONGEST_DERIVED)
+    yield Field("away from liquidation", NO_LIQUIDATION if position.has_no_liquidation else distance, "", DERIVED)
     yield Field("next funding", _read(market.next_funding, zone), "", DERIVED)
     stop = str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)
     yield Field("nearest stop", stop, "", DERIVED)

@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.figure_columns import (
     price_column,
     size_column,
 )
-from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
 from tradetui.trading.contract_math import known_sum
 from tradetui.trading.position_figures import (
@@ -104,9 +104,15 @@ def _stop_tone(position: Position) -> Tone:
 
 
 def _liquidation_text(position: Position, cell_format: CellFormat) -> str:
-    if position.liquidation is not None and position.has_no_liquidation:
+    if position.has_no_liquidation:
         return NO_LIQUIDATION
     return price(position.liquidation, position.symbol, cell_format)
+
+
+def _distance_text(position: Position, cell_format: CellFormat) -> str:
+    if position.has_no_liquidation:
+        return NO_LIQUIDATION
+    return percent_points(signed_liquidation_distance(position), signed=True, exact=cell_format.exact)
 
 
 def _break_even(position: Position) -> Decimal | None:
@@ -147,7 +153,7 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         signed=True,
         order=lambda row: row.liquidation_distance,
         unit="from the mark to liquidation",
-    ),
+    )._replace(text=_distance_text),
     Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD"),
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
