@@ -18,7 +18,7 @@ import pytest
 from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.ui.intents.reversal.unread_changes import DROPPED, NO_FOCUS
+from tradetui.ui.intents.reversal.preview_area import DROPPED, NO_FOCUS
 
 PROFILE = """
 [profiles.{name}]

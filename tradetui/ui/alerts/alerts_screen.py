@@ -20,9 +20,9 @@ from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import ClosableScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
+from tradetui.ui.table.table_screen import ClosableScreen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

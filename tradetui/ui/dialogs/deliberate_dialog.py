@@ -1,8 +1,9 @@
-"""What every dialog with a deliberate answer has in common: buttons, keys and places."""
+"""What every dialog with a deliberate answer has in common: the button that arms, keys and places, the lock."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import events, getters, on
@@ -10,18 +11,72 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Button, Input, Static
 from textual.widgets.button import ButtonVariant
 
+from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.ui.app_protocols.application import trading_app
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON, DeliberateButton
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
+TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
 ARMS_S: Final = 0.5
 """How long what will be sent is on the screen before it can be confirmed."""
 Result = TypeVar("Result")
+
+
+class DeliberateButton(Button):
+    """Enter presses it only where the focus was painted here before, and not together with another key.
+
+    `refuses_held` is whether an Enter that is held down presses nothing either: so it is where something is sent.
+    """
+
+    refuses_held = False
+
+    class PressedTooSoon(Message):
+        """Enter came too soon and was dropped."""
+
+        def __init__(self, button: DeliberateButton) -> None:
+            super().__init__()
+            self.button = button
+
+        @property
+        def control(self) -> DeliberateButton:
+            return self.button
+
+    _painted_at: float | None = None
+
+    def on_focus(self) -> None:
+        self._painted_at = None
+        self.call_after_refresh(self._note_painted)
+
+    def on_blur(self) -> None:
+        """Without the focus there is nothing to press."""
+        self._painted_at = None
+
+    def _note_painted(self) -> None:
+        if self.has_focus:
+            # A message knows the time by the clock that the keys are read by.
+            self._painted_at = Message().time
+
+    def action_press(self) -> None:
+        """Press it where the person could have seen what Enter would press."""
+        keys = trading_app(self).key_order
+        key = keys.current
+        seen = self._painted_at is not None and key is not None and key.time > self._painted_at
+        if seen and not keys.in_burst and not (self.refuses_held and keys.is_held):
+            super().action_press()
+        else:
+            self.post_message(self.PressedTooSoon(self))
+
+
+def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str]) -> tuple[str, ...]:
+    """Reasons why nothing is sent, with the key that unlocks; `changed_keys` are those of the profile."""
+    unlocks = f"Trading is locked; {key_named('lock', changed_keys)} unlocks it."
+    return tuple(unlocks if reason is SendsNothing.LOCKED else reason for reason in reasons)
 
 
 class DeliberateDialog(DimmingScreen[Result], Generic[Result]):

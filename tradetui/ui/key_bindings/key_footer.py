@@ -1,18 +1,38 @@
-"""The bottom line: the keys that matter now, each of which can also be clicked."""
+"""The bottom line: the keys that matter now, in which order, each of which can also be clicked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
+
 _GAP = 2
 _NOTE_PART = 3
 """A note that would take more than a third of the line is left out."""
+_HINT_ORDER: Final = (
+    "help",
+    "reverse",
+    "detail",
+    "filter",
+    "dates",
+    "sort",
+    "view",
+    "zoom",
+    "money",
+    "alerts",
+    "screens",
+    "lock",
+    "product",
+    "pause",
+)
+"""What does not fit is left out from the end, so what is used most stands first."""
+_RANKS: Final = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
 
 
 class Hint(NamedTuple):
@@ -74,3 +94,12 @@ class Hints(Widget):
             room -= _GAP
             fitting.append(hint)
         return fitting
+
+
+def hinted_bindings(*, on_positions: bool, may_trade: bool) -> list[KeyBinding]:
+    """The bindings with a hint that mean something here, what is used most first."""
+    return [
+        binding
+        for binding in sorted(BINDINGS, key=lambda binding: _RANKS.get(binding.id, len(_RANKS)))
+        if binding.hint and (binding.id != "reverse" or on_positions) and (binding.group != "Trading" or may_trade)
+    ]

@@ -1,9 +1,9 @@
-"""The lines that name what is not on the screen, panels and new alerts, with the one figure each is opened for."""
+"""The panels that are not on the screen: a line with what each of them would be opened for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events
 from textual.content import Content
@@ -11,8 +11,15 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.desk.tables.table import TableName
+from tradetui.desk.tables.table import PANELS, TableName
+from tradetui.ui.main.panel import has_trouble
 from tradetui.ui.table.cells import cells_of, fitted, whole_parts
+from tradetui.wire.text.sanitize import scrub
+
+if TYPE_CHECKING:
+    from tradetui.desk.desk import Desk
+    from tradetui.desk.tables.cells.cell_format import CellFormat
+
 
 _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
@@ -144,3 +151,33 @@ class HiddenPanels(Widget):
 
     def _lines(self) -> list[list[tuple[HiddenPanel, str]]]:
         return in_lines(self._panels, self.content_size.width, self.content_size.height)
+
+
+class PanelHeadlines:
+    """Works each headline out once for rows that stay the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[object, str]] = {}
+
+    def of_panels(
+        self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, key_named: Callable[[str], str]
+    ) -> list[HiddenPanel]:
+        """These panels, and after them the alerts that nobody has looked at; `key_named` gives a binding's key."""
+        panels = [self._of(name, key_named(name), desk, cell_format) for name in names]
+        unseen = desk.alerts.unseen if desk is not None else 0
+        if panels and unseen:
+            panels.append(HiddenPanel("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", False))
+        return panels
+
+    def _of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+        """A panel with the number of its rows and its headline; with neither before it was read."""
+        table = PANELS[name]
+        feed = desk.feeds[name] if desk is not None else None
+        if desk is None or feed is None or feed.snapshot.read_at is None:
+            return HiddenPanel(name, key, table.label, "", "", feed is not None and has_trouble(feed))
+        rows = desk.panel_rows(name, other_view=False)
+        written_of = (rows.generation, cell_format)
+        if name not in self._known or self._known[name][0] != written_of:
+            headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
+            self._known[name] = (written_of, scrub(headline))
+        return HiddenPanel(name, key, table.label, f"{rows.count:,}", self._known[name][1], has_trouble(feed))

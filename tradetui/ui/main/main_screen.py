@@ -22,21 +22,16 @@ from tradetui.ui.app_protocols.screens import FollowsRow
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
-from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
-from tradetui.ui.main.hidden_panels import HiddenPanels
-from tradetui.ui.main.main_hints import hinted_bindings
+from tradetui.ui.main.hidden_panels import HiddenPanels, PanelHeadlines
+from tradetui.ui.main.notices import RefusalNotice, VanishedPosition
 from tradetui.ui.main.panel import Panel
-from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.panel_headlines import PanelHeadlines
-from tradetui.ui.main.panel_painter import PanelPainter
-from tradetui.ui.main.refusal_notice import RefusalNotice
-from tradetui.ui.main.vanished_position import VanishedPosition
+from tradetui.ui.main.panel_area import PanelArea, PanelPainter
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_choice import show_choice
-from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.table.table_screen import TableScreen, show_choice
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

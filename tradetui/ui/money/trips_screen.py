@@ -19,10 +19,10 @@ from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
+from tradetui.ui.table.table_screen import RecordsScreen
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.ledger_queries import TripRow

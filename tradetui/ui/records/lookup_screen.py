@@ -30,9 +30,8 @@ from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_te
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_choice import show_choice
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
-from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.table.table_screen import TableScreen, show_choice
 from tradetui.wire.text.counted import shown_of
 
 if TYPE_CHECKING:

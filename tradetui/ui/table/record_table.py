@@ -22,11 +22,10 @@ from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import ColumnLayout
-from tradetui.ui.table.cursor import TableCursor
+from tradetui.ui.table.cursor import ScrollAnchor, TableCursor, Viewport
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
-from tradetui.ui.table.viewport import ScrollAnchor, Viewport
 from tradetui.wire.text.sanitize import scrub
 
 

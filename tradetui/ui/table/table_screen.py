@@ -1,17 +1,18 @@
-"""A screen with a table: what the keys do to rows, whatever the rows are."""
+"""A screen with a table: what the keys do to rows, whatever the rows are, and how a screen of records closes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from datetime import UTC
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic
 
 from textual import on
+from textual.app import ComposeResult
 from textual.widgets import Input
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.rows.row_source import Sort
+from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols.messages import (
     OpenColumns,
@@ -20,6 +21,7 @@ from tradetui.ui.app_protocols.messages import (
     OpenExport,
     OpenSort,
 )
+from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import (
     BINDING_OF_ID,
     KeyBinding,
@@ -27,16 +29,28 @@ from tradetui.ui.key_bindings.binding_registry import (
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.settings.preferences import chosen_columns
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_choice import show_choice
+from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
-    from tradetui.desk.tables.rows.row_source import RowSource
+    from tradetui.desk.tables.rows.row_source import RowSource, RowT
+    from tradetui.desk.tables.table import Table
     from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
+    from tradetui.ui.table.record_table import RecordTable
+
+
+def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
+    """Show a table as it was chosen; its default columns where none were."""
+    columns = (chosen_columns(kind.every_column, choice) if choice.columns else None) or table.default_columns
+    if columns != table.columns:
+        table.set_columns(columns, also_searched=kind.columns)
+    if choice.sort in {column.id for column in columns}:
+        table.sort_by(choice.sort, choice.reverse)
 
 
 class TableScreen(DeskScreen):
@@ -273,3 +287,39 @@ class TableScreen(DeskScreen):
 
     def show_zone(self) -> None:
         self.table.set_format(self.cell_format)
+
+
+class ClosableScreen(TableScreen):
+    """`where` is its name in the registry of keys and among the screens."""
+
+    @property
+    def screen_name(self) -> str:
+        """None of the panels of the main screen."""
+        return self.where
+
+    async def action_back(self) -> None:
+        """Clear the filter, then leave."""
+        if not await self.drop_filter():
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """`q` closes what is in front."""
+        self.dismiss()
+
+
+class RecordsScreen(ClosableScreen, Generic[RowT]):
+    """One whose records are one table, `_table`, which the class made of this gives; the keys stand beneath it."""
+
+    AUTO_FOCUS = "RecordTable"
+    names_columns: ClassVar[bool] = False
+    """Whether the border names the columns that did not fit, rather than count them."""
+    _table: RecordTable[RowT]
+
+    def compose(self) -> ComposeResult:
+        yield RecordsFrame(self._table, names_columns=self.names_columns)
+        yield NewestAlert()
+        yield Hints()
+
+    @property
+    def table(self) -> RecordTable[object]:
+        return self._table

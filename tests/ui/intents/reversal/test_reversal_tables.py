@@ -24,8 +24,7 @@ from tradetui.trading.estimates.reversal_estimates import reversal_estimates
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
-from tradetui.ui.intents.reversal.tables.outcome_lines import outcome_lines
+from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, outcome_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract

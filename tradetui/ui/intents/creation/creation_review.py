@@ -17,10 +17,8 @@ from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, ki
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols.application import trading_app
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON
-from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, LockingDialog
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, LockingDialog, with_unlock_binding
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.intents.unlock_binding import with_unlock_binding
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.text.sanitize import scrub

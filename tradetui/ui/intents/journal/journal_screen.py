@@ -16,9 +16,9 @@ from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.closable_screen import RecordsScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
+from tradetui.ui.table.table_screen import RecordsScreen
 from tradetui.wire.text.counted import shown_of
 
 if TYPE_CHECKING:

@@ -18,17 +18,13 @@ from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
 from tradetui.ui.app_protocols.application import trading_app
-from tradetui.ui.dialogs.deliberate_button import TOO_SOON
-from tradetui.ui.dialogs.deliberate_dialog import ARMS_S
+from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
 from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, KEYS_UNREAD, MORE, MORE_BELOW, Frame, name_button
-from tradetui.ui.intents.reversal.preview_area import PreviewArea
-from tradetui.ui.intents.reversal.scrolling_dialog import ScrollingDialog
-from tradetui.ui.intents.reversal.tables.outcome_lines import sending_sentence
-from tradetui.ui.intents.reversal.unread_changes import NO_FOCUS, Unread
-from tradetui.ui.intents.unlock_binding import with_unlock_binding
+from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, Unread
+from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.binding_registry import is_key_of
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import notify, sanitized

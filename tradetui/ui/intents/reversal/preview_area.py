@@ -1,24 +1,76 @@
-"""The part of the reversal dialog that scrolls, and whether all that decides was on the screen."""
+"""The part of the reversal dialog that scrolls: whether all that decides was seen, and what was not read yet."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
 from textual import getters
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.reversal.preview import Change, Preview
+from tradetui.desk.reversal.preview import Change, Preview, changes
 from tradetui.desk.settings import DeskSettings
+from tradetui.ui.dialogs.deliberate_dialog import LockingDialog
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import sanitized
+from tradetui.wire.text.sanitize import scrub
 
+DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
+NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """Cells of a terminal in which it can be read at all."""
 _NEW_LINE = Content("\n")
+
+
+@dataclass(slots=True)
+class Unread:
+    """It stays on the screen until `read`, however often the preview is read again meanwhile.
+
+    `looked_at` is what was on the screen, armed, when a key was pressed last: changes are told against it.
+    `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays
+    until the word that is asked for is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` what the
+    journal has to say once.
+    """
+
+    looked_at: Preview | None = None
+    not_sent: str = ""
+    dropped: bool = False
+    pressed_nothing: str = ""
+    notice: str = ""
+
+    def read(self, preview: Preview | None, *, word_wanted: bool) -> None:
+        """A key was pressed at the armed preview; `word_wanted` is whether a word is still to be typed."""
+        self.looked_at, self.not_sent, self.notice = preview, "", ""
+        self.dropped = self.dropped and word_wanted
+
+    def changed(self, preview: Preview | None) -> tuple[Change, ...]:
+        """What of the preview is not as it was when the trader looked."""
+        if preview is None or self.looked_at is None or preview is self.looked_at:
+            return ()
+        return changes(self.looked_at, preview)
+
+    def lines(self, preview: Preview | None) -> Content:
+        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $error")
+
+    def _lines(self, preview: Preview | None) -> Iterator[str]:
+        if changed := self.changed(preview):
+            sentence = f"Changed since you looked: {'; '.join(map(str, changed))}"
+            yield f"NOT SENT. {sentence}" if self.not_sent else sentence
+        elif self.not_sent:
+            yield f"NOT SENT. {self.not_sent}"
+        if self.notice:
+            yield self.notice
+        if self.dropped:
+            yield DROPPED
+        if self.pressed_nothing:
+            yield self.pressed_nothing
 
 
 class PreviewArea(VerticalScroll):
@@ -88,3 +140,34 @@ class PreviewArea(VerticalScroll):
     def scroll_pages(self, pages: int) -> None:
         """Scroll by what is shown at once, less a line."""
         self.scroll_lines(pages * max(1, self.size.height - 1))
+
+
+class ScrollingDialog(LockingDialog[None]):
+    """The arrows and pages scroll what does not fit, whatever has the focus, and F2 folds the request out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("down", "scroll_by(1)", "Down"),
+        ("up", "scroll_by(-1)", "Up"),
+        ("pagedown", "scroll_pages(1)", "Page down"),
+        ("pageup", "scroll_pages(-1)", "Page up"),
+        ("f2", "fold_request", "Show or hide the request"),
+    ]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy"), (44, "-tall")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    _area = getters.query_one(PreviewArea)
+
+    @property
+    @abstractmethod
+    def shows_request(self) -> bool:
+        """Whether there is a request to fold out."""
+
+    def action_scroll_by(self, lines: int) -> None:
+        self._area.scroll_lines(lines)
+
+    def action_scroll_pages(self, pages: int) -> None:
+        self._area.scroll_pages(pages)
+
+    def action_fold_request(self) -> None:
+        """Show the request exactly as sent, or hide it again."""
+        if self.shows_request:
+            self._area.fold_request()

@@ -14,8 +14,16 @@ from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of
-from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table
+from tradetui.ui.intents.reversal.tables.table_rows import (
+    DIFFERENT,
+    Figures,
+    Marks,
+    Room,
+    TableRow,
+    estimate,
+    figures_of,
+    table,
+)
 
 _WIDTHS: Final = (9, 10, 12, 13, 13, 15)
 _HELD_WIDTH: Final = 13

@@ -14,8 +14,7 @@ from tradetui.desk.reversal.preview import ChangedFact
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.order_impact import OrderImpact, RestingKind
-from tradetui.ui.intents.reversal.tables.figures import Figures, per_cent
-from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Marks, Room
+from tradetui.ui.intents.reversal.tables.table_rows import CHANGED, Figures, Marks, Room, per_cent
 from tradetui.wire.text.sanitize import scrub
 
 KIND_WIDTH: Final = 14

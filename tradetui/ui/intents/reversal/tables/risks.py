@@ -17,8 +17,18 @@ from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.ui.intents.reversal.tables.figures import Figures, estimate, figures_of, liquidation, per_cent
-from tradetui.ui.intents.reversal.tables.table_rows import DIFFERENT, Marks, Room, TableRow, table
+from tradetui.ui.intents.reversal.tables.table_rows import (
+    DIFFERENT,
+    Figures,
+    Marks,
+    Room,
+    TableRow,
+    estimate,
+    figures_of,
+    liquidation,
+    per_cent,
+    table,
+)
 
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)

@@ -1,0 +1,54 @@
+"""What the main screen says beside its panels: that the exchange refuses the account, that a position has gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from textual.widgets import Static
+
+from tradetui.ui.safe_text import sanitized
+
+if TYPE_CHECKING:
+    from tradetui.desk.feeds.polling.health import Health
+    from tradetui.trading.positions import Position
+    from tradetui.ui.table.record_table import RecordTable
+
+
+PROBED: Final = "The exchange is asked again once a minute."
+
+
+class RefusalNotice(Static):
+    """Not there while nothing is refused."""
+
+    def __init__(self) -> None:
+        super().__init__(id="refused", markup=False)
+        self._sentences = ""
+
+    def show(self, health: Health | None) -> None:
+        """Say what the session's health is about; None while there is no session."""
+        refused = health is not None and health.of_account
+        sentences = f"{health.sentence}. {health.remedy} {PROBED}" if health is not None and refused else ""
+        if sentences != self._sentences:
+            self._sentences = sentences
+            self.update(sanitized(sentences))
+            self.display = bool(sentences)
+
+
+class VanishedPosition:
+    """The position that has gone from under the cursor since the key before; keys of one burst are one key."""
+
+    def __init__(self, table: RecordTable[Position]) -> None:
+        self._table = table
+        self._position: Position | None = None
+
+    def note_key(self, *, in_burst: bool) -> None:
+        if self._table.cursor.vanished is not None or not in_burst:
+            self._position, self._table.cursor.vanished = self._table.cursor.vanished, None
+
+    @property
+    def sentence(self) -> str:
+        """That it has gone; empty where none has."""
+        if self._position is None:
+            return ""
+        leg = "LONG" if self._position.is_long else "SHORT"
+        return f"{self._position.symbol} {leg} has just closed; press the key again for the row under the cursor now."
