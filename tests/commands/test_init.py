@@ -10,8 +10,8 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
+from tradetui.commands.init import account_sentences
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
-from tradetui.commands.session.key_check import account_sentences
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch

@@ -238,7 +238,7 @@ ROWS_WAY = (
     "desk/lookup/session_lookups.py",
     "desk/tables",
     "ui/main",
-    "ui/app_protocols/messages.py",
+    "ui/app_protocols.py",
     "ui/records",
     "ui/table",
 )

@@ -10,7 +10,7 @@ from textual.widgets import Button
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, text_in_one_line
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.safe_text import notify
 
 pytestmark = pytest.mark.looptime

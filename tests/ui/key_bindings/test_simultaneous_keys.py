@@ -12,7 +12,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, still, text_in_one_line
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog

@@ -11,10 +11,9 @@ from textual.widgets import Input, OptionList
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
-from tradetui.ui.application.overlays.header_legend import HEADER_FIGURES
-from tradetui.ui.application.overlays.help import HelpDialog, HelpLine
+from tradetui.ui.application.overlays.help import HEADER_FIGURES, HelpDialog, HelpLine
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.sort_dialog import SortDialog, column_letters
 from tradetui.ui.header.session_summary import link_of, worth_of
 from tradetui.ui.intents.journal.journal_screen import JournalScreen

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.ui.money.calendar.month_grid import (
+from tradetui.ui.money.calendar_panel import (
     DayNet,
     MonthGrid,
     cell_width,

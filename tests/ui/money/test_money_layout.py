@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.ui.money.money_layout import CALENDAR_WIDTH, RESULT_HEIGHT, RESULT_WIDTH, MoneyPanel, arrange
+from tradetui.ui.money.money_panels import CALENDAR_WIDTH, RESULT_HEIGHT, RESULT_WIDTH, MoneyPanel, arrange
 
 FOUR = set(MoneyPanel)
 

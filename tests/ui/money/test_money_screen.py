@@ -13,7 +13,7 @@ from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.money import money_sentences
-from tradetui.ui.money.money_layout import MoneyPanel
+from tradetui.ui.money.money_panels import MoneyPanel
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.history_screen import HistoryScreen

@@ -17,8 +17,15 @@ from tests.wire.model_rows import ROWS
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import PositionMarket, StopState, reported
-from tradetui.ui.records.detail_fields import AS_REQUESTED, DERIVED, EXTRA, NOT_SENT, UNREADABLE, fields_of
-from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.detail_screen import (
+    AS_REQUESTED,
+    DERIVED,
+    EXTRA,
+    NOT_SENT,
+    UNREADABLE,
+    DetailScreen,
+    fields_of,
+)
 from tradetui.wire.models.futures import FuturesAccount, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType

@@ -17,8 +17,7 @@ from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.overlays.help import HelpDialog
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.records.detail_fields import NOT_SENT
-from tradetui.ui.records.detail_screen import DetailScreen
+from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_screen import LookupScreen
 from tradetui.ui.settings.preferences import TableChoice

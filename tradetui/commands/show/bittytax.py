@@ -9,24 +9,29 @@ Margin-Fee-Rebate. All are in one wallet, so that transfers between spot and fut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from tradetui.commands.process.console import Output
-from tradetui.commands.show.results.result_cells import without_fee_or_profit
+from tradetui.commands.process.console import Output, say
+from tradetui.commands.show.results.result_rows import without_fee_or_profit
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.coin_totals import coins_of, fee_coins_of
 from tradetui.trading.contract_math import ZERO, exact_digits
+from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import BookedFill, booked_fill, fee_amount
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.unix_time import unix_ms
 
@@ -219,3 +224,37 @@ def _convert(record: ConvertRecord) -> TaxRow:
 
 def _quantity(amount: Decimal | None) -> str:
     return "" if amount is None else exact_digits(amount)
+
+
+async def write_funding(
+    client: ExchangeReader,
+    writer: BittyTaxWriter,
+    product_types: Iterable[ProductType],
+    since_ms: int,
+    until_ms: int,
+    symbol: str | None,
+) -> None:
+    """Write the funding of a period (Unix ms); where the exchange does not give it, say so. Raises ExchangeError."""
+    try:
+        async for row in funding_bills(client, product_types, since_ms, until_ms, symbol):
+            writer.write(row)
+    except (EndpointMissing, PermissionRefused) as problem:
+        say(f"tradetui: funding is not in this, since it cannot be read: {problem}")
+
+
+async def funding_bills(
+    client: ExchangeReader, product_types: Iterable[ProductType], since_ms: int, until_ms: int, symbol: str | None
+) -> AsyncIterator[ProductRow[FuturesBill]]:
+    """Funding that was settled in a period (Unix ms, as far as the exchange keeps bills), of one symbol or of all.
+
+    Raises:
+        ExchangeError: it cannot be read, EndpointMissing and PermissionRefused among it.
+    """
+    for product_type in product_types:
+        request = FuturesBillsRequest(product_type=product_type, limit=100)
+        async for reply in client.pages(request, start_time=since_ms, end_time=until_ms):
+            for bill in reply.rows:
+                if bill_kind(bill.business_type) is not BillKind.FUNDING:
+                    continue
+                if symbol is None or (bill.symbol or "").upper() == symbol.upper():
+                    yield ProductRow(product_type, bill)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from tradetui.commands.process.console import PageProgress
-from tradetui.commands.show.merge_streams import merged
 from tradetui.commands.show.requests import ReadSpan
 from tradetui.desk.archive.bill_reading import HOUR_MS
-from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
@@ -22,6 +22,54 @@ from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 from tradetui.wire.time_windows import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
+
+RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
+"""A record, or one with the product type that it was read under."""
+_OLDEST = datetime.fromtimestamp(0, UTC)
+
+
+async def merged(
+    streams: Sequence[AsyncIterator[RecordRow]], *, id_field: str | None, time_field: str | None
+) -> AsyncIterator[RecordRow]:
+    """Yield the records of all streams, newest first, each id once; without an id every record.
+
+    Holds one record of each stream, so that what is merged may be of any length; ids are remembered only while
+    the same moment lasts, since a record stands in two streams at one time only.
+    """
+    if len(streams) == 1:
+        async for record in streams[0]:
+            yield record
+        return
+    heads: list[tuple[RecordRow, AsyncIterator[RecordRow]]] = []
+    for stream in streams:
+        first = await anext(stream, None)
+        if first is not None:
+            heads.append((first, stream))
+    seen: set[object] = set()
+    moment: datetime | None = None
+    while heads:
+        index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
+        record, stream = heads[index]
+        following = await anext(stream, None)
+        if following is None:
+            del heads[index]
+        else:
+            heads[index] = (following, stream)
+        now = _age(record, time_field)
+        if now != moment:
+            moment, seen = now, set()
+        if id_field is None:
+            yield record
+            continue
+        key = getattr(record_of(record), id_field)
+        if key not in seen:
+            seen.add(key)
+            yield record
+
+
+def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
+    value = getattr(record_of(row), time_field) if time_field else None
+    return value if isinstance(value, datetime) else _OLDEST
 
 
 class ReadingProgress:

@@ -16,10 +16,9 @@ from tradetui.commands.process.output import CsvWriter, row_writer
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
-from tradetui.commands.show.options import BITTYTAX, show_parser
+from tradetui.commands.show.options import BITTYTAX, RESULTS, show_parser
 from tradetui.commands.show.reading import ReadingProgress, needs_rows, rows_to_show
 from tradetui.commands.show.requests import ReadSpan, in_options, requests_of
-from tradetui.commands.show.results.flags import RESULTS
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
@@ -113,7 +112,7 @@ async def _write_funding(
     cut: bool,
 ) -> None:
     """The funding of the period of the fills, which no fill shows."""
-    from tradetui.commands.show.funding import write_funding
+    from tradetui.commands.show.bittytax import write_funding
 
     request, now_ms = requests[0][0], client.server_clock.now_ms
     period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=cut)

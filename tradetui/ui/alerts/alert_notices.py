@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.ui.alerts.desktop_notification import notification
-from tradetui.ui.app_protocols.screens import ShowsAlerts
+from tradetui.ui.app_protocols import ShowsAlerts
 from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channels_in_words, logged_at, rule_columns
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
-from tradetui.ui.alerts.alert_dialog import AlertDialog
+from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -29,10 +31,28 @@ if TYPE_CHECKING:
 
     from tradetui.ui.settings.ui_settings import UiSettings
 
+
+_LABEL = 10
 LOG_READ_EVERY_S = 1.0
 _FRAME = 3
 """Lines of a panel that are no rows: its border and the titles of the columns."""
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
+
+
+class AlertDialog(DimmingScreen[None]):
+    """Lines of a label and a text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
+
+    def __init__(self, title: str, lines: Sequence[tuple[str, str]]) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        with self.framed(self._heading, "Esc back"), VerticalScroll():
+            for label, text in self._lines:
+                yield Static(Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text)), markup=False)
 
 
 class AlertsScreen(ClosableScreen):

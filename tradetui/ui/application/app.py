@@ -15,8 +15,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.app_protocols.messages import OpenLookup, OpenMessage
-from tradetui.ui.app_protocols.screens import FollowsDesk, SaysUnboundKeys, SeesEveryKey, is_of_results
+from tradetui.ui.app_protocols import FollowsDesk, OpenLookup, OpenMessage, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.open_desk import OpenDesk
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.ui.app_protocols.screens import KeyedScreen
+    from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 

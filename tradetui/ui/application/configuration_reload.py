@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from tradetui.ui.app_protocols.application import TradingApp
+from tradetui.ui.app_protocols import TradingApp
 from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-from tradetui.ui.app_protocols import messages
-from tradetui.ui.app_protocols.application import TradingApp
+from tradetui.ui import app_protocols
+from tradetui.ui.app_protocols import TradingApp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tradetui.desk.reversal.preview import Target
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.alerts.alert_notices import AlertNotices
-    from tradetui.ui.app_protocols.screens import KeyedScreen
+    from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText
     from tradetui.ui.records.lookup_screen import LookupScreen
@@ -60,21 +60,21 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
 
 def lost_journal_dialog(intents: Intents) -> Screen[None]:
     """What of the journal is lost, and the step to go on without it."""
-    from tradetui.ui.intents.journal.lost_journal_dialog import LostJournalDialog
+    from tradetui.ui.intents.journal.unusable_journal import LostJournalDialog
 
     return LostJournalDialog(intents)
 
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
     """Ask whether to try a journal again that could not be written; `changed` is called once it was."""
-    from tradetui.ui.intents.journal.retry_journal import ask_to_try_again
+    from tradetui.ui.intents.journal.unusable_journal import ask_to_try_again
 
     ask_to_try_again(app, intents, changed)
 
 
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
     """A question whose safe answer has the focus."""
-    from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+    from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 
     return ConfirmDialog(title, question, action)
 
@@ -85,7 +85,7 @@ def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)
 
 
-async def open_posted(app: App[Any], message: messages.OpenMessage, lowest: DeskScreen) -> None:
+async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest: DeskScreen) -> None:
     """Open what a screen has posted a message for; `lowest` is the lookup or main screen beneath whatever is open.
 
     What needs a desk, or a session that may send or create, is not opened without it.
@@ -93,51 +93,51 @@ async def open_posted(app: App[Any], message: messages.OpenMessage, lowest: Desk
     trading_app = cast(TradingApp, app)
     settings, desk = trading_app.settings, trading_app.desk
     match message:
-        case messages.OpenScreenList():
+        case app_protocols.OpenScreenList():
             from tradetui.ui.application.overlays.screen_list import open_screen_list
 
             open_screen_list(lowest)
-        case messages.OpenDetail(title, key, record, zone, feed_name):
+        case app_protocols.OpenDetail(title, key, record, zone, feed_name):
             from tradetui.ui.records.detail_screen import DetailScreen
 
             app.push_screen(DetailScreen(title, key, record, zone, feed_name))
-        case messages.OpenJournal():
+        case app_protocols.OpenJournal():
             from tradetui.ui.intents.journal.journal_screen import JournalScreen
 
             app.push_screen(JournalScreen(settings))
-        case messages.OpenMoney() if desk is not None:
+        case app_protocols.OpenMoney() if desk is not None:
             from tradetui.ui.money.money_screen import MoneyScreen
 
             app.push_screen(MoneyScreen(settings, _draw_chart, desk.client.server_clock.now_ms))
-        case messages.OpenTrips(period, symbols):
+        case app_protocols.OpenTrips(period, symbols):
             from tradetui.ui.money.trips_screen import TripsScreen
 
             app.push_screen(TripsScreen(settings, period, symbols))
-        case messages.OpenAlerts():
+        case app_protocols.OpenAlerts():
             from tradetui.ui.alerts.alerts_screen import AlertsScreen
 
             app.push_screen(AlertsScreen(settings))
-        case messages.OpenHistory(panel, dates, beyond_rows):
+        case app_protocols.OpenHistory(panel, dates, beyond_rows):
             from tradetui.ui.records.history_screen import HistoryScreen
 
             app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows))
-        case messages.OpenDates():
+        case app_protocols.OpenDates():
             _ask_for_dates(app, message)
-        case messages.OpenSort():
+        case app_protocols.OpenSort():
             _ask_for_sort(app, message)
-        case messages.OpenColumns():
+        case app_protocols.OpenColumns():
             _ask_for_columns(app, message, trading_app.preferences.table(message.table.name))
-        case messages.OpenProfiles():
+        case app_protocols.OpenProfiles():
             from tradetui.ui.application.overlays.profile_choice import ask_for_profile
 
             await ask_for_profile(app)
-        case messages.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
+        case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
             _open_reversal(app, desk, execution, target)
-        case messages.OpenCreation(name) if desk is not None and (creation := desk.creation) is not None:
+        case app_protocols.OpenCreation(name) if desk is not None and (creation := desk.creation) is not None:
             from tradetui.ui.intents.creation.open_creation import open_creation
 
             open_creation(app, creation, name)
-        case messages.OpenExport(rows, columns, file_stem, title):
+        case app_protocols.OpenExport(rows, columns, file_stem, title):
             from tradetui.ui.dialogs.export_dialog import open_export
 
             open_export(app, desk, rows, columns, file_stem, title)
@@ -150,7 +150,7 @@ def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartT
     return draw(chart, width, height, has_utf8=has_utf8)
 
 
-def _ask_for_dates(app: App[Any], message: messages.OpenDates) -> None:
+def _ask_for_dates(app: App[Any], message: app_protocols.OpenDates) -> None:
     """Ask from when to when, and of which symbols, rows are shown."""
     from tradetui.ui.dialogs.dates_dialog import DatesDialog
 
@@ -162,7 +162,7 @@ def _ask_for_dates(app: App[Any], message: messages.OpenDates) -> None:
     app.push_screen(dialog, take)
 
 
-def _ask_for_sort(app: App[Any], message: messages.OpenSort) -> None:
+def _ask_for_sort(app: App[Any], message: app_protocols.OpenSort) -> None:
     """Ask which column orders the rows of a table."""
     from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
 
@@ -175,7 +175,7 @@ def _ask_for_sort(app: App[Any], message: messages.OpenSort) -> None:
     )
 
 
-def _ask_for_columns(app: App[Any], message: messages.OpenColumns, before: TableChoice) -> None:
+def _ask_for_columns(app: App[Any], message: app_protocols.OpenColumns, before: TableChoice) -> None:
     """Ask which columns a table shows, from those that were chosen before on."""
     from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
 

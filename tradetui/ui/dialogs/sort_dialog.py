@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.rows.row_source import Sort
-from tradetui.ui.dialogs.choice_dialog import ListDialog
+from tradetui.ui.dialogs.question_dialogs import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 from tradetui.ui.key_bindings.textual_bindings import long_name
 from tradetui.ui.safe_text import sanitized

@@ -17,8 +17,7 @@ from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
-from tradetui.ui.app_protocols.messages import OpenHistory, OpenProfiles, OpenReversal
-from tradetui.ui.app_protocols.screens import FollowsRow
+from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session

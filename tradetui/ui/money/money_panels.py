@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from enum import StrEnum
+from typing import Final, NamedTuple
 
 from textual import getters
 from textual.app import ComposeResult
@@ -21,20 +22,79 @@ from tradetui.desk.tables.cells.column import TotalTexts
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money import money_sentences
-from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
-from tradetui.ui.money.calendar.month_grid import DayNet, MonthGrid, month_of
+from tradetui.ui.money.calendar_panel import (
+    DAYS,
+    LARGEST_CELL,
+    SMALLEST_CELL,
+    CalendarPanel,
+    DayNet,
+    MonthGrid,
+    month_of,
+)
 from tradetui.ui.money.charts import charts_of_period
 from tradetui.ui.money.charts.chart_panel import ChartPanel
-from tradetui.ui.money.money_layout import FRAME, RESULT_WIDTH, MoneyPanel, arrange
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import result_rows
-from tradetui.ui.money.result_panel import ResultPanel
+from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import AsideFrame, TableFrame, nothing_matches
 
+FRAME: Final = 2
+RESULT_WIDTH: Final = INNER_WIDTH + FRAME
+RESULT_HEIGHT: Final = 15 + FRAME
+CALENDAR_WIDTH: Final = (DAYS + 1) * SMALLEST_CELL + FRAME
+_WIDEST_CALENDAR: Final = (DAYS + 1) * LARGEST_CELL + FRAME
+_NARROWEST_GROUPS: Final = 31
+_LOWEST_BELOW: Final = 12
+"""Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
+_WIDEST_GROUPS: Final = 92
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
+
+
+class MoneyPanel(StrEnum):
+    """The panels of the screen, in the order of Tab."""
+
+    RESULT = "result"
+    CHART = "chart"
+    GROUPS = "groups"
+    CALENDAR = "calendar"
+
+
+class PanelSize(NamedTuple):
+    """Width and height of a panel; 0 is what the others leave."""
+
+    width: int
+    height: int
+
+
+def arrange(
+    width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0
+) -> dict[MoneyPanel, PanelSize]:
+    """The panels that are shown in so many cells, left to right and top to bottom.
+
+    The chart gets what the lower row does not need: `group_lines` is what all groups take there, with the frame.
+
+    Four where there is room for two rows of them; the figures and the groups beside each other where there is none,
+    the chart or the calendar in their place while it has the focus; the focused one alone where it is narrow or low.
+    """
+    alone = {focused: PanelSize(0, 0)}
+    if is_zoomed:
+        return alone
+    if width >= CALENDAR_WIDTH + _NARROWEST_GROUPS and height >= RESULT_HEIGHT + _LOWEST_BELOW:
+        top = max(RESULT_HEIGHT, height - max(_LOWEST_BELOW, group_lines))
+        spare = width - CALENDAR_WIDTH - _NARROWEST_GROUPS
+        groups = min(_WIDEST_GROUPS, max(_NARROWEST_GROUPS + spare, width - _WIDEST_CALENDAR))
+        return {
+            MoneyPanel.RESULT: PanelSize(RESULT_WIDTH, top),
+            MoneyPanel.CHART: PanelSize(0, top),
+            MoneyPanel.GROUPS: PanelSize(groups, 0),
+            MoneyPanel.CALENDAR: PanelSize(0, 0),
+        }
+    if focused in (MoneyPanel.CHART, MoneyPanel.CALENDAR) or width < RESULT_WIDTH + _NARROWEST_GROUPS:
+        return alone
+    return {MoneyPanel.RESULT: PanelSize(RESULT_WIDTH, 0), MoneyPanel.GROUPS: PanelSize(0, 0)}
 
 
 class MoneyPanels(Container):

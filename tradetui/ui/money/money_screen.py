@@ -17,7 +17,7 @@ from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.app_protocols.messages import OpenHistory, OpenTrips
+from tradetui.ui.app_protocols import OpenHistory, OpenTrips
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
@@ -25,10 +25,9 @@ from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money import money_sentences
-from tradetui.ui.money.calendar.calendar_panel import CalendarPanel
+from tradetui.ui.money.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
-from tradetui.ui.money.money_layout import MoneyPanel
-from tradetui.ui.money.money_panels import MoneyPanels
+from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels
 from tradetui.ui.money.period_bar import PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import Opens

@@ -12,7 +12,7 @@ from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, peri
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.trading.results.periods import day_at
-from tradetui.ui.money.calendar.month_grid import month_of
+from tradetui.ui.money.calendar_panel import month_of
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

@@ -13,7 +13,7 @@ from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_n
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
-from tradetui.ui.app_protocols.messages import OpenHistory
+from tradetui.ui.app_protocols import OpenHistory
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money.result_lines import day_in_words

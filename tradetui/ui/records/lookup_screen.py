@@ -18,7 +18,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.columns.totals import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
-from tradetui.ui.app_protocols.messages import OpenLookup
+from tradetui.ui.app_protocols import OpenLookup
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session

@@ -10,14 +10,15 @@ from textual import events
 from textual.screen import Screen
 
 from tradetui.desk.tables.table import LOOKUPS
-from tradetui.ui.app_protocols.application import TradingApp, trading_app
-from tradetui.ui.app_protocols.messages import (
+from tradetui.ui.app_protocols import (
     OpenAlerts,
     OpenCreation,
     OpenJournal,
     OpenLookup,
     OpenMoney,
     OpenScreenList,
+    TradingApp,
+    trading_app,
 )
 from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named

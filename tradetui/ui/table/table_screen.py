@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
-from tradetui.ui.app_protocols.messages import (
+from tradetui.ui.app_protocols import (
     OpenColumns,
     OpenDates,
     OpenDetail,

@@ -15,7 +15,7 @@ from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.application.overlays.profile_choice import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.settings.preferences import ColumnChoice, ScreenPreferences, TableChoice
 from tradetui.ui.settings.ui_settings import ProfileLook, ProfileSummary

@@ -21,9 +21,7 @@ from tradetui.desk.creation.key_store import Secrets, StoredKey
 from tradetui.desk.creation.kinds import CreationKind, NotWritten
 from tradetui.desk.intents.states import State
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
-from tradetui.ui.dialogs.text_dialog import TextDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog, TextDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog

@@ -13,8 +13,7 @@ from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unkn
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.intents.journal.intent_dialog import IntentDialog
-from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal.journal_screen import IntentDialog, JournalScreen
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
 
 pytestmark = pytest.mark.looptime

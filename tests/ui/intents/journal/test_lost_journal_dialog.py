@@ -11,8 +11,8 @@ from textual.widgets import Button, Input
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
 from tradetui.desk.intents.journal.registered_journal import NEW
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
-from tradetui.ui.intents.journal.lost_journal_dialog import WORD, LostJournalDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.intents.journal.unusable_journal import WORD, LostJournalDialog
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

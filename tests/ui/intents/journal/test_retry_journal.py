@@ -16,7 +16,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
 from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -15,7 +15,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 

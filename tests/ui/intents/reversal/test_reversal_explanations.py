@@ -26,7 +26,7 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -14,16 +14,18 @@ from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import RowWriter, row_writer
+from tradetui.commands.show.options import EQUITY, PNL, TRIPS
 from tradetui.commands.show.results.archive_reading import READ_ANEW, Needed, open_archive
-from tradetui.commands.show.results.flags import EQUITY, PNL, TRIPS
-from tradetui.commands.show.results.result_cells import (
+from tradetui.commands.show.results.result_rows import (
+    TRIP_FIELDS,
+    TRIP_TIMES,
+    TripRows,
     readable_time,
     ungrouped,
     with_utc_names,
     with_utc_times,
     without_fee_or_profit,
 )
-from tradetui.commands.show.results.trip_rows import TRIP_FIELDS, TRIP_TIMES, TripRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept

@@ -8,8 +8,7 @@ from typing import cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from tradetui.ui.app_protocols.application import TradingApp
-from tradetui.ui.app_protocols.messages import OpenCreation
+from tradetui.ui.app_protocols import OpenCreation, TradingApp
 from tradetui.ui.application.configuration_reload import reload_configuration
 from tradetui.ui.intents.creation.titles import choices
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from rich.cells import cell_len
 
 from tradetui.desk.settings import Access
-from tradetui.ui.app_protocols.application import TradingApp
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.app_protocols import TradingApp
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
 from tradetui.wire.text.sanitize import scrub
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
-from tradetui.ui.app_protocols.messages import OpenLookup
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.app_protocols import OpenLookup
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
 from tradetui.ui.table.desk_screen import DeskScreen
 

@@ -22,9 +22,9 @@ from tradetui.desk.creation import (
 )
 from tradetui.desk.intents.states import State
 from tradetui.desk.parameter_form import FormField
-from tradetui.ui.app_protocols.application import trading_app
-from tradetui.ui.dialogs.confirm_dialog import ConfirmDialog
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.parameter_form import ParameterForm
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from tradetui.desk.creation import Creation, CreationRequest, CreationStatus, kind_of, titles_of
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.settings import Environment
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, LockingDialog, with_unlock_binding
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.safe_text import sanitized

@@ -16,9 +16,9 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.cells.number_format import UNKNOWN
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
-from tradetui.ui.dialogs.text_dialog import TextDialog
+from tradetui.ui.dialogs.question_dialogs import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label

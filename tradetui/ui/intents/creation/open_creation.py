@@ -8,7 +8,7 @@ from textual.app import App
 
 from tradetui.desk.creation import Creation, CreationKind
 from tradetui.desk.intents.intents import Withheld
-from tradetui.ui.dialogs.choice_dialog import ChoiceDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeysScreen

@@ -15,7 +15,7 @@ from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.tables.lines import left_sentence, outcome_lines, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
 from tradetui.ui.safe_text import notify

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Change, Preview, Target
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_binding
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields

@@ -1,18 +1,20 @@
-"""What of the journal is lost, what to look at, and the trader's deliberate step to go on without it."""
+"""A journal that cannot be used: the trader's deliberate step to try it again, or to go on without what is lost."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 from textual import events, getters, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
-from tradetui.ui.app_protocols.application import trading_app
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -24,6 +26,29 @@ _CAUTION: Final = (
     "Accepting deletes nothing: a damaged file is kept under another name, its symbols are free again, and trading "
     "stays locked until {lock} unlocks it."
 )
+
+
+def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
+    """Open the question; where it is answered with yes, say what came of it and call `changed`."""
+
+    async def try_again() -> None:
+        usable = await intents.try_again()
+        changed()
+        if usable:
+            lock = "Trading is locked" if intents.locked else "Trading is unlocked"
+            notify(app, f"The journal can be written again. {lock}.", seconds=10)
+        else:
+            notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            app.run_worker(try_again(), exit_on_error=False)
+
+    question = (
+        f"Nothing is sent while the journal cannot be used: {intents.trouble}.\n"
+        "Trying again opens it once more, checks every entry, and writes to the disk."
+    )
+    app.push_screen(ConfirmDialog("The journal cannot be used", question, "Try again"), answered)
 
 
 class LostJournalDialog(DeliberateDialog[None]):

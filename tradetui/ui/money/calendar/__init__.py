@@ -1,1 +1,0 @@
-"""The calendar: a month of days as a grid, and the panel that a cursor moves on."""
