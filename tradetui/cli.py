@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from tradetui.commands.process.console import GuardedStderr
-from tradetui.commands.process.core_dump import forbid_core_dumps
 from tradetui.commands.process.exit_codes import DONE, INTERRUPTED
 from tradetui.commands.process.flags import EVENT_KINDS, CommandParser, ShowVersion, global_flags_into, path_of
+from tradetui.commands.process.secrecy import forbid_core_dumps
 
 _MODULES = {None: "run_tui", "monitor": "run_tui", "show": "show.show"}
 _OWN_PARSER = frozenset({"show"})

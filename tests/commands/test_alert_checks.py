@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from tradetui.commands.session.alert_checks import desktop_finding, no_equity_because, rules_finding
+from tradetui.commands.session.alert_checks import desktop_finding, escape_note, no_equity_because, rules_finding
 from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
-from tradetui.commands.session.tmux_options import escape_note
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.wire.endpoints.reply import Reply

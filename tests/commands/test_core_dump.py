@@ -52,7 +52,7 @@ os.abort()
 """
 FORBIDDEN_WITHOUT_A_LIMIT = """
 resource.setrlimit = lambda *_: None
-from tradetui.commands.process.core_dump import forbid_core_dumps
+from tradetui.commands.process.secrecy import forbid_core_dumps
 forbid_core_dumps()
 """
 

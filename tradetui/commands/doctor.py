@@ -18,6 +18,7 @@ from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.session.alert_checks import (
     AlertFinding,
     desktop_finding,
+    escape_note,
     has_tickers,
     listed_symbols,
     no_equity_because,
@@ -25,7 +26,6 @@ from tradetui.commands.session.alert_checks import (
 )
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
-from tradetui.commands.session.tmux_options import escape_note
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.intents.journal.open_journal import existing_journal

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from tradetui import __version__
-from tradetui.commands.process.redaction import redacted
+from tradetui.commands.process.secrecy import redacted
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.wire.text.sanitize import scrub
 

@@ -1,15 +1,15 @@
-"""What `doctor` says of a profile's alerts: those that cannot fire, and whether notifications reach the desktop."""
+"""What `doctor` says of a profile's alerts, whether notifications reach the desktop, and of tmux around the screen."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.alert_settings import profile_rules
-from tradetui.commands.session.tmux_options import ask_tmux
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
 from tradetui.desk.feeds.accounts_orders import each_coin_once
 from tradetui.exchange.client import ExchangeReader
@@ -20,10 +20,33 @@ from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_s
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
+_TMUX_S: Final = 3.0
+_UNNOTICED_MS: Final = 50
+"""Nobody presses Esc and another key so quickly one after the other."""
 _KNOWS_ALL: Final = (3, 4)
 """The version of tmux from which a sequence is passed on from windows out of sight too, where it is asked to."""
 _PASSTHROUGH: Final = "allow-passthrough"
 _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
+
+
+def ask_tmux(*arguments: str) -> str | None:
+    """What a command of tmux prints; None where it fails."""
+    try:
+        done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=_TMUX_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def escape_note(environ: Mapping[str, str]) -> str:
+    """That tmux takes Esc and the key after it for one, as older versions do for half a second; else empty."""
+    wait_ms = ask_tmux("show-options", "-sv", "escape-time") if in_tmux(environ) else None
+    if wait_ms is None or not wait_ms.isdecimal() or int(wait_ms) <= _UNNOTICED_MS:
+        return ""
+    return (
+        f"tmux waits {wait_ms} ms after Esc, and a key pressed meanwhile loses the Esc: "
+        "`set -sg escape-time 10` in tmux.conf shortens that"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tradetui.commands.process.redaction import hide_in_log
+from tradetui.commands.process.secrecy import hide_in_log
 from tradetui.commands.session.alert_settings import alert_settings
 from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, normalised_address, stand_in, untold
 from tradetui.desk.account.known_accounts import KnownAccounts

@@ -12,8 +12,7 @@ from tradetui.sandbox.books.reply_rows import contract_row, funding_row, info_ro
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
 from tradetui.sandbox.exchange_state import ExchangeState, Row
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.handlers.read_ranges import page_before, page_size, span_of
-from tradetui.sandbox.handlers.rules import RULES, Rules, checked
+from tradetui.sandbox.handlers.rules import RULES, Rules, checked, page_before, page_size, span_of
 from tradetui.sandbox.wallet_history import SPOT_SYMBOLS
 
 RowFilter = Callable[[Row], bool]

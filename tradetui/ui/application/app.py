@@ -26,8 +26,7 @@ from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindin
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
-from tradetui.ui.settings.preference_writer import PreferenceWriter
-from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
+from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice
 from tradetui.ui.settings.themes import THEMES, first_theme
 from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 from tradetui.ui.terminal.ascii_filter import AsciiFilter

@@ -19,7 +19,6 @@ from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -29,6 +28,7 @@ from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea, PanelPainter
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.desk_screen import NewestAlert
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen, show_choice
 

@@ -19,7 +19,6 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -34,6 +33,7 @@ from tradetui.ui.money.result_lines import Opens
 from tradetui.ui.money.result_panel import ResultPanel
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.table.desk_screen import NewestAlert
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 

@@ -20,7 +20,6 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.app_protocols import OpenLookup
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -29,6 +28,7 @@ from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.table.desk_screen import NewestAlert
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen, show_choice

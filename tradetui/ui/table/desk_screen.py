@@ -1,4 +1,4 @@
-"""A screen over the desk: which bindings can do something now, why the others cannot, and what opens other screens."""
+"""A screen over the desk: which bindings can do something now, what opens other screens, and the newest alert."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.screen import Screen
+from textual.widgets import Static
 
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.ui.app_protocols import (
@@ -20,16 +21,39 @@ from tradetui.ui.app_protocols import (
     TradingApp,
     trading_app,
 )
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
 from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.ui.settings.ui_settings import UiSettings
+
+
+class NewestAlert(Static):
+    """One line, cut with an ellipsis where it is too long; not there while there is nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__(id="newest-alert", markup=False)
+        self._sentence = ""
+
+    def show_newest(self, desk: Desk | None, zone: tzinfo) -> None:
+        """Say the newest alert by its time in a zone; nothing once the list of alerts was looked at."""
+        alerts = desk.alerts if desk is not None else None
+        sentence = ""
+        if alerts is not None and alerts.unseen and alerts.newest is not None:
+            time = utc_moment(alerts.newest.at_ms).astimezone(zone)
+            sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
+        self._show(sentence)
+
+    def _show(self, sentence: str) -> None:
+        if sentence == self._sentence:
+            return
+        self._sentence = sentence
+        self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
+        self.display = bool(sentence)
 
 
 class DeskScreen(Screen[None]):

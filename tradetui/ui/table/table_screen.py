@@ -21,7 +21,6 @@ from tradetui.ui.app_protocols import (
     OpenExport,
     OpenSort,
 )
-from tradetui.ui.header.newest_alert import NewestAlert
 from tradetui.ui.key_bindings.binding_registry import (
     BINDING_OF_ID,
     KeyBinding,
@@ -31,7 +30,7 @@ from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.preferences import chosen_columns
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.desk_screen import DeskScreen
+from tradetui.ui.table.desk_screen import DeskScreen, NewestAlert
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 

@@ -1,10 +1,26 @@
-"""Keeps secrets in memory out of core dumps: of a crash, a kill or a debugger's attach by another program."""
+"""Keeps the secrets of this process out of log lines, and out of the core dumps of a crash or a debugger's attach."""
 
 from __future__ import annotations
 
 import sys
 
+_SHORTEST = 4
+"""Characters below which a text would be found in words that are no secret."""
+_secrets: set[str] = set()
 _PR_SET_DUMPABLE = 4
+
+
+def hide_in_log(*secrets: str) -> None:
+    """Have these texts, and each line of one that has several, redacted from now on."""
+    for secret in secrets:
+        _secrets.update(part for part in (secret, *secret.splitlines()) if len(part) >= _SHORTEST)
+
+
+def redacted(text: str) -> str:
+    """The text with `***` where a secret stood."""
+    for secret in sorted(_secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
 
 
 def forbid_core_dumps() -> None:
