@@ -187,9 +187,9 @@ async def restarted(server: dict[str, Any], folder: Path) -> float:
     again.storage.start()
     while again.execution.intents.trouble:  # noqa: ASYNC110 - the account is known with the first good read
         await asyncio.sleep(0.005)
-    assert again.execution.unsettled(), "the journal says that it was sent, and not what became of it"
+    assert again.execution.intents.unsettled(), "the journal says that it was sent, and not what became of it"
     begin = time.perf_counter()
-    while again.execution.unsettled():  # noqa: ASYNC110 - as a person looks
+    while again.execution.intents.unsettled():  # noqa: ASYNC110 - as a person looks
         await asyncio.sleep(0.005)
     taken = time.perf_counter() - begin
     await again.stop()

@@ -25,11 +25,11 @@ from tradetui.commands.process.exit_codes import DONE
 from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import booked_fill
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import DAY_MS
 
 Capture = pytest.CaptureFixture[str]
 KINDS = ("fills", "spot-fills", "spot-bills", "convert")

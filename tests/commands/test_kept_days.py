@@ -16,8 +16,8 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.exchange import ExchangeReader, LoopClock, Rejected
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.profiles.load import Flags, load
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.time_windows import DAY_MS
 
 HOUR_MS = 3_600_000
 PAGE_TAKES_S = 20.0

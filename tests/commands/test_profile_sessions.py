@@ -12,8 +12,7 @@ import pytest
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
 from tradetui.commands.session.screen_state import read_screen_state
-from tradetui.desk.account.identity import AccountKey, stand_in
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import AccountKey, KnownAccounts, stand_in
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load

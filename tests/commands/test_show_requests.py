@@ -16,11 +16,11 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.models.spot import SpotFillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import DAY_MS
 
 NOW_MS = 1_793_574_000_000
 """2026-11-01 23:00 UTC."""

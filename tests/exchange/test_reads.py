@@ -182,7 +182,6 @@ async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kin
     assert type(failure.value) is kind
     assert failure.value.remedy, "every error says what to do"
     assert str(failure.value).startswith("Accounts: ")
-    assert client.connection_status.last_error is failure.value
 
 
 async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> None:

@@ -13,6 +13,7 @@ from tests.wire.interface_document import Document, DocumentedEndpoint, listed_w
 from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.exchange_time import DAY_MS, Ends, Missing
 from tradetui.wire.models.futures import Asset
 from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.models.subaccounts import (
@@ -26,7 +27,6 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.parameter import Count, Label, Listed, Milliseconds, Parameter, Passphrase, Word
 from tradetui.wire.requests.request import Request
 from tradetui.wire.signing import HmacSigner, signed_headers
-from tradetui.wire.time_windows import DAY_MS, Ends, Missing
 
 # Marked required by the table, and said by the same table to be left out in one-way mode; the mode decides.
 REQUIRED_BY_MODE = {(5, "size")}

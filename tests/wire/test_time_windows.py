@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
-from tradetui.wire.time_windows import DAY_MS, split_span
+from tradetui.wire.exchange_time import DAY_MS, split_span
 
 MOMENT = st.integers(min_value=0, max_value=2_000_000_000_000)
 

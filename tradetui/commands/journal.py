@@ -19,7 +19,7 @@ from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
-from tradetui.wire.unix_time import utc_moment
+from tradetui.wire.exchange_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
 _NOT_KNOWN = (

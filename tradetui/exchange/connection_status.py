@@ -8,7 +8,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from tradetui.exchange.clock import Clock, ServerClock
-from tradetui.exchange.errors import ExchangeError
 
 if TYPE_CHECKING:
     from tradetui.exchange.rate_limit.address_quota import AddressUsage
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
 
 
 class ConnectionStatus:
-    """Latency, clock offset, last error and budget of a client; reading it costs nothing."""
+    """Latency, clock offset and budget of a client; reading it costs nothing."""
 
     def __init__(self, clock: Clock, server_clock: ServerClock, budget: Budget) -> None:
         self._clock = clock
         self._server_clock = server_clock
         self._budget = budget
         self._round_trips: deque[float] = deque(maxlen=9)
-        self.last_error: ExchangeError | None = None
         self.last_error_at: float | None = None
         self.last_reply_at: float | None = None
         self.calls = 0
@@ -67,8 +65,7 @@ class ConnectionStatus:
         self._round_trips.append(round_trip_s)
         self.last_reply_at = self._clock.monotonic()
 
-    def failed(self, error: ExchangeError, *, answered: bool) -> None:
+    def failed(self, *, answered: bool) -> None:
         """Note an error; one without an answer means that the link is down."""
-        self.last_error = error
         if not answered:
             self.last_error_at = self._clock.monotonic()

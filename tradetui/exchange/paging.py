@@ -11,8 +11,8 @@ from tradetui.exchange.errors import UnreadableReply
 from tradetui.wire.endpoints.catalogue import endpoint_of
 from tradetui.wire.endpoints.endpoint import Endpoint, RowLaw
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import DAY_MS, split_span
 from tradetui.wire.replies.record import Record
-from tradetui.wire.time_windows import DAY_MS, split_span
 
 if TYPE_CHECKING:
     from tradetui.wire.requests.request import Request

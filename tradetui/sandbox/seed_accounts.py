@@ -14,7 +14,7 @@ from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.simulated_trader import fill_past, past_triggers, rest_orders, waiting_trigger
 from tradetui.sandbox.wallet_history import convert_book, past_movements, spot_books, transfer_book
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 MAX_SUBACCOUNTS = 20
 MAX_KEYS = 10

@@ -14,7 +14,7 @@ from tradetui.sandbox.books.numbers import text
 from tradetui.sandbox.books.order import HEDGE, Order
 from tradetui.sandbox.books.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 SYMBOLS = {
     "USDT-FUTURES": ("BTCUSDT", "BTCUSDT", "ETHUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT"),

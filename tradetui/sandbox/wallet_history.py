@@ -15,7 +15,7 @@ from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
 from tradetui.sandbox.books.numbers import ZERO, Identifiers, text
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.sandbox.simulated_trader import past_level
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)

@@ -14,8 +14,7 @@ import pytest
 from tests.desk.account.test_identity import INFO, telling
 from tests.desk.fixtures.scripted_exchange import ScriptedClient
 from tradetui.desk.account.account_storage import AccountStorage, account_dir, archive_file
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, untold
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, identify, untold
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.errors import EndpointMissing

@@ -11,8 +11,8 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, EquitySample, EquitySeries, samples
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.storage.disk_thread import InlineDisk
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures import FuturesAccount
-from tradetui.wire.time_windows import DAY_MS
 
 BOTH = (USDT, COIN)
 

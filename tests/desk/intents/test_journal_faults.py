@@ -124,7 +124,7 @@ async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file
             assert on.posts == 0
         async with session(on, file) as execution:
             await asyncio.sleep(36)
-            assert not execution.unsettled(), "never sent, so withdrawn"
+            assert not execution.intents.unsettled(), "never sent, so withdrawn"
             assert (await execution.intents.read("tt-0")).state is State.WITHDRAWN
         assert on.posts == 0
 
@@ -135,11 +135,11 @@ async def test_a_disk_that_fills_up_once_it_was_sent_loses_nothing(file: Path) -
         async with session(on, file) as execution:
             sent = await sent_into_a_full_disk(on, execution, file)
             assert sent.acknowledged, "it was sent, whatever the disk says"
-            assert execution.unsettled()
+            assert execution.intents.unsettled()
             preview = await execution.preview(LONG)
             assert any("not settled" in reason for reason in execution.blocking_reasons(preview, preview.subject))
         async with session(on, file) as execution:
-            assert execution.unsettled()
+            assert execution.intents.unsettled()
             await asyncio.sleep(40)
             intent = await execution.intents.read(sent.intent)
             assert intent.state is State.SETTLED and intent.details["outcome"] == "reversed"

@@ -10,7 +10,7 @@ import pytest
 from tradetui.desk.lookup.query import Stretch, check_query, filter_fields
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 NOW = 1_790_000_000_000
 FIELDS = {

@@ -174,7 +174,7 @@ async def test_a_living_senders_call_is_not_absent_35_seconds_after_another_took
         preview = await sender.preview(Target(SYMBOL, USDT, Side.BUY))
         confirming = asyncio.create_task(sender.confirm(preview, preview.subject))
         await asyncio.sleep(4)
-        assert other.unsettled()
+        assert other.intents.unsettled()
         sent = await confirming
         ended_s = asyncio.get_running_loop().time()
         async for _ in sender.follow(sent):
@@ -253,7 +253,7 @@ async def test_a_session_withdraws_what_a_dead_process_only_intended_within_a_se
         execution = another_session(on, InlineDisk())
         await execution.open_journal(on.uid, location)
         await asyncio.sleep(1)
-        assert not execution.unsettled()
+        assert not execution.intents.unsettled()
         assert (await execution.intents.read("tt-0")).state is State.WITHDRAWN
         await execution.stop()
 

@@ -251,10 +251,11 @@ async def test_poll_now_reads_at_once() -> None:
     stage = AppOnRecentFills()
     async with stage.running((200, 60)) as pilot:
         await pilot.press("5")
-        polls = stage.desk.feeds["triggers"].polls
+        published = asyncio.Event()
+        stage.desk.feeds["triggers"].subscribe(lambda _: published.set())
         await pilot.press("u")
-        await asyncio.sleep(0.5)
-        assert stage.desk.feeds["triggers"].polls == polls + 1
+        async with asyncio.timeout(1):
+            await published.wait()
 
 
 async def test_profile_is_another_account() -> None:

@@ -10,7 +10,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_screen import DetailScreen
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 
 @pytest.mark.looptime

@@ -137,11 +137,11 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     loop = asyncio.get_running_loop()
     end = loop.time() + PATIENCE_S
     blocked_while_open, opened = True, False
-    while loop.time() < end and not (opened and not execution.unsettled()) and execution.intents.loss is None:
+    while loop.time() < end and not (opened and not execution.intents.unsettled()) and execution.intents.loss is None:
         reasons = execution.blocking_reasons(preview, preview.subject)
         if not opened and not any("journal" in reason for reason in reasons):
             opened, end = True, loop.time() + errand["patience_s"]
-        if execution.unsettled() and not any("not settled" in reason for reason in reasons):
+        if execution.intents.unsettled() and not any("not settled" in reason for reason in reasons):
             blocked_while_open = False
         await asyncio.sleep(0.005)
     count = counted()
@@ -150,13 +150,13 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
         return {"lost": execution.intents.loss.reason, "count": count}
     assert opened, "the journal was never opened"
     intents = await execution.intents.newest()
-    if errand.get("release") and execution.unsettled():
+    if errand.get("release") and execution.intents.unsettled():
         await execution.release(intents[0].id, "looked on the exchange's own page")
         intents = await execution.intents.newest()
     report: Told = {
         "count": count,
         "blocked_while_open": blocked_while_open,
-        "unsettled": list(execution.unsettled()),
+        "unsettled": list(execution.intents.unsettled()),
         "intents": [
             {
                 "id": intent.id,

@@ -23,7 +23,7 @@ account_kind = "ordinary"
 DIES_AFTER_SENT = """
 import asyncio, os, signal
 from tradetui.commands.session.bootstrap import account_key, credentials_of, identity_of, journal_of
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import KnownAccounts
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
 from tradetui.desk.intents.journal.open_journal import open_journal

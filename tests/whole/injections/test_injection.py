@@ -296,7 +296,7 @@ async def _ends(case: Case, on: Scene, running: Execution) -> None:
                 async with asyncio.timeout(60):
                     await running.release(intent.id, "looked on the exchange's own page")
     await asyncio.sleep(5)
-    assert not running.unsettled(), f"{running.unsettled()}: {case}"
+    assert not running.intents.unsettled(), f"{running.intents.unsettled()}: {case}"
 
 
 async def _intents(running: Execution) -> list[Intent]:

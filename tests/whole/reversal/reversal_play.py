@@ -431,8 +431,8 @@ class Play:
             self.releases(0)
         self.locks(0, False)
         self.passes(1)
-        assert not self.terminals[0].execution.unsettled()
-        assert not self.terminals[1].execution.unsettled()
+        assert not self.terminals[0].execution.intents.unsettled()
+        assert not self.terminals[1].execution.intents.unsettled()
         processed = [order.client_oid for order in (*self.book.orders.values(), *self.book.done.values())]
         for intent in self.intents():
             assert processed.count(intent.id) <= 1

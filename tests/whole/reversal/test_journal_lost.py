@@ -124,8 +124,8 @@ async def test_two_sessions_in_two_directories_send_once(location: JournalLocati
         assert isinstance(refused, NotConfirmed)
         loser = (one, two)[done.index(refused)]
         await loser.intents.look()
-        (sentence,) = loser.unsettled()
+        (sentence,) = loser.intents.unsettled()
         assert SYMBOL in sentence and "open in" in sentence and "journal.sqlite" in sentence
         await asyncio.sleep(30)
-        assert not one.unsettled() and not two.unsettled()
+        assert not one.intents.unsettled() and not two.intents.unsettled()
         assert on.posts == 1

@@ -117,7 +117,7 @@ async def test_a_clock_that_steps_is_no_evidence(
         step(on, milliseconds)
         await asyncio.sleep(5)
         step(on, -milliseconds)
-        assert on.execution.unsettled()
+        assert on.execution.intents.unsettled()
         with pytest.raises(NotConfirmed, match="not settled"):
             await confirmed(on, PART)
         await asyncio.sleep(10)
@@ -146,7 +146,7 @@ async def test_absence_needs_the_exchanges_own_time_as_well() -> None:
         await confirmed(on)
         step_exchange(on, -20_000)
         await asyncio.sleep(45)
-        assert on.execution.unsettled(), "by its own clock the exchange may still take it"
+        assert on.execution.intents.unsettled(), "by its own clock the exchange may still take it"
         await asyncio.sleep(30)
         (intent,) = on.journal.newest()
         assert intent.details["outcome"] == "unchanged"
@@ -246,12 +246,12 @@ async def test_an_opening_leg_that_comes_later_is_waited_for(
         assert "so far, closed 17 of 20, opened 0 of 20" in came[-1].sentence
         by_legs.close("3")
         await asyncio.sleep(15)
-        assert on.execution.unsettled() and came[-1].stage is SearchStage.SO_FAR
+        assert on.execution.intents.unsettled() and came[-1].stage is SearchStage.SO_FAR
         by_legs.open("20")
         await asyncio.sleep(5)
         assert came[-1].outcome is Outcome.REVERSED
         assert came[-1].held == on.held()
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unknown(
@@ -263,7 +263,7 @@ async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unkn
         sent = await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(70)
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
         pending = by_legs.rest()
         await asyncio.sleep(12)
         assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
@@ -276,7 +276,7 @@ async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unkn
         await asyncio.sleep(33)
         assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
         await on.execution.release(sent.intent, "looked at the exchange")
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
         assert states(on)[-2:] == [State.CORRECTED, State.RELEASED]
 
 
@@ -294,7 +294,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         by_legs.close("20")
         await asyncio.sleep(70)
         assert came[-1].outcome is Outcome.CLOSED_ONLY and "inferred" in came[-1].sentence
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
         await asyncio.sleep(50)
         by_legs.open("20")
         await asyncio.sleep(25)
@@ -324,7 +324,7 @@ async def test_what_was_inferred_is_watched_by_a_later_session_though_it_could_n
             await former.confirm(preview, preview.subject)
             by_legs.close("20")
             await asyncio.sleep(70)
-            assert not former.unsettled()
+            assert not former.intents.unsettled()
         monkeypatch.setattr(Intents, "newest", newest_from_the_second_time_on)
         async with session(on, tmp_path / "journal.sqlite") as later:
             await asyncio.sleep(20)
@@ -423,7 +423,7 @@ async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: 
             await asyncio.sleep(3)
         await asyncio.sleep(90)
         assert came[-1].outcome is Outcome.CLOSED_ONLY
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 def replies_with(on: Scene, patch: pytest.MonkeyPatch, change: Callable[[dict[str, Any]], None]) -> None:
@@ -515,7 +515,7 @@ async def test_a_confirmation_that_nobody_awaits_any_more_does_not_leave(monkeyp
         await asyncio.sleep(5)
         assert on.posts == 0
         assert states(on) == [State.INTENDED, State.WITHDRAWN]
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 async def test_a_reversal_that_has_left_is_followed_though_nobody_awaits_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -621,7 +621,7 @@ async def test_an_unknown_state_of_the_order_is_no_end_of_it(monkeypatch: pytest
         await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(20)
-        assert on.execution.unsettled()
+        assert on.execution.intents.unsettled()
         by_legs.open("20")
         await asyncio.sleep(5)
         assert came[-1].outcome is Outcome.REVERSED

@@ -200,7 +200,7 @@ async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_clien
         preview = await on.execution.preview(LONG)
         await on.execution.confirm(preview, preview.subject)
         await asyncio.sleep(50)
-        assert on.execution.unsettled(), "its opening leg may still come"
+        assert on.execution.intents.unsettled(), "its opening leg may still come"
         await asyncio.sleep(30)
         (intent,) = on.journal.newest()
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
@@ -284,7 +284,7 @@ async def test_an_order_once_live_by_its_own_id_locks_no_longer_than_it_is_shown
             assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REMAINDER, True)
         else:
             await on.execution.release(sent.intent, "looked at the exchange")
-            assert not on.execution.unsettled()
+            assert not on.execution.intents.unsettled()
 
 
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +335,7 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
         assert last.state is State.UNKNOWN and "(side sell, tradeSide close) that reverses no LONG" in last.sentence
         assert "that reverses no LONG" in on.journal.intent(sent.intent).end
         await on.execution.release(sent.intent, "seen on the exchange's site")
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
         another = Execution(on.client, on.execution.settings, on.client.clock, on.execution.intents)
         for execution in (on.execution, another):
             preview = await execution.preview(LONG)
@@ -404,10 +404,10 @@ async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_
         await asyncio.sleep(40)
         intent = on.journal.intent(sent.intent)
         assert intent.state is State.CORRECTED and "that reverses no LONG" in intent.contradiction
-        assert on.execution.unsettled()
+        assert on.execution.intents.unsettled()
         await asyncio.sleep(40)
         await on.execution.release(sent.intent, "seen on the exchange's site")
-        assert not on.execution.unsettled() and on.execution.contradiction
+        assert not on.execution.intents.unsettled() and on.execution.contradiction
 
 
 @pytest.mark.parametrize("mode", ["hedge", "one-way"])

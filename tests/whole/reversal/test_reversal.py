@@ -166,10 +166,10 @@ async def test_what_may_still_arrive_is_not_released() -> None:
         sent = await on.execution.confirm(preview, preview.subject)
         with pytest.raises(Withheld, match="may still arrive at the exchange; in 35 s"):
             await on.execution.release(sent.intent, "looked")
-        assert on.execution.unsettled()
+        assert on.execution.intents.unsettled()
         await asyncio.sleep(36)
         await on.execution.release(sent.intent, "looked")
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 async def test_a_refusal_is_journalled_and_leaves_the_symbol_free() -> None:
@@ -187,7 +187,7 @@ async def test_a_refusal_is_journalled_and_leaves_the_symbol_free() -> None:
             await on.execution.confirm(preview, preview.subject)
         assert not isinstance(caught.value, Rejected) or caught.value.code == "40014"
         assert journalled(on) == [State.INTENDED, State.SENT, State.REJECTED]
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 async def test_what_changed_since_the_preview_is_shown_instead_of_sent() -> None:

@@ -52,7 +52,7 @@ async def refused(on: Scene, departure: Departure | None = None) -> str:
     assert on.posts == 0
     (intent,) = on.journal.newest()
     assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
-    assert not on.execution.unsettled()
+    assert not on.execution.intents.unsettled()
     return str(refusal.value)
 
 
@@ -91,7 +91,7 @@ async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeyp
         preview = await on.execution.preview(LONG)
         with pytest.raises(NotConfirmed, match="trading was locked before it was sent"):
             await on.execution.confirm(preview, preview.subject)
-        assert on.posts == 0 and not on.execution.unsettled()
+        assert on.posts == 0 and not on.execution.intents.unsettled()
 
 
 async def test_a_journal_that_is_lost_while_connecting_is_said_and_nothing_is_sent(
@@ -139,7 +139,7 @@ async def test_taken_back_while_it_is_written_that_it_is_sent_it_is_not_sent(mon
         assert on.posts == 0
         (intent,) = on.journal.newest()
         assert [event.state for event in intent.events] == [State.INTENDED, State.SENT, State.WITHDRAWN]
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 async def test_what_has_left_cannot_be_taken_back() -> None:

@@ -69,9 +69,9 @@ async def test_an_order_that_filled_is_not_unchanged_however_long_positions_and_
             progress = [step async for step in on.execution.follow(sent)]
             assert progress[-1].state is State.UNKNOWN
             assert any("does not show it" in step.sentence for step in progress)
-            assert on.execution.unsettled()
+            assert on.execution.intents.unsettled()
         await asyncio.sleep(30)
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
         (intent,) = on.journal.newest()
         assert intent.details["outcome"] == "reversed"
         await on.execution.stop()
@@ -152,7 +152,7 @@ async def test_nothing_is_sent_on_what_was_read_too_long_ago(
         with pytest.raises(NotConfirmed, match=r"3\.5 s before sending, and 3 s is the limit"):
             await execution.confirm(preview, preview.subject)
         assert on.posts == 0
-        assert not execution.unsettled()
+        assert not execution.intents.unsettled()
         if reached:
             assert states(on) == reached
         else:
@@ -229,7 +229,7 @@ async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_dou
         monkeypatch.setattr(on.client, "write", refused)
         with pytest.raises(Rejected):
             await on.execution.confirm(preview, preview.subject)
-        assert not on.execution.unsettled()
+        assert not on.execution.intents.unsettled()
 
 
 # Other sessions
@@ -245,9 +245,9 @@ async def test_a_running_session_takes_up_what_another_one_left_behind(tmp_path:
             sent = await killed.confirm(preview, preview.subject)
             assert sent.progress.state is State.UNKNOWN
         await asyncio.sleep(1)
-        assert other.unsettled(), "and it is locked there until then"
+        assert other.intents.unsettled(), "and it is locked there until then"
         await asyncio.sleep(8)
-        assert not other.unsettled()
+        assert not other.intents.unsettled()
         assert (await other.intents.read(sent.intent)).details["outcome"] == "reversed"
         assert on.posts == 1
 
@@ -269,7 +269,7 @@ async def test_two_sessions_that_follow_one_reversal_write_its_end_once(tmp_path
             State.UNKNOWN,
             State.SETTLED,
         ]
-        assert not one.unsettled() and not other.unsettled()
+        assert not one.intents.unsettled() and not other.intents.unsettled()
 
 
 async def test_a_lock_that_others_do_not_see_is_told_and_written_later(

@@ -12,8 +12,15 @@ from urllib.parse import quote
 
 from tradetui.commands.process.secrecy import hide_in_log
 from tradetui.commands.session.alert_settings import alert_settings
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, normalised_address, stand_in, untold
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import (
+    AccountIdentity,
+    AccountKey,
+    KnownAccounts,
+    identify,
+    normalised_address,
+    stand_in,
+    untold,
+)
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient

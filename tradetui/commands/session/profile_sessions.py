@@ -134,7 +134,7 @@ def _known_uid(loaded: LoadedProfile) -> str | None:
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
     from tradetui.commands.session.bootstrap import account_key, credentials_of
-    from tradetui.desk.account.known_accounts import KnownAccounts
+    from tradetui.desk.account.identity import KnownAccounts
     from tradetui.storage.sqlite_file import FileUnusable
 
     try:

@@ -26,6 +26,7 @@ from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import BookedFill, booked_fill, fee_amount
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import FuturesBill
@@ -33,7 +34,6 @@ from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.unix_time import unix_ms
 
 HEADINGS: Final = (
     "Type",

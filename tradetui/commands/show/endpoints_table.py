@@ -8,9 +8,9 @@ from typing import Any
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import Request
-from tradetui.wire.time_windows import DAY_MS
 
 COLUMNS = (
     "number",

@@ -11,9 +11,9 @@ from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus
+from tradetui.wire.exchange_time import DAY_MS, Ends, TimeRule
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.parameter import Parameter
-from tradetui.wire.time_windows import DAY_MS, Ends, TimeRule
 
 PNL: Final = "pnl"
 TRIPS: Final = "trips"

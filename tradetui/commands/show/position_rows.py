@@ -15,11 +15,11 @@ from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.models.futures_extended import FundingRate
 from tradetui.wire.models.futures_requests import FundingRatesRequest, LiveTriggersRequest, PositionsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.unix_time import unix_ms
 
 
 async def held_positions(

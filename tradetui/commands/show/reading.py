@@ -19,9 +19,9 @@ from tradetui.exchange.errors import ExchangeError, Rejected
 from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
-from tradetui.wire.time_windows import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
 
 RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
 """A record, or one with the product type that it was read under."""

@@ -13,10 +13,10 @@ from tradetui.profiles.load import LoadedProfile
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import DAY_MS, SHORTEST_THREE_MONTHS_MS, Ends, split_span
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.request import check_window
 from tradetui.wire.time_points import end_until_now, milliseconds
-from tradetui.wire.time_windows import DAY_MS, SHORTEST_THREE_MONTHS_MS, Ends, split_span
 
 ReadSpan: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""

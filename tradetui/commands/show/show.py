@@ -26,10 +26,10 @@ from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
-from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter

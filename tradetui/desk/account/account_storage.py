@@ -10,8 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, identify, untold
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, identify, untold
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError

@@ -11,7 +11,7 @@ from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
 from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column
 from tradetui.desk.tables.cells.number_format import moment
-from tradetui.wire.unix_time import utc_moment
+from tradetui.wire.exchange_time import utc_moment
 
 
 @dataclass(frozen=True, slots=True)

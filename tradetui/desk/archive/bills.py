@@ -16,9 +16,9 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import quarter_of
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.unix_time import unix_ms
 
 BILL_TABLES: Final = """
     CREATE TABLE bill (

@@ -31,12 +31,12 @@ from tradetui.desk.archive.trips.closed_positions import (
 )
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
-from tradetui.wire.unix_time import unix_ms
 
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json
-from tradetui.wire.time_windows import DAY_MS
 
 SAMPLED_EVERY_MS: Final = 60_000
 THINNED_EVERY_MS: Final = 3_600_000

@@ -19,11 +19,10 @@ from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind,
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
+from tradetui.wire.exchange_time import DAY_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json
-from tradetui.wire.time_windows import DAY_MS
-from tradetui.wire.unix_time import unix_ms
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""

@@ -23,11 +23,10 @@ from tradetui.exchange.errors import ExchangeError, PermissionRefused, Rejected,
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.models.futures_requests import FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import NINETY_DAYS_MS
-from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

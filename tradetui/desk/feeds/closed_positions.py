@@ -10,10 +10,10 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.models.futures_requests import ClosedPositionsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import DAY_MS
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

@@ -24,11 +24,11 @@ from tradetui.trading.positions import FromFills, Position, reported, with_mark
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode, PositionSide
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

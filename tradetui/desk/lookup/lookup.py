@@ -13,9 +13,9 @@ from tradetui.desk.tables.rows.row_source import KeyedT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.spot import SpotFill
 from tradetui.wire.replies.record import Record
-from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.lookup.query import Query

@@ -11,11 +11,11 @@ from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.desk.tables.rows.date_filter import read_moment
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
 from tradetui.wire.time_points import end_until_now, is_ago
-from tradetui.wire.time_windows import DAY_MS, Missing, TimeRule
 
 START, END = "startTime", "endTime"
 _PAGING: Final = frozenset({"limit", "idLessThan"})

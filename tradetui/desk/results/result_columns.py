@@ -25,7 +25,7 @@ from tradetui.desk.tables.cells.number_format import (
 )
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import Grouping
-from tradetui.wire.unix_time import utc_moment
+from tradetui.wire.exchange_time import utc_moment
 
 _MINUTE_MS: Final = 60_000
 

@@ -103,10 +103,6 @@ class Execution:
         """Lock trading at once, here and for every process of the account; gives whether those are told."""
         return self.intents.set_lock(True)
 
-    def unsettled(self) -> tuple[str, ...]:
-        """Intents that are not settled, in words."""
-        return self.intents.unsettled()
-
     # Preview
 
     def target_of(self, position: Position) -> Target:

@@ -15,8 +15,8 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import OrderImpact
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.unix_time import utc_moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

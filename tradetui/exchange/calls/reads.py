@@ -143,7 +143,7 @@ class Reads:
                 continue
             error = first or result
             tidy(error, self._credentials)
-            self._connection_status.failed(error, answered=answer.http_response is not None)
+            self._connection_status.failed(answered=answer.http_response is not None)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
             elif _says_missing(error):

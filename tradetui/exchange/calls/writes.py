@@ -84,7 +84,7 @@ class Writes:
                 )
             return result
         tidy(result, self._credentials)
-        self._connection_status.failed(result, answered=answer.http_response is not None)
+        self._connection_status.failed(answered=answer.http_response is not None)
         raise result
 
     async def _check_clock(self, endpoint: Endpoint) -> None:

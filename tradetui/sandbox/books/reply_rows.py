@@ -21,7 +21,7 @@ from tradetui.sandbox.books.market import (
 from tradetui.sandbox.books.numbers import ZERO, amount, text
 from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.sandbox.books.order_execution import MarketMoment
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:

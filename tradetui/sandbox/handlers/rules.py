@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.gateway.request_values import whole_number
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 PRODUCT_TYPES: Final = frozenset(
     {"USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES", "SUSDT-FUTURES", "SCOIN-FUTURES", "SUSDC-FUTURES"}

@@ -11,7 +11,7 @@ from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS, CoinBooking
-from tradetui.wire.unix_time import unix_ms, utc_moment
+from tradetui.wire.exchange_time import unix_ms, utc_moment
 
 
 class Grouping(StrEnum):

@@ -47,7 +47,6 @@ class Drawdown:
 
     fraction: Decimal
     amount: Decimal
-    peak_time: int
     trough_time: int
 
 
@@ -107,7 +106,7 @@ def max_drawdown(curve: Sequence[CurvePoint]) -> Drawdown | None:
             lowest = point.growth / peak.growth
             fall = (peak, point)
     top, bottom = fall
-    return Drawdown(lowest - _ONE, bottom.equity - top.equity, top.time, bottom.time)
+    return Drawdown(lowest - _ONE, bottom.equity - top.equity, bottom.time)
 
 
 def _ratio(after: Decimal, before: Decimal) -> Decimal:

@@ -18,8 +18,8 @@ from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
-from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk

@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
 from tradetui.trading.contract_math import exact_digits
-from tradetui.wire.unix_time import utc_moment
+from tradetui.wire.exchange_time import utc_moment
 
 _FACTOR_PLACES: Final = 2
 _MANY_TIMES: Final = 10

@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple
 
+from tradetui.wire.exchange_time import TimeRule
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
-from tradetui.wire.time_windows import TimeRule
 
 
 class RowLaw(StrEnum):

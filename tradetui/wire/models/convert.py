@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Annotated, ClassVar
 
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Count, Milliseconds, OlderThan
 from tradetui.wire.requests.request import TimedRequest
-from tradetui.wire.time_windows import NINETY_DAYS_MS, Ends, Missing, TimeRule
 
 
 class ConvertRecord(Record):

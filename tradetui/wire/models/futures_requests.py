@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PlanStatus, PositionMode, Side
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Missing, TimeRule
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, ReversalResult, TriggerOrder
 from tradetui.wire.models.futures_extended import (
     AccountSettings,
@@ -34,7 +35,6 @@ from tradetui.wire.requests.parameter import (
     Word,
 )
 from tradetui.wire.requests.request import Request, TimedRequest
-from tradetui.wire.time_windows import DAY_MS, NINETY_DAYS_MS, Missing, TimeRule
 
 _THREE_MONTHS = TimeRule(
     span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"

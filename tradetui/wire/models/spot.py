@@ -3,6 +3,7 @@
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, TimeRule
 from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of
@@ -10,7 +11,6 @@ from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
-from tradetui.wire.time_windows import NINETY_DAYS_MS, TimeRule
 
 
 class SpotFill(Record, Sided):

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, model_val
 from pydantic.alias_generators import to_camel
 
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import DAY_MS, Ends, Missing, TimeRule, utc_moment
 from tradetui.wire.requests.parameter import Count, Parameter
-from tradetui.wire.time_windows import DAY_MS, Ends, Missing, TimeRule
-from tradetui.wire.unix_time import utc_moment
 
 Row = TypeVar("Row")
 

@@ -630,7 +630,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
         (file,) = key_store(tmp_path)
         assert tomllib.loads(file.read_text())["secret"] == secret
         assert stage.desk.execution is not None
-        assert stage.desk.execution.unsettled() == ()
+        assert stage.desk.execution.intents.unsettled() == ()
         assert posts(stage) == 1
 
 
@@ -745,7 +745,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
         dialog.query_one("#confirm", Button).press()
         await asyncio.sleep(0.5)
         assert stage.desk.execution is not None
-        assert stage.desk.execution.unsettled() == ()
+        assert stage.desk.execution.intents.unsettled() == ()
         assert key_store(tmp_path) == [], "its passphrase is kept no longer"
 
 

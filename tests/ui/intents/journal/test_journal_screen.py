@@ -165,7 +165,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         intent = await unknown(stage, pilot)
         execution = stage.desk.execution
         assert execution is not None
-        assert execution.unsettled()
+        assert execution.intents.unsettled()
         await opened(stage, pilot)
         await pilot.press("x")
         await pilot.pause()
@@ -192,7 +192,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         released = await execution.intents.read(intent)
         assert released.state is State.RELEASED
         assert released.details["why"] == "the site shows no order"
-        assert not execution.unsettled()
+        assert not execution.intents.unsettled()
 
 
 async def releasing(

@@ -113,7 +113,7 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
         text = screen_text(stage.app)
         assert "Settled: reversed" in text
         assert "Enter Acknowledge   Esc Close" in text and "PgDn More" not in text, "all of it is on the screen"
-        assert not stage.desk.execution.unsettled()  # type: ignore[union-attr]
+        assert not stage.desk.execution.intents.unsettled()  # type: ignore[union-attr]
         await pilot.resize_terminal(80, 24)
         await asyncio.sleep(0.2)
         await pilot.pause()

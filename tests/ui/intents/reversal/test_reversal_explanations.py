@@ -191,7 +191,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
             await asyncio.sleep(3)
             assert posts(stage) == sent + 1, after_s
             await asyncio.sleep(5)
-            assert not stage.desk.execution.unsettled()
+            assert not stage.desk.execution.intents.unsettled()
             await pilot.press("escape", "down", "up")  # to another row than the one that has closed
 
 
@@ -415,7 +415,7 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         (intent,) = await execution.intents.newest()
         assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
         assert "it was withdrawn" in str(intent.events[-1].details)
-        assert not execution.unsettled()
+        assert not execution.intents.unsettled()
 
 
 async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,7 @@ from tradetui.commands.session.bootstrap import (
     presumed_identity,
 )
 from tradetui.desk.account.account_storage import archive_file
-from tradetui.desk.account.identity import identify, stand_in
-from tradetui.desk.account.known_accounts import KnownAccounts
+from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, unread_gaps, were_read
@@ -41,9 +40,9 @@ from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable, is_damage
+from tradetui.wire.exchange_time import NINETY_DAYS_MS
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import NINETY_DAYS_MS
 
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"

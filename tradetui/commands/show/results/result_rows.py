@@ -14,9 +14,9 @@ from tradetui.desk.archive.trips.origins import TripOrigins
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.cells.number_format import decimals, instant, number
 from tradetui.trading.contract_math import exact_digits
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text.counted import counted
-from tradetui.wire.unix_time import utc_moment
 
 TRIP_FIELDS: Final = (
     "productType",

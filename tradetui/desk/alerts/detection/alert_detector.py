@@ -26,8 +26,8 @@ from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
-from tradetui.wire.unix_time import utc_moment
 
 if TYPE_CHECKING:
     from tradetui.desk.reversal.progress import Progress, Sent

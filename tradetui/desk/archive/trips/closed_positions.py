@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.trading.results.trips import Trip
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_extended import ClosedPosition
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.unix_time import unix_ms
 
 CLOSED_POSITION_TABLES: Final = """
     CREATE TABLE closed_position (

@@ -28,11 +28,10 @@ from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_windows import NINETY_DAYS_MS
-from tradetui.wire.unix_time import unix_ms
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

@@ -10,8 +10,8 @@ from tradetui.desk.archive.gap import Gap
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.unix_time import unix_ms
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0

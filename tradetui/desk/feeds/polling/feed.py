@@ -75,7 +75,6 @@ class Feed(Generic[FeedRowT_co]):
         self.pace = Pace.SHOWN
         self.snapshot: Snapshot[FeedRowT_co] = Snapshot()
         self.failures = 0
-        self.polls = 0
         self.polling = False
         self._clock = clock
         self._took = 0.0
@@ -129,7 +128,6 @@ class Feed(Generic[FeedRowT_co]):
         if self.polling:
             return
         self.polling = True
-        self.polls += 1
         began = self._clock.monotonic()
         try:
             reading = await self.reader.read()

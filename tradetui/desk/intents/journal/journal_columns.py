@@ -8,7 +8,7 @@ from typing import Final
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment
-from tradetui.wire.unix_time import utc_moment
+from tradetui.wire.exchange_time import utc_moment
 
 _TONES: Final = {
     State.SETTLED: Tone.PLAIN,

@@ -17,10 +17,10 @@ from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import order_not_found
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
 from tradetui.wire.text.counted import counted
-from tradetui.wire.unix_time import utc_moment
 
 _WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""

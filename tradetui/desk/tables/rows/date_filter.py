@@ -11,9 +11,9 @@ from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import record_of, time_of
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.time_points import milliseconds
-from tradetui.wire.unix_time import utc_moment
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)

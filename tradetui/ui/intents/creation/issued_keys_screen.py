@@ -22,8 +22,8 @@ from tradetui.ui.dialogs.question_dialogs import TextDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
-from tradetui.wire.unix_time import utc_moment
 
 COVERED = "•" * 12
 LABEL = 14

@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.wire.time_windows import DAY_MS
-from tradetui.wire.unix_time import unix_ms, utc_moment
+from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
 _HOUR_MS: Final = 3_600_000

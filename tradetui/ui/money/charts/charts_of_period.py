@@ -13,7 +13,7 @@ from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.charts.chart import Chart, ChartPoint
 from tradetui.ui.money.result_lines import moment_in_words
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 _ENOUGH_OF_THE_PERIOD = 3
 """Equity is shown first where it was sampled over at least this part of the period's days."""

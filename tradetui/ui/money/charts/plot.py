@@ -13,7 +13,7 @@ import plotext
 
 from tradetui.ui.money.charts.axis import AmountAxis, TimeTick, amount_axis, time_ticks
 from tradetui.ui.money.charts.chart import Chart, ChartInk, ChartText, thinned
-from tradetui.wire.time_windows import DAY_MS
+from tradetui.wire.exchange_time import DAY_MS
 
 _BELOW: Final = 2
 """Lines under the canvas: the axis and its labels."""

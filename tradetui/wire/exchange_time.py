@@ -1,10 +1,25 @@
-"""How requests name a stretch of time: what both ends mean, how long it may be, and how a longer one is cut."""
+"""Time as the exchange counts it: whole milliseconds since 1970, and how requests name a stretch of it.
+
+What both ends mean, how long a stretch may be, and how a longer one is cut.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
+
+
+def unix_ms(moment: datetime) -> int:
+    """A moment in Unix milliseconds."""
+    return round(moment.timestamp() * 1000)
+
+
+def utc_moment(at_ms: int) -> datetime:
+    """The moment of a time in Unix milliseconds, in UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC)
+
 
 DAY_MS: Final = 86_400_000
 NINETY_DAYS_MS: Final = 90 * DAY_MS
