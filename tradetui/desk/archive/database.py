@@ -232,8 +232,8 @@ class Archive:
         """Keep the newer text of a row that is there already; whether it differs."""
         identity = (KINDS[kind], str(row.product_type), row.record.key)
         before: str
-        rowid, before = self.connection.execute(
-            "SELECT rowid, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
+        rowid, symbol_before, before = self.connection.execute(
+            "SELECT rowid, symbol, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity
         ).fetchone()
         if before == body:
             return False
@@ -242,6 +242,8 @@ class Archive:
             (unix_ms(time_of(row.record)), _symbol_of(row.record), body, rowid),
         )
         self.rows.now_readable(kind, rowid)
+        if symbol_before != _symbol_of(row.record):
+            self.rows.forget_counts()
         if isinstance(row.record, FuturesFill):
             self._rebook(row.product_type, rowid, before, row.record)
         return True
@@ -290,6 +292,7 @@ class Archive:
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
             (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
         ).fetchall()
+        self.rows.forget_counts()
         if kind is FuturesFill:
             # The ledger has counted them: one that is read again, as where a history begins anew, is not new to it.
             self._trimmed_keys.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))

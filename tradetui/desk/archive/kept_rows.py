@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic
@@ -82,6 +83,7 @@ class KeptRows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._unreadable: dict[type[Record], set[int]] = {kind: set() for kind in KINDS}
+        self._counts: dict[type[Record], tuple[int, Counter[str]]] = {}
 
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         """The newest rows of a product type, newest first."""
@@ -151,9 +153,33 @@ class KeptRows:
         return numbers if len(numbers) <= ROWIDS_AT_MOST else None
 
     def count(self, selection: Selection[RecordT]) -> int:
+        """How many rows there are; those of whole symbols are counted once, and then only what came in since."""
+        kind, symbols, newest_row = selection.kind, selection.symbols, selection.newest_row
+        is_of_symbols = selection == Selection(kind, symbols=symbols, newest_row=newest_row)
+        if newest_row is not None and is_of_symbols and not self._unreadable[kind]:
+            counts = self._symbol_counts(kind, newest_row)
+            return sum(counts.values()) if symbols is None else sum(counts.get(symbol, 0) for symbol in symbols)
         where, values = self._where(selection)
         row_count: int = self._connection.execute(f"SELECT count(*) FROM record WHERE {where}", values).fetchone()[0]
         return row_count
+
+    def _symbol_counts(self, kind: type[Record], newest_row: int) -> Counter[str]:
+        """Rows of each symbol among the first so many rows of the file."""
+        counted_rows, counts = self._counts.get(kind, (0, Counter()))
+        of_symbol = "SELECT symbol, count(*) FROM record WHERE kind = ? AND symbol = ? AND +rowid <= ?"
+        if not 0 < counted_rows <= newest_row:
+            values = [(KINDS[kind], symbol, newest_row) for symbol in self.symbols(kind)]
+            counts = Counter(dict(self._connection.execute(of_symbol, of_one).fetchone() for of_one in values))
+        else:
+            since = "SELECT symbol, count(*) FROM record WHERE rowid > ? AND rowid <= ? AND +kind = ? GROUP BY +symbol"
+            rows = self._connection.execute(since, (counted_rows, newest_row, KINDS[kind]))
+            counts = counts + Counter(dict(rows.fetchall()))
+        self._counts[kind] = newest_row, counts
+        return counts
+
+    def forget_counts(self) -> None:
+        """Count all rows again when they are asked for: some were taken away, or are of another symbol."""
+        self._counts.clear()
 
     def page(
         self, selection: Selection[RecordT], after: RowRank | None, limit: int, *, newest: bool = True, skip: int = 0

@@ -48,6 +48,12 @@ class TableCursor(Generic[RowT_co]):
         self._rows = rows
         self._stand_on(0 if stays_first and not by_choice else row_index)
 
+    def begin(self, rows: RowSource[RowT_co], *, anew: bool) -> None:
+        """Stand on the first row of another view of an archive, or unless `anew` on the same row where it is near."""
+        row_index = None if anew or self.row_id is None else rows.index_of(self.row_id)
+        self._rows = rows
+        self._stand_on(row_index or 0)
+
     def _stand_on(self, row_index: int) -> None:
         self.row_index = max(0, min(row_index, self._rows.count - 1))
         self.row_id = self._rows.key(self.row_index) if self._rows.count else None

@@ -19,7 +19,7 @@ from textual.strip import Strip
 
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, Sort
+from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering, Sort
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import ColumnLayout
 from tradetui.ui.table.cursor import ScrollAnchor, TableCursor, Viewport
@@ -262,6 +262,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         nearest = viewport.nearest_top(self.cursor.row_index)
         if nearest != viewport.top:
             self.scroll_to(y=nearest, animate=False)
+            if isinstance(self._source, SelfOrdering):
+                self.call_after_refresh(self._make_ahead)
 
     # Keys and mouse; the bindings are the application's
 
@@ -400,22 +402,38 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
         had_rows, footer_height = self._view.count > 0, self._footer_height
         self._view = self._sort_filter.view_of(self._source)
-        self._cells.forget_gone(self._view)
+        rearranged, is_archive = self._sort_filter.rearranged, isinstance(self._source, SelfOrdering)
+        if not is_archive:
+            self._cells.forget_gone(self._view)
         totals_changed = self._footer.bring_up(self._view, self._cells.cell_format)
         self._cells.measure_totals(self._footer.totals)
         if measure or (self._view.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
-        self.cursor.follow(self._view, by_choice=by_choice, newest_first=self._newest_first and self.sort is None)
+        if rearranged:
+            self.cursor.begin(self._view, anew=self._sort_filter.turned)
+        else:
+            self.cursor.follow(self._view, by_choice=by_choice, newest_first=self._newest_first and self.sort is None)
         self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(anchor, into_sight=into_sight)
+        self._scroll_after(anchor, into_sight=into_sight or rearranged)
         if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
         elif totals_changed or self._note != self._drawn_note:
             for line in range(1 + self.viewport.room, self.size.height):
                 self._repaint_line(line)
+        if is_archive:
+            self.call_after_refresh(self._make_ahead)
+
+    def _make_ahead(self) -> None:
+        """Make the cells of the page before and the page after the rows in sight, which a key asks for next."""
+        top, room = self.viewport
+        for row_index in (*range(top + room, top + 2 * room), *range(top - room, top)):
+            if 0 <= row_index < self._view.count:
+                self._line_of(row_index)
+        if self._cells.outgrown:
+            self._lay_out_columns()
 
     def _scroll_after(self, anchor: ScrollAnchor, *, into_sight: bool) -> None:
         if not self.size:

@@ -28,7 +28,11 @@ class SortFilter(Generic[RowT]):
         self._cell_format = cell_format
         self._texts: dict[str, tuple[RowT, str]] = {}
         self._ready: tuple[RowSource[RowT], int] | None = None
-        self._ordered: tuple[RowSource[RowT], Sort | None, str, RowSource[RowT]] | None = None
+        self._ordered: tuple[SelfOrdering[RowT], Sort | None, str, SelfOrdering[RowT]] | None = None
+        self._shown: tuple[SelfOrdering[RowT], Sort | None, SelfOrdering[RowT]] | None = None
+        self.rearranged = False
+        """Whether a source that orders itself gave another view than before, and in another order."""
+        self.turned = False
 
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
         """Look at other columns; a sort by one that is gone goes with it.
@@ -77,12 +81,19 @@ class SortFilter(Generic[RowT]):
         return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
 
     def _ordered_by_itself(self, source: SelfOrdering[RowT]) -> RowSource[RowT]:
-        known = self._ordered
-        if known is None or known[:3] != (source, self.sort, self.pattern):
+        ordered = self._ordered
+        if ordered is None or ordered[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            shown: RowSource[RowT] = source.ordered(self.sort, self.pattern) if is_narrowed else source
-            self._ordered = known = (source, self.sort, self.pattern, shown)
-        return known[3]
+            view = source.ordered(self.sort, self.pattern) if is_narrowed else source
+            self._ordered = ordered = (source, self.sort, self.pattern, view)
+        view, before = ordered[3], self._shown
+        if before is None or before[0] is not source:
+            before = (source, None, view)
+        shown = before if view.is_pending else (source, self.sort, view)
+        self.rearranged = shown[2] is not before[2]
+        self.turned = shown[1] != before[1]
+        self._shown = shown
+        return shown[2]
 
     def _test(self) -> Callable[[RowT], bool] | None:
         matches, keep = matcher(self.pattern), self.keep

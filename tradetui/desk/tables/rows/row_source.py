@@ -73,7 +73,11 @@ class RowSource(Protocol[RowT_co]):
 class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
     """A source that orders and filters by itself, since its rows are not all in memory."""
 
-    def ordered(self, sort: Sort | None, pattern: str) -> RowSource[RowT_co]:
+    @property
+    def is_pending(self) -> bool:
+        """Whether the first rows will be there in a moment; until then what was shown before stays."""
+
+    def ordered(self, sort: Sort | None, pattern: str) -> SelfOrdering[RowT_co]:
         """The same rows in an order and through a filter; an order it cannot give is its own."""
 
     def whole(self) -> RowSource[RowT_co]:
