@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.commands.process.console import Output, say
-from tradetui.commands.show.results.result_rows import without_fee_or_profit
+from tradetui.commands.show.result_rows import without_fee_or_profit
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         start_log(options.log)
     loaded = load_privately(os.environ, flags)
     if options.what in RESULTS:
-        from tradetui.commands.show.results.show_results import show_results
+        from tradetui.commands.show.show_results import show_results
 
         return show_results(options, loaded)
     return asyncio.run(_show(options, loaded))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from tradetui.desk.tables.cells.column import Column
     from tradetui.desk.tables.rows.row_source import RowT
+
 NARROWEST, WIDEST = 3, 60
 
 

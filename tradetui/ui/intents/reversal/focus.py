@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
@@ -13,19 +14,10 @@ BACK_S: Final = 0.5
 """After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
 
 
-class FocusedScreen(Protocol):
-    """The screen whose focus is moved."""
-
-    @property
-    def focused(self) -> Widget | None: ...
-
-    def set_focus(self, widget: Widget | None) -> None: ...
-
-
 class DialogFocus:
     """Moves the focus among both fields and both buttons, and remembers where it was while it cannot be there."""
 
-    def __init__(self, screen: FocusedScreen, fields: Fields, cancel: Button, confirm: Button) -> None:
+    def __init__(self, screen: Screen[None], fields: Fields, cancel: Button, confirm: Button) -> None:
         self._screen = screen
         self._fields = fields
         self._cancel = cancel

@@ -38,9 +38,9 @@ class Figures:
         exact = Decimal(exact_digits(amount))
         return number(exact, signed=signed, places=max(self.size_places, decimals(exact)) if exact else None)
 
-    def price(self, price: Decimal | None, *, signed: bool = False) -> str:
+    def price(self, price: Decimal | None) -> str:
         """A price, or a distance between two."""
-        return number(price, signed=signed, places=self.price_places)
+        return number(price, places=self.price_places)
 
     def money(self, amount: Decimal | None, *, signed: bool = False) -> str:
         places = MONEY_PLACES if is_dollar(self.margin_coin) else _PLACES_OF_COINS

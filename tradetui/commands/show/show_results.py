@@ -14,9 +14,9 @@ from tradetui.commands.process.console import say
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import RowWriter, row_writer
+from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive
 from tradetui.commands.show.options import EQUITY, PNL, TRIPS
-from tradetui.commands.show.results.archive_reading import READ_ANEW, Needed, open_archive
-from tradetui.commands.show.results.result_rows import (
+from tradetui.commands.show.result_rows import (
     TRIP_FIELDS,
     TRIP_TIMES,
     TripRows,

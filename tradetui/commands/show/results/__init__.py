@@ -1,1 +1,0 @@
-"""`show pnl`, `show trips` and `show equity`: results for scripts, from the account's archive."""
