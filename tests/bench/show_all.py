@@ -76,8 +76,7 @@ class Line:
 
 def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     """Serve an account with so many pages of bills; the first line is its address and key."""
-    from tradetui.sandbox.app import Sandbox
-    from tradetui.sandbox.options import SandboxOptions
+    from tradetui.sandbox.app import Sandbox, SandboxOptions
     from tradetui.sandbox.seed_accounts import build_exchange_state
     from tradetui.sandbox.server import serving, wall_ms
 

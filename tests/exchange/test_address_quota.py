@@ -29,8 +29,7 @@ from tradetui.exchange.rate_limit.budget import Budget, NoBudget, Priority
 from tradetui.exchange.rate_limit.budget_file import FILE_NAME
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
-from tradetui.sandbox.app import Message, Receive, Sandbox, Scope, Send
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Message, Receive, Sandbox, SandboxOptions, Scope, Send
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.endpoints.endpoint import Endpoint
 

@@ -28,8 +28,7 @@ from tradetui.exchange import (
     UnifiedAccount,
 )
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving
 from tradetui.wire.endpoints.reply import Reply

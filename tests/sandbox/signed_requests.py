@@ -8,9 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from tests.sandbox.copied_accounts import born_once
-from tradetui.sandbox.app import HttpCall, Sandbox
+from tradetui.sandbox.app import HttpCall, Sandbox, SandboxOptions
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query, prehash, sign_hmac

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
-from tradetui.sandbox.options import FAULT_KINDS, UnknownFault, parse_faults
+from tradetui.sandbox.gateway.faults import FAULT_KINDS, ConnectionDropped, Faults, UnknownFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 

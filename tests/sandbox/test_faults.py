@@ -26,8 +26,7 @@ from tradetui.exchange import (
     OutcomeUnknown,
 )
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.trading.holdings import Legs
 from tradetui.wire.endpoints.catalogue import CATALOGUE

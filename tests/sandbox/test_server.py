@@ -18,15 +18,14 @@ import httpx
 import pytest
 
 from tests.sandbox.signed_requests import NOW_MS
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serve, serving
 
 TIME = "/api/v2/public/time"
 SERVE = """
 import sys
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import SandboxOptions
 from tradetui.sandbox.server import serve
 serve(SandboxOptions(delay_ms=60_000), sys.argv[1], int(sys.argv[2]))
 """

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.whole.crashes.kill_counter import SYMBOL
-from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.sandbox.server import serving, wall_ms
 

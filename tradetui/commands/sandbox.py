@@ -11,7 +11,8 @@ from tradetui.profiles.errors import ConfigurationError
 
 def run(args: argparse.Namespace) -> int:
     """Serve until SIGINT or SIGTERM; the first line on stdout tells address and keys as JSON."""
-    from tradetui.sandbox.options import SandboxOptions, UnknownFault, parse_faults
+    from tradetui.sandbox.app import SandboxOptions
+    from tradetui.sandbox.gateway.faults import UnknownFault, parse_faults
     from tradetui.sandbox.server import AddressUnusable, serve
 
     try:

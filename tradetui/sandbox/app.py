@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
@@ -17,7 +18,6 @@ from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
-from tradetui.sandbox.options import SandboxOptions
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
 
@@ -34,6 +34,21 @@ REMEMBERED_READS: Final = 32
 LARGEST_BODY: Final = 1 << 18
 ELSEWHERE: Final = ("", "elsewhere")
 """What `Sandbox.counts` counts calls of no known endpoint under."""
+
+
+@dataclass(frozen=True)
+class SandboxOptions:
+    """Options of one sandbox. `faults` is kind to chance (0 to 1); `delay_ms` how long a delayed answer takes."""
+
+    seed: int = 7
+    speed: Decimal = Decimal(1)
+    faults: Mapping[str, float] = field(default_factory=dict)
+    limits: bool = True
+    core_only: bool = False
+    dialect: Literal["documented", "live"] = "documented"
+    one_way_size: Literal["honour", "ignore"] = "honour"
+    delay_ms: int = 1_500
+    skew_ms: int = 45_000
 
 
 class Call(NamedTuple):

@@ -15,8 +15,7 @@ from typing import Any, TextIO
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 CATCH_UP_S = 1.0

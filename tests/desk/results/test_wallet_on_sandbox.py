@@ -24,10 +24,9 @@ from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import reported

@@ -18,7 +18,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money.result_lines import FigureLine, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_lines import Footer
 
 TODAY = date(2026, 11, 21)
 NOW_MS = 1_795_276_800_000

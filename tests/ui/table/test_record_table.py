@@ -18,7 +18,7 @@ from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource,
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_footer import Footer
+from tradetui.ui.table.table_lines import Footer
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
 

@@ -23,7 +23,7 @@ from tradetui.desk.intents.states import State
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import SandboxOptions
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.broker import CreateSubaccountRequest
 from tradetui.wire.models.copytrading import CreateCopyKeyRequest

@@ -42,8 +42,7 @@ from tradetui.exchange.transport.transport import (
     TransportError,
     TransportErrorKind,
 )
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import PositionMode, Side

@@ -24,9 +24,8 @@ from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.sandbox.app import Sandbox
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.options import SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.holdings import Holdings, Legs, Net

@@ -9,7 +9,7 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import SandboxOptions
 from tradetui.trading.estimates.cost_estimates import PriceSource
 from tradetui.trading.estimates.margin import sensible_liquidation
 from tradetui.trading.estimates.reversal_actuals import differing

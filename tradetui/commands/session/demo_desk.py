@@ -16,8 +16,7 @@ from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClie
 from tradetui.exchange.clock import Clock, SystemClock
 from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.sandbox.app import Sandbox
-from tradetui.sandbox.options import SandboxOptions
+from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk, ThreadDisk
 from tradetui.wire.product_types import ProductType

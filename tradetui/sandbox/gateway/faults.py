@@ -7,7 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tradetui.sandbox.books.reversal import REVERSAL_FAULTS
-from tradetui.sandbox.options import FAULT_KINDS, UnknownFault
+
+FAULT_KINDS = (
+    "delay",
+    "dropped-before",
+    "dropped-after",
+    "429",
+    "5xx",
+    "5xx-after",
+    "truncated",
+    "non-json",
+    "wrong-types",
+    "clock-skew",
+    "stale-reads",
+    *REVERSAL_FAULTS,
+)
+
+
+class UnknownFault(ValueError):
+    """A fault's name or rate that does not exist; the message names the ones there are."""
 
 
 class ConnectionDropped(ConnectionResetError):
@@ -58,3 +76,20 @@ class Faults:
             if kind in kinds and self._chance.random() < rate:
                 return kind
         return None
+
+
+def parse_faults(fault_list: str) -> dict[str, float]:
+    """Read `KIND=RATE,KIND=RATE`; raises UnknownFault naming what is wrong."""
+    faults: dict[str, float] = {}
+    for word in filter(None, (part.strip() for part in fault_list.split(","))):
+        kind, equals, rate = word.partition("=")
+        if kind not in FAULT_KINDS:
+            raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
+        try:
+            value = float(rate) if equals else 1.0
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 1:
+            raise UnknownFault(f"the rate of {kind} must be a number from 0 to 1, not {rate!r}")
+        faults[kind] = value
+    return faults

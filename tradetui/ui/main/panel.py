@@ -17,8 +17,8 @@ from tradetui.desk.tables.table import OtherView, Table, TableName
 from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
+from tradetui.ui.table.table_lines import Footer
 from tradetui.wire.text.counted import counted, shown_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone, tone_of
-from tradetui.ui.money.tone_styles import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
+from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
 DAYS: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

@@ -38,8 +38,8 @@ from tradetui.ui.money.result_lines import result_rows
 from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import AsideFrame, TableFrame, nothing_matches
+from tradetui.ui.table.table_lines import Footer
 
 FRAME: Final = 2
 RESULT_WIDTH: Final = INNER_WIDTH + FRAME

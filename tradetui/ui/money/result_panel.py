@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.ui.money.result_lines import FigureLine
-from tradetui.ui.money.tone_styles import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
+from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 from tradetui.wire.text.sanitize import scrub
 
 _NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1

@@ -20,8 +20,8 @@ from tradetui.ui.money.result_lines import day_in_words
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
+from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen
 
 if TYPE_CHECKING:

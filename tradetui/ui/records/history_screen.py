@@ -16,8 +16,8 @@ from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_footer import Footer
 from tradetui.ui.table.table_frame import RecordsFrame
+from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.replies.record import Record

@@ -6,18 +6,31 @@ Where a terminal has sixteen colours, each of the five still becomes a colour of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from textual.theme import Theme
 
+from tradetui.desk.tables.cells.column import Tone
 from tradetui.ui.terminal.abilities import TerminalAbilities
 
 DEFAULT_THEME: Final = "tradetui-dark"
-
-
 TERMINAL_THEME: Final = "tradetui-terminal"
 _GREEN: Final = "#8bd96a"
 _RED: Final = "#f7768e"
+TONE_STYLES: Final[Mapping[Tone, str]] = {
+    Tone.PLAIN: "$foreground",
+    Tone.MUTED: "$quiet",
+    Tone.GAIN: "$gain",
+    Tone.LOSS: "$loss",
+    Tone.LONG: "$long",
+    Tone.SHORT: "$short",
+    Tone.WARN: "$warn",
+}
+"""The theme's colours for what a figure means."""
+CURSOR_STYLE: Final = "bold on $cursor"
+REVERSED_CURSOR_STYLE: Final = "reverse"
+"""Where no background of ours is known to be seen under every colour."""
 
 
 def _dark(

@@ -24,8 +24,7 @@ from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.column_layout import ColumnLayout
 from tradetui.ui.table.cursor import ScrollAnchor, TableCursor, Viewport
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.table_footer import Footer
-from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
+from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Footer, Line, TableLines
 from tradetui.wire.text.sanitize import scrub
 
 

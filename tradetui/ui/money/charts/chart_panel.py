@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
 from textual import events, on, work
 from textual.content import Content
@@ -13,10 +13,15 @@ from textual.widget import Widget
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartText, sparkline
-from tradetui.ui.money.tone_styles import INK_STYLES
+from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartInk, ChartText, sparkline
 from tradetui.ui.safe_text import sanitized
 
+_INK_STYLES: Final[Mapping[ChartInk, str]] = {
+    ChartInk.AXIS: "$quiet",
+    ChartInk.CURVE: "$primary",
+    ChartInk.GAIN: "$gain",
+    ChartInk.LOSS: "$loss",
+}
 DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
 """Draws a chart in so many columns and rows, with or without UTF-8; raises ImportError where no library can."""
 
@@ -83,7 +88,7 @@ class ChartPanel(Widget, can_focus=True):
         if self._has_room and self._drawn is not None and not self._cannot_draw:
             pieces: list[tuple[str, str] | str] = []
             for row in self._drawn[: self.size.height]:
-                pieces += [(text, INK_STYLES[ink]) for text, ink in row]
+                pieces += [(text, _INK_STYLES[ink]) for text, ink in row]
                 pieces.append("\n")
             return Content.assemble(*pieces[:-1])
         low, high = self._chart.range
