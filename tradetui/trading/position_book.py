@@ -11,6 +11,7 @@ from itertools import islice
 from tradetui.trading.contract_math import ZERO, mean_entry, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
+from tradetui.wire.endpoints.reply import id_order
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
@@ -79,7 +80,7 @@ class PositionBook:
 
     def extend(self, fills: Iterable[FuturesFill]) -> None:
         """Take many fills in, sorted here by time and id."""
-        for fill in sorted(fills, key=lambda fill: (fill.c_time, _order(fill.trade_id))):
+        for fill in sorted(fills, key=lambda fill: (fill.c_time, id_order(fill.trade_id))):
             self.add(fill)
 
     @property
@@ -166,11 +167,6 @@ def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
     if trade_side.endswith("_short"):
         return SHORT, False
     return (LONG if fill.is_buy else SHORT), trade_side == TradeSide.OPEN
-
-
-def _order(trade_id: str) -> tuple[int, str]:
-    """Ids by length, then text: numbers in order without taking them for numbers."""
-    return len(trade_id), trade_id
 
 
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:

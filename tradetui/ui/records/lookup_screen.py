@@ -15,7 +15,7 @@ from textual.widgets import Static
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.columns.totals import totals_columns
+from tradetui.desk.tables.columns.lookups import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.app_protocols import OpenLookup

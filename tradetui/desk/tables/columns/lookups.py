@@ -1,16 +1,28 @@
-"""Columns of the lookups: spot fills and the spot ledger, converts, and what concerns a broker's sub-accounts."""
+"""Columns of the lookups: spot fills, the spot ledger, converts, totals by coin, and a broker's sub-accounts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import Column, Tone, id_column, number_column, ranked, text_column, time_column
-from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Tone,
+    by_sign,
+    id_column,
+    number_column,
+    ranked,
+    text_column,
+    time_column,
+)
+from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number, text_as_given
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
+from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
+    from tradetui.trading.coin_totals import CoinTotal
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.convert import ConvertRecord
     from tradetui.wire.models.spot import SpotBill, SpotFill
@@ -128,3 +140,53 @@ EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (
     time_column("cTime", "Created", lambda row: row.c_time),
     time_column("uTime", "Updated", lambda row: row.u_time),
 )
+
+
+MOST_KINDS: Final = 40
+"""Business types with a column of their own; the exchange knows about thirty."""
+_WIDEST_TITLE: Final = 28
+
+
+def _coin_of(total: CoinTotal) -> str:
+    return total.coin
+
+
+COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: total.coin)
+ROWS: Final[Column[CoinTotal]] = Column(
+    "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
+)
+RECEIVED: Final[Column[CoinTotal]] = money_column(
+    "received", "Received", 14, lambda total: total.received, _coin_of, unit="coin"
+)
+PAID: Final[Column[CoinTotal]] = money_column("paid", "Paid", 14, lambda total: total.paid, _coin_of, unit="coin")
+FEES: Final[Column[CoinTotal]] = money_column(
+    "fees", "Fees", 12, lambda total: total.fees, _coin_of, profit=True, unit="coin"
+)
+
+
+def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
+    """The columns that these totals need: none that would be nothing in every row."""
+    figures = [column for column in (RECEIVED, PAID, FEES) if any(column.value(total) for total in totals)]
+    kinds = list(dict.fromkeys(kind for total in totals for kind in total.movements))
+    movements = [_movement(f"moved:{kind}", kind, (kind,)) for kind in kinds[:MOST_KINDS]]
+    if kinds[MOST_KINDS:]:
+        movements.append(_movement("moved", f"{len(kinds) - MOST_KINDS} others", tuple(kinds[MOST_KINDS:])))
+    return (COIN, ROWS, *figures, *movements)
+
+
+def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]:
+    def moved(total: CoinTotal) -> Decimal | None:
+        amounts = [total.movements[kind] for kind in kinds if kind in total.movements]
+        return sum(amounts[1:], amounts[0]) if amounts else None
+
+    shown = scrub(title)[:_WIDEST_TITLE]
+    return Column(
+        id_,
+        shown,
+        moved,
+        lambda total, cell_format: money(moved(total), total.coin, cell_format, signed=True),
+        max(12, len(shown)),
+        right=True,
+        tone=by_sign(moved),
+        unit="coin",
+    )
