@@ -19,7 +19,7 @@ from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind,
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
-from tradetui.wire.endpoints.reply import id_order
+from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
@@ -334,7 +334,7 @@ def changes_of(
         elapsed_ms: milliseconds of the exchange's time between the two.
     """
     gap = elapsed_ms > SEEN_EVERY_MS
-    for order_id in sorted(now, key=id_order):
+    for order_id in sorted(now, key=id_sort_key):
         order, earlier = now[order_id], before.get(order_id)
         if earlier is None:
             yield OrderChange(order, OrderState.NEW, missed=bool(order.base_volume))

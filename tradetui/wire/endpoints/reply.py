@@ -200,10 +200,10 @@ def _oldest(raw: list[Any], id_name: str) -> Any:
     oldest_ms = min(known)
     oldest = [row for row, time in zip(raw, known, strict=True) if time == oldest_ms]
     named = [row for row in oldest if _text(row.get(id_name))]
-    return min(named, key=lambda row: id_order(str(row[id_name])), default=raw[-1])
+    return min(named, key=lambda row: id_sort_key(str(row[id_name])), default=raw[-1])
 
 
-def id_order(row_id: str) -> tuple[int, str]:
+def id_sort_key(row_id: str) -> tuple[int, str]:
     """Ids by length, then text: numbers in order without taking them for numbers."""
     return len(row_id), row_id
 
