@@ -154,5 +154,6 @@ async def test_the_program_names_it(mode: str, fault: str, core_only: bool) -> N
         on.hold(long="2")
         on.sandbox.faults.next(fault)
         progress: list[Progress] = await on.reverse(Target(SYMBOL, USDT, Side.BUY if mode == "hedge" else None))
-        assert progress[-1].outcome is SAID[fault]
+        # Without order detail, what a second order opened may be anybody's doing.
+        assert progress[-1].outcome is (None if core_only and fault == "other" else SAID[fault])
         assert on.posts == 1

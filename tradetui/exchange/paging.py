@@ -122,7 +122,7 @@ class PageWalk(Generic[Row]):
 
     def _new(self, rows: tuple[Row, ...]) -> Iterator[Row]:
         for row in rows:
-            key = row.key
+            key = row.unique_key
             if key in self._known:
                 continue
             self._known.add(key)

@@ -192,6 +192,59 @@ async def test_a_trail_that_breaks_off_is_taken_up_where_it_broke_even_by_anothe
     assert archive.rows.count(Selection(FuturesFill)) == 75
 
 
+@pytest.mark.parametrize("archived", ["before", "after", "never"])
+async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(3)]
+    archive = Archive(None)
+    past = history(client)
+    await past.attach(archive)
+    await past.read_newest(0.0)
+    past.follow()
+    if archived != "never":
+        past = history(client)
+    if archived == "before":
+        await past.attach(archive)
+    renamed = [fill(number, tradeId=f"{10**18 + 500 + number}") for number in range(3)]
+    client.rows[FILLS, USDT] = [*renamed, fill(3)]
+    await past.read_newest(1.0)
+    added = past.follow()
+    if archived == "after":
+        while await past.read_gap():
+            pass
+        await past.attach(archive)
+    assert archive.rows.count(Selection(FuturesFill)) == 4
+    assert {row.key for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in range(4)}
+    assert len({row.trade_id for row in added}) <= 4
+    assert past.correction == "3 fills came again under another id, counted once"
+
+
+async def test_two_fills_alike_are_two_where_both_come() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1)]
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT].append(fill(1, tradeId=f"{10**18 + 2}"))
+    await past.read_newest(1.0)
+    assert len(list(past.rows)) == 2
+    assert past.correction == ""
+
+
+@pytest.mark.parametrize("closes_first", [True, False])
+async def test_halves_of_one_trade_that_come_on_two_pages_are_two_fills(closes_first: bool) -> None:
+    client = ScriptedClient()
+    closing, opening = fill(1, tradeSide="close", side="sell"), fill(1)
+    first, second = (closing, opening) if closes_first else (opening, closing)
+    client.rows[FILLS, USDT] = [first]
+    past = history(client)
+    await past.read_newest(0.0)
+    for row in (second, first, second):
+        client.rows[FILLS, USDT] = [row]
+        await past.read_newest(1.0)
+        fills = {row.record.trade_id: row.record.trade_side for row in past.rows}
+        assert fills == {closing.trade_id: "close", f"{closing.trade_id} buy open": "open"}
+
+
 async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]

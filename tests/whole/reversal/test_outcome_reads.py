@@ -88,6 +88,42 @@ async def test_a_fill_that_comes_twice_is_one(core_only: bool, monkeypatch: pyte
         assert (await reversed_for(on, 3))["outcome"] == Outcome.REVERSED
 
 
+async def test_fills_that_come_twice_under_two_ids_are_one_where_our_order_has_filled_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def twice(_: Any, envelope: dict[str, Any]) -> None:
+        rows = envelope["data"]["fillList"] or []
+        envelope["data"]["fillList"] = [
+            row | {"tradeId": id_} for row in rows for id_ in (row["tradeId"], f"7{row['tradeId']}")
+        ]
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, twice)
+        intent = await reversed_for(on, 3)
+        assert (intent["outcome"], intent["closed"], intent["opened"]) == (Outcome.REVERSED, "20", "20")
+
+
+async def test_halves_of_one_trade_on_two_pages_are_two_fills(monkeypatch: pytest.MonkeyPatch) -> None:
+    second_page: list[dict[str, Any]] = []
+
+    def cut_between_them(request: Any, envelope: dict[str, Any]) -> None:
+        rows = envelope["data"]["fillList"] or []
+        if second_page and "idLessThan" in request.query:
+            envelope["data"].update(fillList=second_page[:], endId=second_page[-1]["tradeId"])
+        elif "symbol" in request.query and [row["tradeSide"] for row in rows[:2]] == ["open", "close"]:
+            opening, *second_page[:] = rows
+            opening |= {"tradeId": rows[1]["tradeId"], "orderId": rows[1]["orderId"]}
+            envelope["data"].update(fillList=[opening], endId=opening["tradeId"])
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, FILLS, cut_between_them)
+        intent = await reversed_for(on, 3)
+        assert second_page
+        assert (intent["outcome"], intent["final"]) == (Outcome.REVERSED, True)
+
+
 async def test_rows_of_other_symbols_than_the_one_asked_for_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     resting = {"size": "1", "orderSource": "reverse", "status": "live", "cTime": "1893456000000", "orderId": "7"}
 

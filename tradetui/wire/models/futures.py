@@ -196,6 +196,11 @@ class FuturesFill(Record, Sided):
         ]
 
     @property
+    def unique_key(self) -> object:
+        """Its id and its words: the halves of one trade may come on two pages."""
+        return self.trade_id.partition(" ")[0], self.side.lower(), (self.trade_side or "").lower()
+
+    @property
     def position_mode(self) -> PositionMode | None:
         """The account's position mode then; where `posMode` is missing, a word of one-way trades alone says it."""
         if self.pos_mode is None and "_single" in (self.trade_side or "").lower():

@@ -119,6 +119,11 @@ class Record(BaseModel):
         return "|".join(str(getattr(self, name)) for name in identity)
 
     @property
+    def unique_key(self) -> object:
+        """What no other row has, whatever page it comes on."""
+        return self.key
+
+    @property
     def unknown(self) -> Mapping[str, object]:
         """Received fields this model does not name, by the name they came with."""
         known = self._attributes.keys() | {spelling for spelling, _ in self._spelled}

@@ -6,13 +6,17 @@ One that keeps changing waits until it is steady.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from tradetui.desk.tables.rows.product_row import ProductRow, time_of
 from tradetui.exchange.clock import Clock
-from tradetui.trading.position_book import fill_effect
+from tradetui.trading.position_book import content_of, fill_effect
+from tradetui.wire.enums import TradeSide
+from tradetui.wire.enums import known as known_word
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text.counted import counted
 
@@ -31,6 +35,8 @@ class Corrections:
         self._clock = clock
         self._counts: dict[str, int] = {}
         self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
+        self.renamed: set[str] = set()
+        """The keys of fills of the last reading that are known under another id."""
 
     @property
     def unsteady(self) -> dict[str, str]:
@@ -42,7 +48,35 @@ class Corrections:
         if self._unsteady:
             return "; ".join(map(unsteady_sentence, self.unsteady.values()))
         ids = [rows[key].record.trade_id for key in self._counts if key in rows]
-        return f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
+        corrected = f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
+        renamed = counted(len(self.renamed), "fill") if self.renamed else ""
+        return "; ".join(filter(None, (corrected, renamed and f"{renamed} came again under another id, counted once")))
+
+    def once(
+        self, known: _Rows, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
+    ) -> Sequence[ProductRow[FuturesFill]]:
+        """The rows that came, without those that are known under another id.
+
+        Whatever is known of the time they cover comes again, so one that does not has been given another id. They cover
+        what is newer than the oldest of them, and what came about from `since_ms` (Unix ms) on.
+        """
+        fresh = [row for row in came if row.key not in known]
+        if not fresh or not known:
+            return came
+        keys, since = {row.key for row in came}, min(time_of(row.record) for row in came)
+        if since_ms is not None:
+            since = min(since, utc_moment(max(0, since_ms - 1)))
+        missing = Counter(
+            content_of(row.record)
+            for row in known.values()
+            if time_of(row.record) > since and row.key not in keys and row.record.order_id
+        )
+        self.renamed = set()
+        for row in fresh if missing else ():
+            if missing[content_of(row.record)] > 0:
+                missing[content_of(row.record)] -= 1
+                self.renamed.add(row.key)
+        return [row for row in came if row.key not in self.renamed] if self.renamed else came
 
     def note(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
         """Take note of a fill that came again."""
@@ -85,6 +119,16 @@ class Corrections:
             self._counts[row.key] = 0
             return True
         return False
+
+
+def halves(known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> list[ProductRow[FuturesFill]]:
+    """The row that came under a known id; both where one closes and the other opens, each with an id of its own."""
+    fills = known.record, row.record
+    trade_sides = {known_word(TradeSide, fill.trade_side) for fill in fills}
+    if trade_sides != {TradeSide.OPEN, TradeSide.CLOSE} or fills[0].order_id != fills[1].order_id:
+        return [row]
+    rows = FuturesFill.with_distinct_ids([fill.received for fill in fills])
+    return [ProductRow(row.product_type, FuturesFill.from_row(received)) for received in rows]
 
 
 def unsteady_sentence(trade_id: str) -> str:

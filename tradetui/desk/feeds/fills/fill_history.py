@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
-from tradetui.desk.feeds.fills.corrections import Corrections
+from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable, symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -149,12 +149,24 @@ class FillHistory:
                 until = max(until, read_until - _OVERLAP_MS)
                 ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
                 self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
+                self._corrections.once(
+                    {row.key: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
+                )
+                self._take_back(self._corrections.renamed)
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._read_until = max(self._read_until, read_until)
             self._gaps_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember([row for row in kept if row.key not in self._rows])
+
+    def _take_back(self, keys: set[str]) -> None:
+        """Forget rows that the archive knows under another id."""
+        for key in keys:
+            row = self._rows.pop(key)
+            self._write_buffer.take_back(key)
+            if self.added is not None and row.record in self.added:
+                self.added.remove(row.record)
 
     async def read_newest(self, now: float) -> None:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""
@@ -241,7 +253,7 @@ class FillHistory:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._bounded = False
-                await self._keep(came, Gap(cursor, until) if cursor is not None else None)
+                await self._keep(self._once(came), Gap(cursor, until) if cursor is not None else None)
                 raise
             if server_ms is None:
                 server_ms = reply.request_time
@@ -256,11 +268,19 @@ class FillHistory:
             cursor = reply.cursor
         if cursor is None and until is not None:
             self._lose(max(until, self._read_until - _OVERLAP_MS), came, "")
-        await self._keep(came, Gap(cursor, until) if cursor is not None else None)
+        await self._keep(
+            self._once(came, until if cursor is None else None), Gap(cursor, until) if cursor is not None else None
+        )
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
             self._read_until = max(self._read_until, server_ms or 0)
         await self._keep_ledger()
+
+    def _once(
+        self, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
+    ) -> Sequence[ProductRow[FuturesFill]]:
+        """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
+        return came if self.undecodable_rows else self._corrections.once(self._rows, came, since_ms)
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
@@ -350,11 +370,13 @@ class FillHistory:
             self.gaps.insert(0, gap)
             self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
         latest: dict[str, ProductRow[FuturesFill]] = {}
-        for row in rows:
-            known = latest.get(row.key) or self._rows.get(row.key)
-            if known is not None:
-                self._corrections.note(known, row)
-            latest[row.key] = row  # where one reply gives it twice its last row counts, so that each read comes to one
+        for came in rows:
+            earlier = latest.get(came.key) or self._rows.get(came.key)
+            for row in (came,) if earlier is None or earlier is came else halves(earlier, came):
+                known = latest.get(row.key) or self._rows.get(row.key)
+                if known is not None:
+                    self._corrections.note(known, row)
+                latest[row.key] = row  # where one reply gives it twice its last row counts: each read comes to one
         newest, corrections = self._newest, self._corrections
         settled = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
         fresh = [ProductRow(self.product_type, fill) for fill in settled]

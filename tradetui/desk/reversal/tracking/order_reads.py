@@ -13,6 +13,7 @@ from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import contradiction, traded_as_planned
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected, UnreadableReply
+from tradetui.trading.position_book import content_of
 from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
@@ -127,6 +128,8 @@ class OrderReads:
         all_fills = await self._page_back(sent, held)
         fills = new_fills(all_fills, sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
+        if _come_twice(own, order.detail):
+            fills, own = _each_once(fills), _each_once(own)
         others = tuple(fill for fill in fills if fill not in own)
         source = order.detail.order_source or None if order.detail is not None else None
         if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
@@ -160,11 +163,11 @@ class OrderReads:
         params, fills = sent.plan.params, list(held.fills)
         if _reaches_back(fills, sent):
             return fills
-        met = {fill.trade_id for fill in fills}
+        met = {fill.unique_key for fill in fills}
         pages = 0
         async for reply in self._client.futures.iter_fills(product_type=params.product_type, symbol=params.symbol):
-            fills += [fill for fill in reply.rows if fill.trade_id not in met and same(fill.symbol, params.symbol)]
-            met.update(fill.trade_id for fill in reply.rows)
+            fills += [fill for fill in reply.rows if fill.unique_key not in met and same(fill.symbol, params.symbol)]
+            met.update(fill.unique_key for fill in reply.rows)
             pages += 1
             if reply.undecodable_rows:
                 raise UnreadableReply("rows of fills", endpoint="futures.fills")
@@ -246,6 +249,19 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
         and fill.trade_id != sent.newest_fill
         and ((above is not None and index < above) or fill.c_time >= since)
     )
+
+
+def _come_twice(own: Sequence[FuturesFill], order: OrderDetail | None) -> bool:
+    """Whether fills come under several ids: those of our order come to what it has filled only without repetitions."""
+    over = order is not None and order.status is not None and order.status.is_over
+    volume = order.base_volume if order is not None and over else None
+    if not volume or sum(fill.base_volume for fill in own) <= volume:
+        return False
+    return sum(fill.base_volume for fill in _each_once(own)) == volume
+
+
+def _each_once(fills: Sequence[FuturesFill]) -> tuple[FuturesFill, ...]:
+    return tuple({content_of(fill): fill for fill in fills}.values())
 
 
 def _earliest(sent: Sent) -> datetime:
