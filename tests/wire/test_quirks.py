@@ -239,4 +239,29 @@ def test_two_fills_of_one_trade_id_are_told_apart_however_they_stand_in_the_repl
     assert FuturesFill.with_distinct_ids(repeated) == repeated, "one fill whose figures were corrected"
 
 
+@pytest.mark.parametrize("written", ["1.4e18", "1399999999999999999.0", '"1.4E18"', '"1.4e+18"', "14e17"])
+def test_an_id_that_came_through_a_float_has_lost_its_digits_and_makes_its_row_unreadable(written: str) -> None:
+    text = json.dumps(
+        {"code": "00000", "data": {"fillList": [{**FILL_ROW, "side": "buy", "tradeId": "id", "orderId": "id"}]}}
+    )
+    lost = read_reply(endpoint("futures.fills"), text.replace('"id"', written).encode())
+    assert [row.reason for row in lost.undecodable_rows] == ["FuturesFill without a readable tradeId"]
+    whole = read_reply(endpoint("futures.fills"), text.replace('"id"', "1399999999999999999").encode())
+    assert [fill.order_id for fill in whole.rows] == ["1399999999999999999"]
+    nameless = text.replace('"tradeId": "id"', '"tradeId": "1"').replace('"id"', written)
+    assert [fill.order_id for fill in read_reply(endpoint("futures.fills"), nameless.encode()).rows] == [None]
+
+
+@pytest.mark.parametrize("kind", ["planType", "planStatus"])
+def test_orders_and_trigger_orders_that_a_gateway_swaps_are_unreadable(kind: str) -> None:
+    pending, triggers = endpoint("futures.pending_orders"), endpoint("futures.live_triggers")
+    order = {**FILL_ROW, "orderId": "7", "size": "1", "status": "live", "side": "buy"}
+    trigger = {**order, kind: "live", "triggerPrice": "2"}
+    for rows_of, right, swapped in ((pending, order, trigger), (triggers, trigger, order)):
+        text = json.dumps({"code": "00000", "data": {"entrustedList": [right, swapped]}}).encode()
+        reply = read_reply(rows_of, text)
+        assert [row.order_id for row in reply.rows] == ["7"]
+        assert [row.index for row in reply.undecodable_rows] == [1]
+
+
 FILL_ROW = {"tradeId": "1", "symbol": "BTCUSDT", "price": "1", "baseVolume": "1", "cTime": "1790000000000"}

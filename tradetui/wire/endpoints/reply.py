@@ -109,7 +109,7 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     raw, end_id = _rows_of(endpoint, envelope.data)
     cursor = _cursor(endpoint, raw, end_id)
     raw = endpoint.row.with_distinct_ids(raw)
-    if set(map(type, raw)) <= {dict}:
+    if set(map(type, raw)) <= {dict} and all(map(endpoint.row.may_be, raw)):
         read = read_rows(endpoint.row, raw)
         if read is not None:
             return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
@@ -118,6 +118,10 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     for index, row in enumerate(raw):
         if not isinstance(row, Mapping):
             undecodable_rows.append(UndecodableRow(index, "not an object", row))
+            continue
+        if not endpoint.row.may_be(row):
+            reason = f"not a {endpoint.row.__name__}"
+            undecodable_rows.append(UndecodableRow(index, reason, _masked(endpoint.row, row)))
             continue
         try:
             rows.append(endpoint.row.from_row(row))

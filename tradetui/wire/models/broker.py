@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
@@ -18,8 +18,8 @@ class SubaccountTransfer(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("tx_id", "uid")
 
-    uid: str
-    tx_id: str
+    uid: IdText
+    tx_id: IdText
     coin: str
     type: str | None = None
     sub_type: str | None = None
@@ -44,7 +44,7 @@ class BrokerSubaccount(Record):
     identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of}
 
-    sub_uid: str
+    sub_uid: IdText
     subaccount_name: str | None = None
     status: str | None = None
     perm_list: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class SubaccountEmail(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
 
-    sub_uid: str
+    sub_uid: IdText
     subaccount_name: str | None = None
     subaccount_email: str | None = None
     c_time: UtcTime | None = None

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, ClassVar
 
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
-from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Count, Milliseconds, OlderThan
 from tradetui.wire.requests.request import TimedRequest
@@ -15,7 +15,7 @@ class ConvertRecord(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("id",)
 
-    id: str
+    id: IdText
     ts: UtcTime
     cnvt_price: DecimalFigure | None = None
     fee: DecimalFigure | None = None

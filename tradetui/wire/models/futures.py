@@ -12,7 +12,7 @@ from pydantic import Field
 from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
 from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
-from tradetui.wire.replies.field_types import DecimalFigure, SizeFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -21,7 +21,7 @@ class ReversalResult(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 
-    order_id: str
+    order_id: IdText
     client_oid: str | None = None
 
 
@@ -33,8 +33,8 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     plan_type: str | None = None
     symbol: str
     size: SizeFigure | None = None
-    order_id: str
-    execute_order_id: str | None = None
+    order_id: IdText
+    execute_order_id: IdText | None = None
     client_oid: str | None = None
     plan_status: str | None = None
     price: DecimalFigure | None = None
@@ -60,6 +60,10 @@ class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
     stop_loss_execute_price: DecimalFigure | None = None
     stop_loss_trigger_price: DecimalFigure | None = None
     stop_loss_trigger_type: str | None = None
+
+    @classmethod
+    def may_be(cls, row: Mapping[str, Any]) -> bool:
+        return _is_trigger(row)
 
 
 class Asset(Record):
@@ -130,7 +134,7 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
 
     symbol: str
     size: SizeFigure
-    order_id: str
+    order_id: IdText
     client_oid: str | None = None
     base_volume: SizeFigure | None = None
     fee: DecimalFigure | None = None
@@ -156,6 +160,10 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     preset_stop_surplus_price: DecimalFigure | None = None
     preset_stop_loss_price: DecimalFigure | None = None
 
+    @classmethod
+    def may_be(cls, row: Mapping[str, Any]) -> bool:
+        return not _is_trigger(row)
+
 
 class FuturesFill(Record, Sided):
     """A futures fill. In hedge mode `side` names the leg and `trade_side` says open or close."""
@@ -163,9 +171,9 @@ class FuturesFill(Record, Sided):
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
 
-    trade_id: str
+    trade_id: IdText
     symbol: str
-    order_id: str | None = None
+    order_id: IdText | None = None
     price: DecimalFigure
     base_volume: SizeFigure
     fee_detail: tuple[FeeDetail, ...] = ()
@@ -222,6 +230,11 @@ class FuturesFill(Record, Sided):
     def is_taker(self) -> bool:
         """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
+
+
+def _is_trigger(row: Mapping[str, Any]) -> bool:
+    """Whether a row names what only a trigger order has: an order taken for one would stand among the stops."""
+    return bool(row.get("planType") or row.get("planStatus"))
 
 
 def _effect(row: Mapping[str, Any]) -> tuple[bool, str, str]:

@@ -7,7 +7,7 @@ from pydantic import Field
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import DecimalFigure, Places, SizeFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, Places, SizeFigure, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -42,8 +42,8 @@ class ReportedPosition(Record, InPositionMode, InMarginMode):
     auto_margin: str | None = None
     take_profit: DecimalFigure | None = None
     stop_loss: DecimalFigure | None = None
-    take_profit_id: str | None = None
-    stop_loss_id: str | None = None
+    take_profit_id: IdText | None = None
+    stop_loss_id: IdText | None = None
     cash_dividend: DecimalFigure | None = None
     c_time: UtcTime | None = None
     u_time: UtcTime | None = None
@@ -63,7 +63,7 @@ class OrderDetail(Record, Sided, InPositionMode):
 
     symbol: str | None = None
     size: SizeFigure | None = None
-    order_id: str
+    order_id: IdText
     client_oid: str | None = None
     base_volume: SizeFigure | None = None
     price_avg: DecimalFigure | None = None
@@ -210,7 +210,7 @@ class FuturesBill(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("bill_id",)
 
-    bill_id: str
+    bill_id: IdText
     symbol: str | None = None
     amount: DecimalFigure
     fee: DecimalFigure | None = None
@@ -226,7 +226,7 @@ class ClosedPosition(Record):
 
     identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "c_time", "u_time")
 
-    position_id: str | None = None
+    position_id: IdText | None = None
     margin_coin: str | None = None
     symbol: str
     hold_side: str

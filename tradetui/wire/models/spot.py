@@ -7,7 +7,7 @@ from tradetui.wire.exchange_time import NINETY_DAYS_MS, TimeRule
 from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_normalizers import records_of, words_of
-from tradetui.wire.replies.field_types import DecimalFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
@@ -19,10 +19,10 @@ class SpotFill(Record, Sided):
     identity: ClassVar[tuple[str, ...]] = ("trade_id",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"feeDetail": records_of(FeeDetail)}
 
-    user_id: str | None = None
+    user_id: IdText | None = None
     symbol: str
-    order_id: str | None = None
-    trade_id: str
+    order_id: IdText | None = None
+    trade_id: IdText
     order_type: str | None = None
     side: str
     price_avg: DecimalFigure
@@ -51,7 +51,7 @@ class SpotBill(Record):
     size: DecimalFigure
     balance: DecimalFigure | None = None
     fees: DecimalFigure | None = None
-    bill_id: str
+    bill_id: IdText
 
 
 class AccountInfo(Record):
@@ -60,11 +60,11 @@ class AccountInfo(Record):
     identity: ClassVar[tuple[str, ...]] = ("user_id",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": words_of, "ips": words_of}
 
-    user_id: str
-    inviter_id: str | None = None
+    user_id: IdText
+    inviter_id: IdText | None = None
     ips: tuple[str, ...] = ()
     authorities: tuple[str, ...] = ()
-    parent_id: str | None = None
+    parent_id: IdText | None = None
     trader_type: str | None = None
     channel_code: str | None = None
     channel: str | None = None

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 from tradetui.wire.enums import VirtualPermission
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.replies.field_normalizers import words_of
+from tradetui.wire.replies.field_types import IdText
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Addresses, Label, Listed, Parameter, Passphrase, Shaped
 from tradetui.wire.requests.request import Request
@@ -25,7 +26,7 @@ class VirtualSubaccount(Record):
     normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of, "ipList": words_of}
     secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
 
-    sub_account_uid: str
+    sub_account_uid: IdText
     sub_account_name: str | None = None
     label: str | None = None
     sub_account_api_key: str | None = None

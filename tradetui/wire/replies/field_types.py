@@ -25,8 +25,8 @@ UtcTime = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 
 @dataclass(frozen=True, slots=True)
-class NumberText:
-    """How a number is written: a regular expression that all of its text has to match.
+class TextForm:
+    """How a number or an id is written: a regular expression that all of its text has to match.
 
     `Decimal` and pydantic alone would also take `0_1` for 1, ` 1 `, digits of other scripts, and infinity.
     """
@@ -34,8 +34,12 @@ class NumberText:
     pattern: str
 
     def schema(self, number: Any, ref: str | None = None) -> core_schema.CoreSchema:
-        """Reads text of this form, or a number written so, as an int or a Decimal."""
-        text = core_schema.str_schema(pattern=f"^(?:{self.pattern})$", coerce_numbers_to_str=True)
+        """Reads text of this form, or a number written so, as it is or as an int or a Decimal."""
+        text = core_schema.str_schema(
+            pattern=f"^(?:{self.pattern})$", coerce_numbers_to_str=True, ref=ref if number is str else None
+        )
+        if number is str:
+            return text
         return core_schema.chain_schema(
             [text, core_schema.int_schema() if number is int else core_schema.decimal_schema()], ref=ref
         )
@@ -46,7 +50,7 @@ class NumberText:
 
 # A price, amount, average or rate. None of an exchange's has more than forty digits before the point, or behind it.
 DecimalFigure = Annotated[
-    Decimal, NumberText(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
+    Decimal, TextForm(r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-3]?[0-9])?")
 ]
 _WITH_EXPONENT: Final = "|".join(
     rf"[0-9](?:\.[0-9]{{0,{12 + exponent}}}0*)?[eE]{'-' if exponent < 0 else '[+]?'}0?{abs(exponent)}"
@@ -56,15 +60,27 @@ _WITH_EXPONENT: Final = "|".join(
 # JSON writers spell 0.0000000001. Zero may also come with the exponent of a column's places, such as `0E-16`.
 SizeFigure = Annotated[
     Decimal,
-    NumberText(
+    TextForm(
         r"[+-]?(?:0*[0-9]{1,15}(?:\.[0-9]{0,12}0*)?|\.[0-9]{1,12}|0[eE]-[0-3]?[0-9]"
         rf"|{_WITH_EXPONENT})"
     ),
 ]
 
 
+# An id that the exchange gave: any text but a number with a fraction or an exponent. Such a one came through a float,
+# which has lost its digits.
+_NO_EXPONENT: Final = r"[+-](?:[0-9]*[^0-9][\s\S]*)?|[0-9]+[^0-9][\s\S]*|[^0-9+-][\s\S]*"
+IdText = Annotated[
+    str,
+    TextForm(
+        r"[^0-9][\s\S]*|[0-9]*|[0-9]+[^0-9.eE][\s\S]*|[0-9]+\.[0-9]*[^0-9eE][\s\S]*"
+        rf"|[0-9]+\.[0-9]*[eE](?:{_NO_EXPONENT})?|[0-9]+[eE](?:{_NO_EXPONENT}|[0-9]+)?"
+    ),
+]
+
+
 # How many decimal places a price or size has.
-Places = Annotated[int, NumberText(r"(?:[0-3]?[0-9]|40)(?:\.0+)?")]
+Places = Annotated[int, TextForm(r"(?:[0-3]?[0-9]|40)(?:\.0+)?")]
 
 
 _PLAIN: Final[Mapping[Any, Callable[..., core_schema.CoreSchema]]] = {
@@ -89,7 +105,7 @@ def type_schema(
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
         given = [choice for choice in get_args(annotation) if choice is not NoneType]
         return core_schema.nullable_schema(type_schema(Union[*given], metadata, numbers))
-    if written := next((part for part in metadata if isinstance(part, NumberText)), None):
+    if written := next((part for part in metadata if isinstance(part, TextForm)), None):
         if numbers is None:
             return written.schema(annotation)
         name = f"{annotation.__name__} {written.pattern}"

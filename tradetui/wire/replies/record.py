@@ -110,6 +110,11 @@ class Record(BaseModel):
         """The rows of a reply, those with an identity of their own that the exchange gives one and the same."""
         return rows
 
+    @classmethod
+    def may_be(cls, row: _Row) -> bool:
+        """Whether a row can be of this kind at all: a gateway may give it the rows of another request."""
+        return True
+
     @property
     def key(self) -> str:
         """The row's identity among its kind, as text."""
