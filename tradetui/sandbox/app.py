@@ -12,8 +12,7 @@ from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway import auth
-from tradetui.sandbox.gateway.api_keys import SandboxKey, check_permission
+from tradetui.sandbox.gateway.api_keys import SandboxKey, caller, check_permission
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.handlers.reads import read
@@ -184,7 +183,7 @@ class Sandbox:
     def _caller(self, endpoint: Endpoint, request: HttpCall, clock_ms: int) -> SandboxKey | None:
         if not endpoint.signed:
             return None
-        key = auth.caller(
+        key = caller(
             request.headers,
             self.exchange_state.keys,
             method=request.method,

@@ -74,9 +74,9 @@ def stdout() -> Output:
     return Output(sys.stdout)
 
 
-def say(text: str) -> None:
-    """Write one message to standard error, line by line free of control characters."""
-    output = Output(_unguarded(sys.stderr))
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Write one message to a stream, standard error where none is named, line by line free of control characters."""
+    output = Output(_unguarded(stream or sys.stderr))
     for line in text.splitlines() or [""]:
         output.line(line)
 
@@ -114,13 +114,6 @@ class PageProgress:
     def _show(self, detail: str, *, last: bool = False) -> None:
         if self._shows:
             show_progress(f"{self._subject}: {detail}{counted(self._pages, 'page')}", last=last)
-
-
-def argparse_message(text: str, stream: TextIO | None) -> None:
-    """Write a message of argparse, which repeats arguments as they were given."""
-    output = Output(_unguarded(stream or sys.stderr))
-    for line in text.splitlines():
-        output.line(line)
 
 
 def needs_terminal(environ: Mapping[str, str]) -> bool:

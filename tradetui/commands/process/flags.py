@@ -8,7 +8,7 @@ import re
 import sys
 
 from tradetui import __version__
-from tradetui.commands.process.console import argparse_message, stdout
+from tradetui.commands.process.console import say, stdout
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class CommandParser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write what argparse has to say: usage, help, version and errors all come through here."""
         if message:
-            argparse_message(message, file)
+            say(message, file)
 
 
 def _values_joined(arguments: Sequence[str]) -> list[str]:

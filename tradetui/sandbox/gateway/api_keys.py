@@ -1,17 +1,48 @@
-"""The API keys of the embedded exchange's accounts, and which permission of a key each endpoint needs."""
+"""The API keys of the embedded exchange's accounts: who signed a request, and which permission each endpoint needs.
+
+Headers, time stamp, signature and passphrase are refused under the live exchange's codes.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import hmac
+import ipaddress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.gateway.request_values import whole_number
+from tradetui.wire.signing import prehash, sign_hmac
 
 READ = frozenset({"futures-read", "holdings-read", "spot-read", "broker-read"})
 ALL = READ | {"futures-write", "subaccount-write", "copy-write"}
 ANYWHERE = ("0.0.0.0/0", "::/0")
+#: Endpoint to permission, and the words the refusal names it by.
+PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "copytrading.create_api_key": ("copy-write", "copy trading write"),
+    "subaccounts.create_batch": ("subaccount-write", "sub-account manage"),
+    "spot.fills": ("spot-read", "spot order read or spot order write"),
+    "spot.bills": ("spot-read", "spot order read or spot order write"),
+    "convert.history": ("spot-read", "spot order read or spot order write"),
+    "broker.transfers": ("broker-read", "broker read"),
+    "broker.create_subaccount": ("subaccount-write", "sub-account manage"),
+    "broker.subaccount_email": ("broker-read", "broker read"),
+    "futures.reverse": ("futures-write", "future order write"),
+    "futures.triggers": ("futures-read", "future order read"),
+    "futures.accounts": ("holdings-read", "future position read"),
+    "futures.pending_orders": ("futures-read", "future order read"),
+    "futures.fills": ("futures-read", "future order read"),
+    "futures.positions": ("holdings-read", "future position read"),
+    "futures.order_detail": ("futures-read", "future order read"),
+    "futures.live_triggers": ("futures-read", "future order read"),
+    "futures.account": ("holdings-read", "future position read"),
+    "futures.closed_positions": ("holdings-read", "future position read"),
+    "futures.bills": ("holdings-read", "future position read"),
+}
+_WINDOW_MS = 30_000
 
 
 @dataclass(frozen=True)
@@ -69,30 +100,6 @@ def made_key(
     )
 
 
-#: Endpoint to permission, and the words the refusal names it by.
-PERMISSIONS: Final[Mapping[str, tuple[str, str]]] = {
-    "copytrading.create_api_key": ("copy-write", "copy trading write"),
-    "subaccounts.create_batch": ("subaccount-write", "sub-account manage"),
-    "spot.fills": ("spot-read", "spot order read or spot order write"),
-    "spot.bills": ("spot-read", "spot order read or spot order write"),
-    "convert.history": ("spot-read", "spot order read or spot order write"),
-    "broker.transfers": ("broker-read", "broker read"),
-    "broker.create_subaccount": ("subaccount-write", "sub-account manage"),
-    "broker.subaccount_email": ("broker-read", "broker read"),
-    "futures.reverse": ("futures-write", "future order write"),
-    "futures.triggers": ("futures-read", "future order read"),
-    "futures.accounts": ("holdings-read", "future position read"),
-    "futures.pending_orders": ("futures-read", "future order read"),
-    "futures.fills": ("futures-read", "future order read"),
-    "futures.positions": ("holdings-read", "future position read"),
-    "futures.order_detail": ("futures-read", "future order read"),
-    "futures.live_triggers": ("futures-read", "future order read"),
-    "futures.account": ("holdings-read", "future position read"),
-    "futures.closed_positions": ("holdings-read", "future position read"),
-    "futures.bills": ("holdings-read", "future position read"),
-}
-
-
 def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
     """Let a key use an endpoint; raises Refusal, its text in the caller's language as the live exchange does."""
     if key.kind == "unified":
@@ -110,3 +117,61 @@ def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
         raise Refusal("40014", message)
     if endpoint == "subaccounts.create_batch" and not key.ips:
         raise Refusal("22010", "Please bind ip whitelist address")
+
+
+def caller(
+    headers: Mapping[str, str],
+    keys: Iterable[SandboxKey],
+    *,
+    method: str,
+    path: str,
+    query: str,
+    body: bytes,
+    now_ms: int,
+    address: str = "",
+) -> SandboxKey:
+    """The key a request is signed with; header names in lower case, `address` empty where there is none.
+
+    Raises:
+        Refusal: who calls is not known, not proven, or not where the key may be used.
+    """
+    name = headers.get("access-key", "")
+    if not name:
+        raise Refusal("40001", "ACCESS_KEY cannot be empty")
+    if not headers.get("access-sign"):
+        raise Refusal("40002", "ACCESS_SIGN cannot be empty")
+    if not headers.get("access-passphrase"):
+        raise Refusal("40011", "ACCESS_PASSPHRASE cannot be empty")
+    stamp = headers.get("access-timestamp", "")
+    stamped_ms = whole_number(stamp)
+    if stamped_ms is None:
+        raise Refusal("40005", "Invalid ACCESS_TIMESTAMP")
+    if abs(stamped_ms - now_ms) > _WINDOW_MS:
+        raise Refusal("40008", "Request timestamp expired")
+    key = next((key for key in keys if key.api_key == name), None)
+    if key is None:
+        raise Refusal("40037", "Apikey does not exist")
+    # The official SDKs sign the decoded query, other clients the encoded one; the live exchange takes both.
+    signed = {query, unquote(query)}
+    expected = (sign_hmac(key.secret, prehash(stamp, method, path, text, body)) for text in signed)
+    if not any(hmac.compare_digest(one.encode(), headers["access-sign"].encode()) for one in expected):
+        raise Refusal("40009", "sign signature error")
+    if not hmac.compare_digest(headers["access-passphrase"].encode(), key.passphrase.encode()):
+        raise Refusal("40012", "apikey/password is incorrect")
+    # Public clients leave the header out of requests without a body, and the live exchange answers them.
+    if body and "application/json" not in headers.get("content-type", ""):
+        raise Refusal("40007", "Invalid Content_Type")
+    if (headers.get("paptrading") == "1") != (key.kind == "demo"):
+        raise Refusal("40099", "exchange environment is incorrect")
+    if key.ips and address and not _within(address, key.ips):
+        raise Refusal("40018", "Invalid IP")
+    return key
+
+
+def _within(address: str, networks: Iterable[str]) -> bool:
+    """Whether an address is in one of the networks; a name that is no address (as of a local socket) is in all."""
+    try:
+        here = ipaddress.ip_address(address)
+    except ValueError:
+        return True
+    return any(here in ipaddress.ip_network(network, strict=False) for network in networks)

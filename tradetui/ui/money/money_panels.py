@@ -123,16 +123,16 @@ class MoneyPanels(Container):
 
     def compose(self) -> ComposeResult:
         with Container(id="money-upper"):
-            with AsideFrame(id="money-result", classes="panel"):
+            with AsideFrame(id="money-result"):
                 yield ResultPanel()
-            with AsideFrame(id="money-chart", classes="panel"):
+            with AsideFrame(id="money-chart"):
                 yield self._chart_panel
         with Container(id="money-lower"):
             with TableFrame(table=self.table, id="money-groups", classes="panel -empty", names_columns=True):
                 yield self.table
                 with Container(classes="nothing"):
                     yield Static(sanitized("reading …"), classes="words", id="money-nothing", markup=False)
-            with AsideFrame(id="money-calendar", classes="panel"):
+            with AsideFrame(id="money-calendar"):
                 yield CalendarPanel(self._reading.period.last_day)
 
     # What they show

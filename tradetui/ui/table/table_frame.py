@@ -33,7 +33,7 @@ def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str],
 class AsideFrame(Container):
     """A container with a title at the left of its border and a sentence at the right; `heading` is the title."""
 
-    def __init__(self, *children: Widget, id: str, classes: str) -> None:
+    def __init__(self, *children: Widget, id: str, classes: str = "panel") -> None:
         super().__init__(*children, id=id, classes=classes)
         self.heading = Content()
         self._remark = ""
@@ -75,7 +75,12 @@ class TableFrame(AsideFrame):
     """
 
     def __init__(
-        self, *children: Widget, table: RecordTable[object], id: str, classes: str, names_columns: bool = False
+        self,
+        *children: Widget,
+        table: RecordTable[object],
+        id: str,
+        classes: str = "panel",
+        names_columns: bool = False,
     ) -> None:
         super().__init__(*children, id=id, classes=classes)
         self._framed = table
