@@ -304,7 +304,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             ErrorKind.BUSY,
             CodeGroup.SYSTEM,
-            "The exchange is busy or being updated; a running session goes on reading.",
+            "The exchange is busy or being updated: try again in a minute.",
             "40010 40015 40200 40725 40910 45001 43059 500 1 01001 30009 30019 30030 30037 30038 32047 40308 40604 "
             "50008",
         ),

@@ -155,6 +155,7 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     return reply
 
 
+_IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."
 _REPORT = "If this lasts, the interface may have changed; keep the log."
 
 
@@ -212,7 +213,7 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     if status >= 500:
         return Busy(
             f"HTTP status {status}, {answer.unreadable}",
-            remedy="A running session goes on reading; run a command again.",
+            remedy=_IF_IT_LASTS,
             **error_fields,
         )
     if status == 404:
@@ -228,13 +229,13 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
 
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
     remedies = {
-        TransportErrorKind.CONNECT: "Check the network and base_url; a running session goes on reading.",
-        TransportErrorKind.NAME: "Check base_url and this machine's name service; a running session goes on reading.",
-        TransportErrorKind.PROXY: "Check the proxy and the setting proxy; a running session goes on reading.",
+        TransportErrorKind.CONNECT: "Check the network and base_url.",
+        TransportErrorKind.NAME: "Check base_url and this machine's name service.",
+        TransportErrorKind.PROXY: "Check the proxy and the setting proxy.",
         TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
-        TransportErrorKind.TIME_OUT: "Check the network; a running session goes on reading.",
-        TransportErrorKind.BROKEN: "A running session goes on reading; run a command again.",
-        TransportErrorKind.POOL: "A running session goes on reading; if this lasts, restart and keep the log.",
+        TransportErrorKind.TIME_OUT: "Check the network.",
+        TransportErrorKind.BROKEN: _IF_IT_LASTS,
+        TransportErrorKind.POOL: "If this lasts, restart and keep the log.",
     }
     if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)

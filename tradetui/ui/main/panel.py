@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic
@@ -23,7 +24,7 @@ from tradetui.wire.text.counted import counted, shown_of
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.feed import Feed
-    from tradetui.desk.feeds.polling.snapshot import Snapshot
+    from tradetui.desk.feeds.polling.snapshot import FeedError, Snapshot
     from tradetui.desk.tables.rows.date_filter import DateFilter
 
 READING: Final = "reading …"
@@ -112,14 +113,14 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         """The table; words where there is no row come when there is something to say."""
         yield self.table
 
-    def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
+    def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:
         """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
         shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
             self._use_default_columns(rows.rows)
             self.table.set_source(rows)
-        self.show_state(feed, now, rows)
+        self.show_state(feed, now, rows, error)
 
     def _use_default_columns(self, rows: Iterable[FeedRowT_co]) -> None:
         """Follow what the rows are, unless somebody chose the columns."""
@@ -130,24 +131,26 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
             if self.table.columns == before:
                 self.table.set_columns(columns)
 
-    def show_state(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co]) -> None:
-        """Bring title, age and the words of an empty panel up to date."""
+    def show_state(
+        self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None
+    ) -> None:
+        """Bring title, age and the words of an empty panel up to date; `error` says why its rows are not read."""
         snapshot, freshness = feed.snapshot, feed.freshness
         about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
         self._entitle(self._count(rows), " · ".join(about))
         trouble = snapshot.note
-        if snapshot.error is not None:
-            trouble = NOT_READ if snapshot.error.of_account else snapshot.error.sentence
-        if snapshot.error is None and snapshot.read_at is None:
+        if error is not None:
+            trouble = NOT_READ if error.of_account else error.sentence
+        if error is None and snapshot.read_at is None:
             trouble = READING
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
-        self.set_class(has_trouble(feed), "-trouble")
+        self.set_class(error is not None or has_trouble(feed), "-trouble")
         self.table.set_live(not has_trouble(feed))
-        self._show_sentence(replace(snapshot, rows=rows.rows))
+        self._show_sentence(replace(snapshot, rows=rows.rows, error=error), feed.longest_pause)
 
     def reset(self) -> None:
         """Forget everything: another desk is being opened."""
@@ -200,7 +203,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         head, tail = caption[: len(caption) - len(state)], caption[len(caption) - len(state) :]
         self.entitle(Content.assemble(head, (tail, "bold $warn")))
 
-    def _show_sentence(self, snapshot: Snapshot[FeedRowT_co]) -> None:
+    def _show_sentence(self, snapshot: Snapshot[FeedRowT_co], retry_s: float) -> None:
         empty = self.table.shown == 0
         self.set_class(empty, "-empty")
         if not empty:
@@ -222,7 +225,8 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         elif snapshot.error is not None and snapshot.error.of_account:
             self._say(NOT_READ)
         elif snapshot.error is not None:
-            self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy))))
+            again = f"Reading is tried again within {math.ceil(retry_s)} s."
+            self._say("\n".join(filter(None, (snapshot.error.sentence, snapshot.error.remedy, again))))
         elif snapshot.undecodable_rows and self.other_view is None:
             self._say(_UNREADABLE)
         elif snapshot.read_at is not None:

@@ -12,6 +12,8 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
+from tradetui.desk.feeds.polling.health import LOST_LINKS
+from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, regions
 from tradetui.ui.main.panel import Panel
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tradetui.desk.desk import Desk
+    from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot
     from tradetui.desk.tables.rows.row_source import FeedRow
 
@@ -114,10 +117,20 @@ class PanelPainter:
         """Show the rows of these panels anew, though the others may stand still."""
         for name in names:
             self.fresh.discard(name)
-            self._panels[name].show(desk.feeds[name], desk.clock.monotonic(), self.rows_of(desk, name))
+            feed = desk.feeds[name]
+            self._panels[name].show(feed, desk.clock.monotonic(), self.rows_of(desk, name), _error_of(feed, desk))
 
     def show_states(self, desk: Desk) -> None:
         """Bring titles and ages of the panels on the screen up to date."""
         for name, panel in self._panels.items():
             if panel.display:
-                panel.show_state(desk.feeds[name], desk.clock.monotonic(), self.rows_of(desk, name))
+                feed = desk.feeds[name]
+                panel.show_state(feed, desk.clock.monotonic(), self.rows_of(desk, name), _error_of(feed, desk))
+
+
+def _error_of(feed: Feed[FeedRow], desk: Desk) -> FeedError | None:
+    """Why the rows of a feed are not read; while it waits for its first answer, what is wrong with the link."""
+    if feed.snapshot.read_at is not None or feed.snapshot.error is not None:
+        return feed.snapshot.error
+    health = desk.health
+    return FeedError(health.sentence, health.remedy) if health.state in LOST_LINKS else None

@@ -111,12 +111,19 @@ class Feed(Generic[FeedRowT_co]):
         that does not slow down.
         """
         if self._rate_limited_reads:
-            rest = self.wait if self._rate_limited_reads == 1 else max(self.wait, RATE_LIMITED_FACTOR * self.interval)
-            return rest * (1 - JITTER * random.random())
+            return self.longest_pause * (1 - JITTER * random.random())
         if self.failures:
-            ceiling = min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
-            return random.uniform(BACKOFF_FROM_S, ceiling)
+            return random.uniform(BACKOFF_FROM_S, self.longest_pause)
         return max(SHORTEST_PAUSE_S, self.wait * (1 - JITTER * random.random()) - took)
+
+    @property
+    def longest_pause(self) -> float:
+        """The most seconds until it is read again, as the last poll left it."""
+        if self._rate_limited_reads > 1:
+            return max(self.wait, RATE_LIMITED_FACTOR * self.interval)
+        if self.failures and not self._rate_limited_reads:
+            return min(BACKOFF_TO_S, BACKOFF_FROM_S * 2.0**self.failures, max(self.interval / 2, 2 * BACKOFF_FROM_S))
+        return self.wait
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener whenever the snapshot changed; returns what ends it."""

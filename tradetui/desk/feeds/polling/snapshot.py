@@ -49,7 +49,7 @@ class FeedError(NamedTuple):
     def of(cls, problem: Exception) -> FeedError:
         """The error of anything a read may raise; unforeseen ones are named by their kind only."""
         if isinstance(problem, StillReading):
-            return cls(str(problem), "It continues automatically.", None)
+            return cls(str(problem), "", None)
         if isinstance(problem, ExchangeError):
             message = problem.message.strip().rstrip(".") or "no reason given"
             code = f" ({problem.code})" if problem.code else ""
