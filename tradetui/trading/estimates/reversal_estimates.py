@@ -96,8 +96,8 @@ class StopResult:
     """Results in the margin coin of the leg that is opened, should its nearest stop-loss fill at its trigger price.
 
     `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
-    `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves. `size` is what the
-    stop closes afterwards, or the trailing stops together, `leg_size` all of the leg, both in the base coin.
+    `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves, and `now_trails`
+    the same of the leg that is reversed. `size` is what the stop closes afterwards, or the trailing stops together, `leg_size` all of the leg, both in the base coin.
     `is_only_reported` is whether the position alone names the stop, and no order of it can be read; `others_unread`
     whether waiting stops could not be read at all, so that a nearer one may wait.
     """
@@ -110,6 +110,7 @@ class StopResult:
     leg_size: Decimal = ZERO
     ending: Decimal | None = None
     trails: bool = False
+    now_trails: bool = False
     is_only_reported: bool = False
     others_unread: bool = False
 
@@ -148,6 +149,7 @@ def result_if_stopped(
             leg_size=leg_size,
             ending=None if ending is None else ending.price,
             trails=bool(trailing),
+            now_trails=bool(trailing_sizes(plan, stops or (), old)),
         )
     size = leg_size if stop.size is None else min(stop.size, leg_size)
     afterwards = None

@@ -187,6 +187,8 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.price is None:
         other = "SHORT" if leg == "LONG" else "LONG"
+        if stop.ending is None:
+            now = "trailing" if stop.now_trails else "no stop"
         ends = f"; {figures.price(stop.ending)} goes with the {other}" if stop.ending else ""
         if stop.trails and stop.is_part:
             basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
