@@ -19,3 +19,9 @@ def sanitized(text: object) -> Content:
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
     """Show a short message in a corner."""
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)
+
+
+def withdraw(app: App[Any], message: str) -> None:
+    """Put a message away whose cause is gone."""
+    for notification in [shown for shown in app._notifications if shown.message == scrub(message)]:
+        app._unnotify(notification)

@@ -97,7 +97,8 @@ class StopResult:
 
     `price` is None where no stop-loss waits for that leg; `ending` is then the one of the leg that is reversed, and
     `now` its result. `trails` is whether trailing stops wait for the leg instead, whose price moves, and `now_trails`
-    the same of the leg that is reversed. `size` is what the stop closes afterwards, or the trailing stops together, `leg_size` all of the leg, both in the base coin.
+    the same of the leg that is reversed. `size` is what the stop closes afterwards, or the trailing stops together,
+    `leg_size` all of the leg, both in the base coin.
     `is_only_reported` is whether the position alone names the stop, and no order of it can be read; `others_unread`
     whether waiting stops could not be read at all, so that a nearer one may wait.
     """

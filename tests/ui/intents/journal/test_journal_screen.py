@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
@@ -166,6 +166,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         execution = stage.desk.execution
         assert execution is not None
         assert execution.intents.unsettled()
+        assert "stays locked" in newest_message(stage)
         await opened(stage, pilot)
         await pilot.press("x")
         await pilot.pause()
@@ -193,6 +194,8 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert released.state is State.RELEASED
         assert released.details["why"] == "the site shows no order"
         assert not execution.intents.unsettled()
+        messages = [notification.message for notification in stage.app._notifications]
+        assert messages == ["Released; the journal says so."]
 
 
 async def releasing(

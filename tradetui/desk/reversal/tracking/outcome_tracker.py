@@ -406,6 +406,6 @@ def _ended_elsewhere(intent: Intent) -> Progress:
     return Progress(
         intent.state,
         SearchStage.ENDED,
-        f"{intent.state} by another session: {outcome or 'no outcome'}",
+        f"{outcome or intent.state}, as the journal says",
         outcome=outcome,
     )

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from textual.app import App
 from textual.content import Content
+from textual.notifications import SeverityLevel
 
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
 from tradetui.desk.reversal.outcome import Outcome
@@ -18,10 +19,11 @@ from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.tables.lines import left_sentence, outcome_lines, unknown_outcome_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Room
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import notify, withdraw
 from tradetui.wire.text.sanitize import scrub
 
 Ending = Callable[[Room], Content]
+LOOK_S: Final = 1.0
 _NO_SCREEN: Final = Room(80, 24)
 
 
@@ -77,7 +79,18 @@ class Attempt:
             f"{title}: it is sent and cannot be withdrawn. {self._shown.target.symbol} stays locked until the outcome "
             f"is known; a message here names it, and {self._journal_key} shows it."
         )
-        notify(self._app, sentence, severity="warning", seconds=30)
+        self._say_until_ended(sentence, "warning", 30)
+
+    def _say_until_ended(self, sentence: str, severity: SeverityLevel, seconds: float) -> None:
+        """Say what is so until the intent ends: settled or released, by this session or by another one."""
+        notify(self._app, sentence, severity=severity, seconds=seconds)
+
+        def look() -> None:
+            if not self._is_open():
+                timer.stop()
+                withdraw(self._app, sentence)
+
+        timer = self._app.set_interval(LOOK_S, look)
 
     async def run(self) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
@@ -135,7 +148,7 @@ class Attempt:
 
             self._ended(outcome, progress)
         elif progress.stage is SearchStage.ENDED:
-            ended = Content.styled(scrub(f"{progress.state}: {progress.sentence}"), "bold $warn")
+            ended = Content.styled(scrub(f"Ended: {progress.sentence}."), "bold $warn")
             self._ended(_sentence(ended), progress)
         elif self._view.is_attached:
             standing = Content.assemble(
@@ -159,7 +172,10 @@ class Attempt:
         if self.sent is not None:
             desk = trading_app(self._app).desk
             message = self.sent.described(sentence, self._execution.settings.zone if desk is None else desk.zone)
-        notify(self._app, message, severity="information" if good else "error", seconds=10 if good else 600)
+        if progress is None and self._is_open():
+            self._say_until_ended(message, "error", 600)
+        else:
+            notify(self._app, message, severity="information" if good else "error", seconds=10 if good else 600)
 
 
 def _sentence(content: Content) -> Ending:
