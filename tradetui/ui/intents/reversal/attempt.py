@@ -23,7 +23,7 @@ from tradetui.ui.safe_text import notify, withdraw
 from tradetui.wire.text.sanitize import scrub
 
 Ending = Callable[[Room], Content]
-LOOK_S: Final = 1.0
+_LOOK_S: Final = 1.0
 _NO_SCREEN: Final = Room(80, 24)
 
 
@@ -90,7 +90,7 @@ class Attempt:
                 timer.stop()
                 withdraw(self._app, sentence)
 
-        timer = self._app.set_interval(LOOK_S, look)
+        timer = self._app.set_interval(_LOOK_S, look)
 
     async def run(self) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
