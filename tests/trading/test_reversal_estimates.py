@@ -62,7 +62,7 @@ def waiting(leg_name: str, price: str, plan_type: str = "pos_loss", size: str = 
     return TriggerOrder.from_row(
         {
             "symbol": "BTCUSDT",
-            "orderId": price,
+            "orderId": price.replace(".", ""),
             "planType": plan_type,
             "side": side,
             "posSide": leg_name,
