@@ -74,7 +74,7 @@ class AlertsScreen(ClosableScreen):
         self._generation = 0
 
     def compose(self) -> ComposeResult:
-        with TableFrame(table=self._rules_table, id="alert-rules"):
+        with TableFrame(table=self._rules_table, id="alert-rules", classes="panel"):
             yield self._rules_table
             with Container(classes="nothing"):
                 yield self._no_rule

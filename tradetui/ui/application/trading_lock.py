@@ -70,7 +70,6 @@ class TradingLock:
         self._app.push_screen(lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
 
     def _take_back_message(self) -> None:
-        """Show no longer that trading is locked."""
         for notification in tuple(self._app._notifications):
             if notification.message == LOCKED_NOW:
                 self._app._unnotify(notification)

@@ -57,7 +57,6 @@ class AsideFrame(Container):
         self.border_title = Content.assemble(heading, (between, f"not bold {colour}"), (aside.plain, "not bold $quiet"))
 
     def _aside(self) -> str:
-        """What stands at the right."""
         return self._remark
 
     @on(events.Resize)
@@ -75,12 +74,7 @@ class TableFrame(AsideFrame):
     """
 
     def __init__(
-        self,
-        *children: Widget,
-        table: RecordTable[object],
-        id: str,
-        classes: str = "panel",
-        names_columns: bool = False,
+        self, *children: Widget, table: RecordTable[object], id: str, classes: str, names_columns: bool = False
     ) -> None:
         super().__init__(*children, id=id, classes=classes)
         self._framed = table

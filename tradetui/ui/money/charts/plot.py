@@ -84,7 +84,6 @@ def _days(chart: Chart, at_ms: int) -> float:
 
 
 def _column(chart: Chart, at_ms: int, columns: int) -> int:
-    """The column of the canvas that a moment is drawn in."""
     share = (at_ms - chart.since) / max(1, chart.until - chart.since)
     return min(columns - 1, max(0, int(share * (columns - 1) + 0.5)))
 
