@@ -23,9 +23,10 @@ from tradetui.commands.session.bootstrap import (
 )
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
+from tradetui.desk.archive.bill_reading import HOUR_MS
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
-from tradetui.desk.archive.ledger.missing_fills import missing_spans, unread_gaps, were_read
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills import BillHistory
@@ -35,15 +36,22 @@ from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import SystemClock
-from tradetui.exchange.errors import ExchangeError
+from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable, is_damage
-from tradetui.wire.exchange_time import NINETY_DAYS_MS
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, utc_moment
 from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
+REFUSED_FOR_MS: Final = 3 * HOUR_MS
+"""How long fills that were asked for in vain are not asked for again."""
+REFUSED: Final = (
+    "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M} UTC: {}. "
+    "They are asked for again after {:%H:%M} UTC, or now with --fresh."
+)
+UNDECODABLE: Final = "a row of theirs cannot be read"
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"
 
@@ -77,6 +85,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
             if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
                 archive.close()
                 return asyncio.run(_read_into_archive(loaded, needed, since, until))
+            _say_refusals(archive, since, until)
             incomplete = _incomplete_types(archive, settings.product_types, since, until)
             if incomplete:
                 asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
@@ -102,12 +111,26 @@ def _incomplete_types(
     """Of which product types fills or bills of the period are missing that the exchange still keeps."""
     now_ms = SystemClock().wall_ms()
     since = max(since, now_ms - NINETY_DAYS_MS)
-    incomplete = {gap.product_type for gap in unread_gaps(archive.connection, now_ms) if gap.meets(since, until)}
+    gaps = (gap for gap in unread_gaps(archive.connection, now_ms) if gap.meets(since, until))
+    incomplete = {gap.product_type for gap in gaps if not _is_refused(gap, now_ms)}
     for product_type in product_types:
         coverage = archive.bill_coverage(product_type)
         if not coverage.refusal and any(gap.since <= until and since <= gap.until for gap in coverage.gaps):
             incomplete.add(product_type)
     return [product_type for product_type in product_types if product_type in incomplete]
+
+
+def _is_refused(gap: MissingSpan, now_ms: int) -> bool:
+    return 0 <= now_ms - gap.refused_ms < REFUSED_FOR_MS
+
+
+def _say_refusals(archive: Archive, since: int, until: int) -> None:
+    """Say what of the period is not asked for, since it was asked for in vain."""
+    now_ms = SystemClock().wall_ms()
+    for gap in unread_gaps(archive.connection, now_ms):
+        if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
+            asked, again = utc_moment(gap.refused_ms), utc_moment(gap.refused_ms + REFUSED_FOR_MS)
+            say(REFUSED.format(gap.product_type, asked, gap.refusal.rstrip("."), again))
 
 
 def _bring_forward(archive: Archive) -> None:
@@ -137,7 +160,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
             if reading.error is not None:
                 raise reading.error
             return archive
-        await _read_period(client, archive, settings.product_types, since, until)
+        await _read_period(client, archive, settings.product_types, since, until, fresh=True)
         _bring_forward(archive)
     return archive
 
@@ -154,21 +177,39 @@ async def _read_missing(
 
 
 async def _read_period(
-    client: ExchangeReader, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
+    client: ExchangeReader,
+    archive: Archive,
+    product_types: Sequence[ProductType],
+    since: int,
+    until: int,
+    *,
+    fresh: bool = False,
 ) -> None:
-    progress = PageProgress("reading fills and bills")
+    progress, refusals = PageProgress("reading fills and bills"), []
     try:
         for product_type in product_types:
-            await _read_fills(client, archive, product_type, since, until, progress)
+            refusals += await _read_fills(client, archive, product_type, since, until, progress, fresh=fresh)
             await _read_bills(client, archive, product_type, since, until, progress)
     finally:
         progress.end()
+    if refusals:
+        raise refusals[0]
 
 
 async def _read_fills(
-    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: PageProgress
-) -> None:
-    """Read the newest fills, then older ones page by page until nothing of the period is missing."""
+    client: ExchangeReader,
+    archive: Archive,
+    product_type: ProductType,
+    since: int,
+    until: int,
+    progress: PageProgress,
+    *,
+    fresh: bool,
+) -> list[ExchangeError]:
+    """Read the newest fills, then older ones page by page until nothing of the period is missing.
+
+    What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that.
+    """
     history = FillHistory(client, product_type, InlineDisk())
     await history.attach(archive)
     await history.read_newest(client.clock.monotonic())
@@ -178,16 +219,31 @@ async def _read_fills(
         if (held := held_sizes(reply)) is not None:
             # What is held now shows whether the fills are all there were.
             history.compare(held, reply.request_time)
+    now_ms = client.clock.wall_ms()
+    if not fresh:
+        gaps = unread_gaps(archive.connection, now_ms)
+        history.passed_over = {
+            gap.cursor for gap in gaps if gap.product_type is product_type and _is_refused(gap, now_ms)
+        }
+    refused: dict[str, ExchangeError] = {}
     while any(
         span.product_type is product_type and span.meets(since, until)
         for span in missing_spans(archive.connection, client.clock.wall_ms())
     ):
-        if not await history.read_gap():
-            break
+        try:
+            if not await history.read_gap():
+                break
+        except (Rejected, UnreadableReply) as problem:
+            cursor = history.gaps[-1].cursor  # where what was refused waits now
+            refused[cursor] = problem
+            history.passed_over.add(cursor)
         progress.page()
+    undecodable = {gap.cursor: UNDECODABLE for gap in history.undecodable_gaps}
+    archive.note_refusals(product_type, undecodable | {cursor: str(refused[cursor]) for cursor in refused}, now_ms)
     _bring_forward(archive)
     await history.read_newest(client.clock.monotonic())
     progress.page()
+    return list(refused.values())
 
 
 async def _read_bills(

@@ -21,7 +21,7 @@ from tradetui.desk.archive.equity import (
 from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, lost_ends
+from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, keep_refusals, lost_ends
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
@@ -168,6 +168,11 @@ class Archive:
         """Keep up to when the fills of a product type were read."""
         with transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
+
+    def note_refusals(self, product_type: ProductType, refusals: Mapping[str, str], at_ms: int) -> None:
+        """Keep which gaps, by their cursors, were asked for in vain at a time (Unix ms), and why."""
+        with transaction(self.connection):
+            keep_refusals(self.connection, product_type, refusals, at_ms)
 
     def _lose(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
         """Keep which fills are lost; what legs held then is not known."""

@@ -7,7 +7,7 @@ from typing import Final
 from tradetui.desk.archive.bills import BILL_TABLES
 from tradetui.desk.archive.equity import ACCOUNTS_COLUMN, EQUITY_TABLES
 from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS, LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
-from tradetui.desk.archive.ledger.missing_fills import LOST_FILLS_TABLE
+from tradetui.desk.archive.ledger.missing_fills import LOST_FILLS_TABLE, REFUSED_HOLES_TABLE
 from tradetui.desk.archive.trips.closed_positions import CLOSED_POSITION_TABLES
 
 _RECORD_TABLES: Final = """
@@ -75,4 +75,5 @@ ARCHIVE_VERSIONS: Final = (
     _SEARCHED_IDS,
     INCOMPLETE_FILLS,
     LOST_FILLS_TABLE,
+    REFUSED_HOLES_TABLE,
 )

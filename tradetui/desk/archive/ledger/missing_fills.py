@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -22,14 +22,29 @@ LOST_FILLS_TABLE: Final = """
 """From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
 what lies before the first that it still told."""
 
+REFUSED_HOLES_TABLE: Final = """
+    CREATE TABLE refused_hole (
+        product_type TEXT NOT NULL, cursor TEXT NOT NULL, at_ms INTEGER NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (product_type, cursor)
+    ) WITHOUT ROWID
+    """
+"""Holes that were asked for in vain, when (Unix ms), and what the exchange said."""
+
 
 class MissingSpan(NamedTuple):
-    """A stretch of time (Unix ms) of which fills of a product type are known to be missing; `is_lost` is for good."""
+    """A stretch of time (Unix ms) of which fills of a product type are known to be missing; `is_lost` is for good.
+
+    `cursor` is the fill below which they are, where they are to be asked for; `refused_ms` (Unix ms) and `refusal` say
+    when and why they were not given.
+    """
 
     product_type: ProductType
     since: int
     until: int
     is_lost: bool = False
+    cursor: str = ""
+    refused_ms: int = 0
+    refusal: str = ""
 
     def meets(self, since: int, until: int) -> bool:
         """Whether it has a moment in common with a period (Unix ms, both ends included)."""
@@ -59,10 +74,28 @@ def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSp
 def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
     """The gaps between fills, or before all of them, that are not read yet."""
     spans = []
-    for product_type, cursor, until in connection.execute("SELECT product_type, cursor, until FROM hole"):
+    holes = (
+        "SELECT product_type, cursor, until, coalesce(at_ms, 0), coalesce(reason, '')"
+        " FROM hole LEFT JOIN refused_hole USING (product_type, cursor)"
+    )
+    for product_type, cursor, until, *refused in connection.execute(holes):
         newest = fill_time(connection, product_type, cursor)
-        spans.append(MissingSpan(ProductType(product_type), until or 0, now_ms if newest is None else newest))
+        newest_ms = now_ms if newest is None else newest
+        spans.append(MissingSpan(ProductType(product_type), until or 0, newest_ms, False, cursor, *refused))
     return spans
+
+
+def keep_refusals(
+    connection: sqlite3.Connection, product_type: ProductType, refusals: Mapping[str, str], at_ms: int
+) -> None:
+    """Keep which holes (by their cursors) were asked for in vain and why, and forget those that are holes no more."""
+    connection.execute(
+        "DELETE FROM refused_hole WHERE (product_type, cursor) NOT IN (SELECT product_type, cursor FROM hole)"
+    )
+    connection.executemany(
+        "INSERT OR REPLACE INTO refused_hole VALUES (?, ?, ?, ?)",
+        [(str(product_type), cursor, at_ms, refusal) for cursor, refusal in refusals.items()],
+    )
 
 
 def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) -> int | None:

@@ -61,6 +61,8 @@ class FillHistory:
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type
         self.gaps: list[Gap] = []
+        self.passed_over: set[str] = set()
+        """The cursors of gaps that are not to be asked for now."""
         self.lost: list[Gap] = []
         """What this session found to be missing for good."""
         self.server_ms: int | None = None
@@ -102,6 +104,11 @@ class FillHistory:
     def undecodable_rows(self) -> UndecodableRows:
         """The rows that could not be decoded whenever they were read."""
         return self._undecodable_pages.undecodable_rows
+
+    @property
+    def undecodable_gaps(self) -> list[Gap]:
+        """The pages that hold rows which could not be decoded."""
+        return self._undecodable_pages.gaps
 
     @property
     def unsteady(self) -> dict[str, str]:
@@ -177,9 +184,11 @@ class FillHistory:
     async def read_gap(self) -> bool:
         """Read one page of what is missing; whether there was anything to read."""
         async with self._turn:
-            if not self.gaps:
+            gap = next((gap for gap in self.gaps if gap.cursor not in self.passed_over), None)
+            if gap is None:
                 return False
-            gap = self.gaps[0]
+            self.gaps.remove(gap)
+            self.gaps.insert(0, gap)
             try:
                 reply = await self._page(self._request(None), gap.cursor)
                 if reply.cursor in (None, gap.cursor):

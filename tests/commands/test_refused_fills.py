@@ -1,0 +1,76 @@
+"""Fills that an exchange does not give, or gives in rows that cannot be read: `show pnl` asks once in some hours."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import Point
+from tradetui.cli import main
+from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.show.results.archive_reading import REFUSED_FOR_MS
+from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.errors import Rejected
+from tradetui.wire.endpoints.reply import UndecodableRow
+from tradetui.wire.models.futures_requests import FuturesFillsRequest
+
+UNTIL = ("--until", (datetime.now(UTC) - timedelta(hours=1)).isoformat())
+PERIOD = ("--product-type", "USDT-FUTURES", "--since", "20d", *UNTIL)
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hours(
+    point: Point,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    is_refused: bool,
+) -> None:
+    point(TRADETUI_PRODUCT_TYPES="USDT-FUTURES")
+    assert main(["show", "pnl", *PERIOD[:2], "--since", "1d", *UNTIL, "--json"]) == DONE
+    capsys.readouterr()
+    read, asked, undecodable_page = ExchangeReader.read, 0, ""
+
+    async def read_in_vain(self: ExchangeReader, request: Any) -> Any:
+        nonlocal asked, undecodable_page
+        reply = await read(self, request)
+        if not isinstance(request, FuturesFillsRequest) or request.id_less_than is None:
+            return reply
+        asked += 1
+        if is_refused:
+            raise Rejected("before your binding")
+        undecodable_page = undecodable_page or request.id_less_than
+        if request.id_less_than != undecodable_page:
+            return reply
+        row = UndecodableRow(0, "no price", {"tradeId": reply.rows[0].trade_id})
+        return replace(reply, rows=reply.rows[1:], undecodable_rows=(row,))
+
+    def printed(*arguments: str) -> tuple[bool, str]:
+        """Whether the figures are complete, and what was said beside them."""
+        assert main(["show", "pnl", *PERIOD, *arguments, "--json"]) == DONE
+        out, err = capsys.readouterr()
+        return all(row["complete"] for row in json.loads(out)), err
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExchangeReader, "read", read_in_vain)
+        assert not printed()[0]
+        assert asked >= 1
+        asked = 0
+        is_complete, said = printed()
+        assert (is_complete, asked) == (False, 0)
+        reason = "before your binding" if is_refused else "a row of theirs cannot be read"
+        assert "some fills of USDT-FUTURES in this period were not given when they were asked for at" in said
+        assert reason in said
+    (file,) = (tmp_path / "data").glob("**/archive.sqlite")
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("UPDATE refused_hole SET at_ms = at_ms - ?", (REFUSED_FOR_MS,))
+    is_complete, said = printed()
+    assert is_complete
+    assert "not given" not in said
