@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,24 @@ def test_an_error_while_writing_leaves_the_old_text_and_nothing_beside_it(tmp_pa
         raise ValueError("half way")
     assert file.read_text() == "old"
     assert names_in(tmp_path) == ["fills.csv"]
+
+
+def test_what_a_killed_program_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    killed = (
+        "import os, sys; from pathlib import Path; from tradetui.storage.atomic_file import atomic_writer\n"
+        "with atomic_writer(Path(sys.argv[1])) as stream: stream.write('half'); stream.flush(); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, str(tmp_path / "fills.csv")], check=False).returncode == 9
+    (left,) = tmp_path.iterdir()
+    theirs = tmp_path / ".notes.tradetui"
+    theirs.write_text("a file of somebody else")
+    os.utime(theirs, (0, 0))
+    write_text(tmp_path / "a.csv", "")
+    assert left.exists(), "it may still be written"
+    day_ago = os.stat(tmp_path / "a.csv").st_mtime - 90_000
+    os.utime(left, (day_ago, day_ago))
+    write_text(tmp_path / "b.csv", "")
+    assert names_in(tmp_path) == [".notes.tradetui", "a.csv", "b.csv"]
 
 
 @pytest.mark.parametrize("links", [True, False])

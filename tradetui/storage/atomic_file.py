@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 _OWNER_ONLY = 0o600
+_UNFINISHED = re.compile(r"\..+\.[a-z0-9_]{8}\.tradetui")
+_ABANDONED_AFTER_S = 86_400
 
 
 @contextmanager
@@ -18,7 +21,8 @@ def atomic_writer(
 ) -> Iterator[TextIO]:
     """A stream whose text becomes the file, synced, once the block ends without an error; after one nothing is left.
 
-    Meanwhile the text lies beside the file, under a name such as `.state.toml.k3x0`. Line ends are written as they
+    Meanwhile the text lies beside the file, under a name such as `.state.toml.k3x0a_b1.tradetui`. Such files in its
+    directory that nobody wrote to for a day, since their program was killed, are removed. Line ends are written as they
     are given.
 
     Args:
@@ -33,11 +37,12 @@ def atomic_writer(
     """
     if not overwrite and file.exists():
         raise FileExistsError(f"{file} exists")
-    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".tradetui", dir=file.parent)
     temporary_file = Path(name)
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as stream:
             os.fchmod(stream.fileno(), mode)
+            _remove_abandoned(file.parent, os.fstat(stream.fileno()).st_mtime)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -85,6 +90,15 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _remove_abandoned(directory: Path, now_s: float) -> None:
+    """Remove unfinished files of programs that were killed; what cannot be removed stays."""
+    with suppress(OSError):
+        for entry in os.scandir(directory):
+            is_unfinished = _UNFINISHED.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            if is_unfinished and now_s - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER_S:
+                os.unlink(entry)
 
 
 def _linked(temporary_file: Path, file: Path) -> bool:
