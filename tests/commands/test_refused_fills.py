@@ -36,14 +36,14 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
     point(TRADETUI_PRODUCT_TYPES="USDT-FUTURES")
     assert main(["show", "pnl", *PERIOD[:2], "--since", "1d", *UNTIL, "--json"]) == DONE
     capsys.readouterr()
-    read, asked, undecodable_page = ExchangeReader.read, 0, ""
+    read, requests, undecodable_page = ExchangeReader.read, 0, ""
 
     async def read_in_vain(self: ExchangeReader, request: Any) -> Any:
-        nonlocal asked, undecodable_page
+        nonlocal requests, undecodable_page
         reply = await read(self, request)
         if not isinstance(request, FuturesFillsRequest) or request.id_less_than is None:
             return reply
-        asked += 1
+        requests += 1
         if is_refused:
             raise Rejected("before your binding")
         undecodable_page = undecodable_page or request.id_less_than
@@ -61,16 +61,16 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
     with monkeypatch.context() as patched:
         patched.setattr(ExchangeReader, "read", read_in_vain)
         assert not printed()[0]
-        assert asked >= 1
-        asked = 0
-        is_complete, said = printed()
-        assert (is_complete, asked) == (False, 0)
+        assert requests >= 1
+        requests = 0
+        is_complete, remarks = printed()
+        assert (is_complete, requests) == (False, 0)
         reason = "before your binding" if is_refused else "a row of theirs cannot be read"
-        assert "some fills of USDT-FUTURES in this period were not given when they were asked for at" in said
-        assert reason in said
+        assert "some fills of USDT-FUTURES in this period were not given when they were asked for at" in remarks
+        assert reason in remarks
     (file,) = (tmp_path / "data").glob("**/archive.sqlite")
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE refused_hole SET at_ms = at_ms - ?", (REFUSED_FOR_MS,))
-    is_complete, said = printed()
+    is_complete, remarks = printed()
     assert is_complete
-    assert "not given" not in said
+    assert "not given" not in remarks

@@ -47,11 +47,11 @@ from tradetui.wire.product_types import ProductType
 
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
 """How long fills that were asked for in vain are not asked for again."""
-REFUSED: Final = (
+_NOT_GIVEN: Final = (
     "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M} UTC: {}. "
     "They are asked for again after {:%H:%M} UTC, or now with --fresh."
 )
-UNDECODABLE: Final = "a row of theirs cannot be read"
+_UNDECODABLE: Final = "a row of theirs cannot be read"
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"
 
@@ -129,8 +129,8 @@ def _say_refusals(archive: Archive, since: int, until: int) -> None:
     now_ms = SystemClock().wall_ms()
     for gap in unread_gaps(archive.connection, now_ms):
         if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
-            asked, again = utc_moment(gap.refused_ms), utc_moment(gap.refused_ms + REFUSED_FOR_MS)
-            say(REFUSED.format(gap.product_type, asked, gap.refusal.rstrip("."), again))
+            refused_at, next_at = utc_moment(gap.refused_ms), utc_moment(gap.refused_ms + REFUSED_FOR_MS)
+            say(_NOT_GIVEN.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 
 def _bring_forward(archive: Archive) -> None:
@@ -238,7 +238,7 @@ async def _read_fills(
             refused[cursor] = problem
             history.passed_over.add(cursor)
         progress.page()
-    undecodable = {gap.cursor: UNDECODABLE for gap in history.undecodable_gaps}
+    undecodable = {gap.cursor: _UNDECODABLE for gap in history.undecodable_gaps}
     archive.note_refusals(product_type, undecodable | {cursor: str(refused[cursor]) for cursor in refused}, now_ms)
     _bring_forward(archive)
     await history.read_newest(client.clock.monotonic())
