@@ -29,7 +29,7 @@ from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.exchange.rate_limit.budget_file import FILE_NAME, _open_or_replace
-from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, PermitStore
+from tradetui.exchange.rate_limit.permit_store import MIGRATIONS, Claim, PermitStore
 from tradetui.exchange.rate_limit.quota import COOLING_S
 from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 from tradetui.storage.process_life import boot_id
@@ -134,6 +134,34 @@ async def test_no_time_is_lost_between_processes(tmp_path: Path) -> None:
 
     await asyncio.gather(*(caller(i % 4) for i in range(30)))
     assert calls / 20 >= 0.97 * 10 / (COOLING_S + 0.14)
+
+
+@pytest.mark.looptime
+async def test_a_reply_wakes_no_feed_that_waits_for_an_earlier_permit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims: list[float] = []
+    claim = PermitStore.claim
+
+    def counted(store: PermitStore, *args: Any, **options: Any) -> Claim:
+        claims.append(now())
+        return claim(store, *args, **options)
+
+    monkeypatch.setattr(PermitStore, "claim", counted)
+    budget, endpoint = shared(tmp_path), limited(5)
+    held = [await budget.acquire(endpoint, Priority.FEED) for _ in range(3)]
+    waiting = [asyncio.create_task(budget.acquire(endpoint, Priority.FEED)) for _ in range(3)]
+    replied_at = []
+    for permit in held:
+        await asyncio.sleep(0.1)
+        permit.replied()
+        replied_at.append(now())
+    for task, moment in zip(waiting, replied_at, strict=True):
+        await task
+        assert now() == pytest.approx(moment + COOLING_S, abs=0.002)
+    # Three for the first, one that says when to look again, one for the first reply, and two for each that waits.
+    assert len(claims) <= 3 + 2 + 6, claims
+    await budget.aclose()
 
 
 @pytest.mark.looptime

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ from tradetui.exchange.rate_limit.budget import (
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, passes
-from tradetui.exchange.rate_limit.quota import permits
+from tradetui.exchange.rate_limit.quota import COOLING_S, permits
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:
@@ -190,11 +191,13 @@ class SharedPool:
         self._waiting = WaitingCalls()
         self._pump: asyncio.Task[None] | None = None
         self._nudge = asyncio.Event()
+        self._looks_again = inf
         self._seen: Claim | None = None
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         call = self._waiting.add(priority, hold_s)
-        self._nudge.set()
+        if self._waiting.first() == (priority, call):  # for who waits behind others nothing is asked yet
+            self._nudge.set()
         if self._pump is None or self._pump.done():
             self._pump = asyncio.get_running_loop().create_task(self._hand_out(), name=f"budget {self.endpoint.name}")
         try:
@@ -218,18 +221,20 @@ class SharedPool:
         closing = NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
         self._waiting.fail(closing)
 
-    def record_end(self, work: Callable[[], None]) -> None:
-        """Write down how a call ended; should that fail, its lease ends it."""
+    def record_end(self, work: Callable[[], None], free_from: float) -> None:
+        """Write down how a call ended; should that fail, its lease ends it. Its permit is back at `free_from`."""
         try:
             done = self.owner.file.run(work)
         except RuntimeError:  # the file was closed meanwhile; the lease ends it
             return
-        done.add_done_callback(self._end_recorded)
+        done.add_done_callback(partial(self._end_recorded, free_from))
 
-    def _end_recorded(self, done: asyncio.Future[None]) -> None:
+    def _end_recorded(self, free_from: float, done: asyncio.Future[None]) -> None:
         if not done.cancelled() and (failure := done.exception()) is not None:
             _log.warning("a permit was not given back (%s); its lease will", type(failure).__name__)
-        self._nudge.set()
+        # Feeds that wait for a permit that is back sooner would only be told the same moment again.
+        if free_from < self._looks_again:
+            self._nudge.set()
 
     async def _hand_out(self) -> None:
         clock = self.owner.clock
@@ -309,9 +314,14 @@ class SharedPool:
 
     async def _sleep_until(self, moment: float) -> None:
         delay = max(0.0, moment - self.owner.clock.monotonic())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(delay, 0.001)):
-                await self._nudge.wait()
+        if (first := self._waiting.first()) is not None and first[0] is Priority.FEED:
+            self._looks_again = moment  # a person reserves what comes back as soon as it is known
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(delay, 0.001)):
+                    await self._nudge.wait()
+        finally:
+            self._looks_again = inf
 
 
 def _pass_on(waiting: asyncio.Future[Permit], done: asyncio.Future[Permit]) -> None:
@@ -336,7 +346,7 @@ class _SharedPermit:
 
     def replied(self, remaining: int | None = None) -> None:
         now = self._pool.owner.clock.monotonic()
-        self._end(lambda store: store.replied(self._use, now, remaining))
+        self._end(lambda store: store.replied(self._use, now, remaining), now + COOLING_S)
 
     def refused(self, retry_after: float | None = None) -> None:
         now = self._pool.owner.clock.monotonic()
@@ -349,7 +359,7 @@ class _SharedPermit:
     def unused(self) -> None:
         self._end(lambda store: store.unused(self._use))
 
-    def _end(self, work: Callable[[PermitStore], None]) -> None:
+    def _end(self, work: Callable[[PermitStore], None], free_from: float = 0.0) -> None:
         if self._open:
             self._open = False
-            self._pool.record_end(partial(work, self._pool.owner.file.store))
+            self._pool.record_end(partial(work, self._pool.owner.file.store), free_from)
