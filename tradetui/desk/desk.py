@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
     from tradetui.desk.creation import Creation
     from tradetui.desk.intents.intents import Intents
+    from tradetui.desk.intents.journal.open_journal import JournalReader
     from tradetui.desk.results.results_reader import ResultsReader
     from tradetui.desk.results.today import TodayResult, TodayTracker
     from tradetui.desk.reversal.execution import Execution
@@ -97,7 +98,7 @@ class Desk:
             clock,
             first_client=client,
             joined=self.market.joined,
-            contradiction=lambda: "" if self._trading is None else self._trading.contradiction,
+            contradiction=self._contradiction,
         )
         self.positions = feed_of(POSITIONS, self.positions_reader)
         self.orders = feed_of(ORDERS, OrdersReader(polling, product_types, self.market.mark_of))
@@ -132,6 +133,7 @@ class Desk:
             first_rows=self.scheduler.first_shown,
         )
         self._today: TodayTracker | None = None
+        self._journal_reader: JournalReader | None = None
         self._results: ResultsReader | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
         if trading is not None:
@@ -291,6 +293,19 @@ class Desk:
     def _account_not_kept(self, why: str) -> None:
         if self.intents is not None:
             self.intents.trouble = why
+
+    async def _contradiction(self) -> str:
+        """Why the account's fills do not show what is held, as reversals of any session have shown it."""
+        if self._trading is not None:
+            return self._trading.contradiction
+        if self.account is None:
+            return ""
+        if self._journal_reader is None:
+            from tradetui.desk.intents.journal.open_journal import JournalReader
+            from tradetui.desk.trading_session import journal_location
+
+            self._journal_reader = JournalReader(journal_location(self.settings, self.account))
+        return await self.disk.run(self._journal_reader.contradiction)
 
     async def _open_journal(self, account: AccountIdentity) -> None:
         """Open the journal of the account, and the keys issued to it, where anything may be sent."""

@@ -279,9 +279,13 @@ async def test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held(
 @pytest.mark.parametrize("hedge", [True, False])
 async def test_what_a_reversal_showed_of_fills_stands_at_what_is_summed_from_them_in_hedge_mode(hedge: bool) -> None:
     client, shown = ScriptedClient(), {"contradiction": "a fill reverses no LONG"}
+
+    async def contradiction() -> str:
+        return shown["contradiction"]
+
     client.failing[POSITIONS] = EndpointMissing("no", code="40404")
     client.rows[FILLS, USDT] = [fill(1) if hedge else fill(1, posMode="one_way_mode", tradeSide="buy_single")]
-    reader = PositionsReader(client, [USDT], contradiction=lambda: shown["contradiction"])  # type: ignore[arg-type]
+    reader = PositionsReader(client, [USDT], contradiction=contradiction)  # type: ignore[arg-type]
     reading = await reader.read()
     remedy = "a fill reverses no LONG; once they do, release that reversal in the journal"
     (source,) = (row.source for row in reading.rows)

@@ -16,6 +16,8 @@ from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, se
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Withheld
+from tradetui.desk.intents.journal.open_journal import JournalReader
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.outcome import Outcome
@@ -416,6 +418,20 @@ async def test_a_contradiction_of_fills_is_taken_back_by_releasing_its_reversal_
         intent = await execution.intents.read(sent.intent)
         assert not intent.is_releasable and intent.state is State.RELEASED
         assert on.posts == 1
+
+
+async def test_every_session_learns_what_another_has_shown_of_fills(tmp_path: Path) -> None:
+    file, shown = tmp_path / "journal.sqlite", {"contradiction": "a fill reverses no LONG"}
+    async with scene(core_only=True) as on, session(on, file) as shows, session(on, file) as learns:
+        monitor = JournalReader(JournalLocation(file))
+        assert not monitor.contradiction()
+        await shows.intents.begin("first", f"{USDT}|{SYMBOL}", "reversal", {})
+        await shows.intents.step("first", State.WITHDRAWN, shown)
+        await asyncio.sleep(2)
+        assert (learns.contradiction, monitor.contradiction()) == (shown["contradiction"],) * 2
+        await shows.intents.begin("second", f"{USDT}|{SYMBOL}", "reversal", {})
+        await shows.intents.step("second", State.WITHDRAWN, {})
+        assert monitor.contradiction() == shown["contradiction"]
 
 
 async def test_a_contradiction_that_shows_after_an_inferred_end_locks_again_and_is_kept(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -67,7 +67,7 @@ class PositionsReader:
         clock: Clock | None = None,
         first_client: ExchangeReader | None = None,
         joined: Callable[[Position], Position] | None = None,
-        contradiction: Callable[[], str] = lambda: "",
+        contradiction: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
         self._client = client
         self._first_client = first_client or client
@@ -98,7 +98,7 @@ class PositionsReader:
         error = await self.parts.read(self._from_fills)
         self.source = "fills"
         rows = self._rows()
-        contradiction = self._contradiction()
+        contradiction = "" if self._contradiction is None else await self._contradiction()
         if contradiction and any(row.mode is not PositionMode.ONE_WAY for row in rows):
             rows = [_doubted(row) for row in rows]
         else:

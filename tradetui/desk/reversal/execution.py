@@ -67,7 +67,9 @@ class Execution:
         self._sendings: dict[str, Sending] = {}
         self._tasks = BackgroundTasks()
         self._followed = FollowedReversals(self._tracker, clock, self._tasks)
-        self._watch = IntentWatch(self.intents, self._followed, self._sendings.keys(), self._tasks, clock)
+        self._watch = IntentWatch(
+            self.intents, self._followed, self._sendings.keys(), self._tasks, clock, self._recall_if_readable
+        )
 
     # The journal
 

@@ -48,7 +48,10 @@ class IntentWatch:
         sending: Collection[str],
         tasks: BackgroundTasks,
         clock: Clock,
+        looked: Callable[[], Awaitable[None]],
     ) -> None:
+        """`looked` is awaited after each look into the journal."""
+        self._looked = looked
         self._intents = intents
         self._followed = followed
         self._sending = sending
@@ -95,6 +98,7 @@ class IntentWatch:
         await asyncio.sleep(WATCH_S)
         self._followed.end_what_stands_still(STANDS_STILL_S)
         await self._intents.look()
+        await self._looked()
 
     async def _take_up(self, first: bool) -> None:
         """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""

@@ -74,6 +74,7 @@ class Journal:
         self._verified = genesis(self.id)
         self._content = self._content_now()
         self._open_intents: tuple[tuple[int, int], tuple[Intent, ...]] | None = None
+        self._contradicted: tuple[int, Intent | None] | None = None
 
     # The file
 
@@ -139,7 +140,7 @@ class Journal:
         return damaged(self._file, detail)
 
     def _content_now(self) -> tuple[tuple[int, int] | None, ...]:
-        return tuple(_content(file) for file in self._files)
+        return tuple(written_mark(file) for file in self._files)
 
     @property
     def touched(self) -> bool:
@@ -257,9 +258,14 @@ class Journal:
 
     def newest_contradicted(self) -> Intent | None:
         """The newest intent whose order's fills contradict what fills say is held; None where all is taken back."""
+        newest = Journal.last_event(self)
+        if self._contradicted is not None and self._contradicted[0] == newest:
+            return self._contradicted[1]
         ids = "SELECT intent FROM event WHERE told LIKE '%\"contradiction\"%'"
         rows = self._connection.execute(f"{_INTENTS} WHERE id IN ({ids}) ORDER BY rowid DESC")
-        return next((intent for intent in map(self._read, rows.fetchall()) if intent.contradiction), None)
+        intent = next((intent for intent in map(self._read, rows.fetchall()) if intent.contradiction), None)
+        self._contradicted = newest, intent
+        return intent
 
     # The trading lock
 
@@ -359,7 +365,7 @@ def _inode(file: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _content(file: Path) -> tuple[int, int] | None:
+def written_mark(file: Path) -> tuple[int, int] | None:
     """What changes whenever somebody writes to a file; None where there is none.
 
     The time of its last status change would not do: SQLite sets the owner of a log whenever root opens it.

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.journal import Journal, written_mark
 from tradetui.desk.intents.journal.journal_registry import RegisteredHead, Registry
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal, located
 from tradetui.desk.intents.states import Intent
 from tradetui.exchange.clock import Moment
 from tradetui.storage.process_life import ProcessLives
-from tradetui.storage.sqlite_file import FileLost, accept_damage, set_aside, set_aside_before
+from tradetui.storage.sqlite_file import FileLost, FileUnusable, accept_damage, set_aside, set_aside_before
+
+_log = logging.getLogger(__name__)
 
 _FILES_AT_MOST: Final = 100
 
@@ -68,6 +73,36 @@ def open_intents_in(location: JournalLocation) -> list[Intent]:
         return journal.open_intents()
     finally:
         journal.close()
+
+
+class JournalReader:
+    """Reads of an account's journal by a session that sends nothing."""
+
+    def __init__(self, location: JournalLocation) -> None:
+        self._location = location
+        self._mark: object = None
+        self._contradiction = ""
+
+    def contradiction(self) -> str:
+        """Why the account's fills do not show what is held, empty while nothing says so; read once it was written to.
+
+        Blocks.
+        """
+        if self._mark is None or self._mark != self._written_mark():
+            try:
+                journal = existing_journal(self._location)
+                if journal is not None:
+                    with closing(journal):
+                        intent = journal.newest_contradicted()
+                    self._contradiction = "" if intent is None else intent.contradiction
+            except (FileUnusable, sqlite3.Error, OSError) as problem:
+                _log.warning("what other sessions have shown of fills cannot be read: %s", problem)
+            self._mark = self._written_mark()
+        return self._contradiction
+
+    def _written_mark(self) -> object:
+        file = located(self._location).file
+        return file and tuple(written_mark(path) for path in (file, file.with_name(f"{file.name}-wal")))
 
 
 def _open_registered(
