@@ -25,7 +25,14 @@ from tests.whole.lives.plan import (
     StrangerTrade,
     Words,
 )
-from tests.whole.lives.rare import ALIKE_SHARE, RARE, RARE_SHARE, another_reverses_alike
+from tests.whole.lives.rare import (
+    ALIKE_SHARE,
+    FALSE_SIZES_SHARE,
+    RARE,
+    RARE_SHARE,
+    another_reverses_alike,
+    sizes_are_false_at_first,
+)
 
 ONE = Decimal(1)
 LISTS_ENDED_SHARE = 0.05
@@ -38,6 +45,8 @@ NAMES_OF_ONE_PLACE = (
     "http://[::1]:8765",
     "http://127.0.0.1:8765/",
 )
+DRAWN = tuple(kind for kind in ReadFaultKind if kind is not ReadFaultKind.FALSE_SIZES)
+"""Faults of reads that may come at any time. Sizes are false only until what rests on them is sent."""
 READ_ENDPOINTS = (
     "position/all-position",
     "order/detail",
@@ -86,7 +95,9 @@ def plan_of(seed: int) -> Plan:
     rare = Random(f"life {seed}/rare")
     plan = rare.choice(RARE)(rare, plan) if rare.random() < RARE_SHARE else plan
     alike = Random(f"life {seed}/alike")
-    return another_reverses_alike(alike, plan) if alike.random() < ALIKE_SHARE else plan
+    plan = another_reverses_alike(alike, plan) if alike.random() < ALIKE_SHARE else plan
+    false_sizes = Random(f"life {seed}/false sizes")
+    return sizes_are_false_at_first(false_sizes, plan) if false_sizes.random() < FALSE_SIZES_SHARE else plan
 
 
 def _id_on(random: Random) -> IdOn:
@@ -281,7 +292,7 @@ def _read_faults(random: Random) -> tuple[ReadFault, ...]:
                 random.uniform(0.0, 70.0),
                 random.choice((2.0, 8.0, 25.0, 60.0)),
                 random.choice(READ_ENDPOINTS),
-                random.choice(tuple(ReadFaultKind)),
+                random.choice(DRAWN),
                 random.choice((0.2, 0.5, 1.0)),
             )
         )

@@ -277,7 +277,7 @@ def _faults_while_following(plan: Plan) -> bool:
 
 
 def _false_fills(plan: Plan) -> bool:
-    return plan.core_only and any(fault.kind is ReadFaultKind.ABSURD for fault in plan.read_faults)
+    return plan.core_only and any(fault.kind is ReadFaultKind.FALSE_SIZES for fault in plan.read_faults)
 
 
 def _two_names(plan: Plan) -> bool:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-from tests.whole.lives.books import Books
+from tests.whole.lives.books import Books, trade_time_ms
 from tests.whole.lives.clocks import ExchangeClock, WallClock
 from tests.whole.lives.exchange import REVERSAL_PATH, Request, Response, SecondExchange
 from tests.whole.lives.plan import (
@@ -23,13 +23,14 @@ from tests.whole.lives.plan import (
     Matching,
     Plan,
     PostFate,
+    ReadFault,
     ReadFaultKind,
     ReplyKind,
 )
 
 READ_TIME_OUT_S = 5.0
 WRITE_TIME_OUT_S = 10.0
-ABSURD = "9" * 400
+ABSURD, FALSE_SIZE = "9" * 400, "0.999999999999"
 PLAIN = PostFate(
     0.05,
     ReplyKind.OK,
@@ -126,8 +127,8 @@ class Network:
             return await self._post(request, process, confirmation)
         await asyncio.sleep(self._random.uniform(0.005, 0.03))
         fault = None if self.healed else self._fault_of(request)
-        if fault in (ReadFaultKind.LOST, ReadFaultKind.BROKEN):
-            timed_out = fault is ReadFaultKind.LOST
+        if fault is not None and fault.kind in (ReadFaultKind.LOST, ReadFaultKind.BROKEN):
+            timed_out = fault.kind is ReadFaultKind.LOST
             await asyncio.sleep(READ_TIME_OUT_S if timed_out else 0.2)
             raise NoResponse(timed_out=timed_out)
         response = self.exchange.handle(request, tells_uid=tells_uid)
@@ -136,21 +137,21 @@ class Network:
             self.has_read(request, _rows_of(response.envelope))
         return self._spoilt(response, fault)
 
-    def _fault_of(self, request: Request) -> ReadFaultKind | None:
+    def _fault_of(self, request: Request) -> ReadFault | None:
         now_s = asyncio.get_running_loop().time()
         for fault in self.plan.read_faults:
             if not fault.at_s <= now_s < fault.at_s + fault.for_s or fault.endpoint not in request.path:
                 continue
             if self._random.random() < fault.share:
                 self.hits[fault.kind] += 1
-                return fault.kind
+                return fault
         return None
 
-    def _spoilt(self, response: Response, fault: ReadFaultKind | None) -> tuple[int, bytes]:
+    def _spoilt(self, response: Response, fault: ReadFault | None) -> tuple[int, bytes]:
         envelope = response.envelope
-        match fault:
-            case None:
-                return response.status, _bytes(envelope)
+        if fault is None:
+            return response.status, _bytes(envelope)
+        match fault.kind:
             case ReadFaultKind.SERVER_ERROR:
                 return 502, b"<html>Bad Gateway</html>"
             case ReadFaultKind.LIMITED:
@@ -164,7 +165,12 @@ class Network:
                 return response.status, _absurd(envelope, self._random)
             case ReadFaultKind.HOLES:
                 return response.status, _bytes(_holes(envelope, self._random))
-        raise AssertionError(fault)
+            case ReadFaultKind.FALSE_SIZES:
+                for row in _rows_of(envelope):
+                    if int(row.get("cTime", 0)) >= trade_time_ms(fault.at_s):
+                        row["baseVolume"] = FALSE_SIZE
+                return response.status, _bytes(envelope)
+        raise AssertionError(fault.kind)
 
     # Reversals
 
@@ -303,7 +309,7 @@ def _absurd(envelope: dict[str, Any], random: Random) -> bytes:
     choice = random.randrange(3)
     if choice:
         names = _TIMES if choice == 1 else _SIZES
-        text = random.choice((ABSURD, "1e999999", f"-{ABSURD}", "0.999999999999"))
+        text = random.choice((ABSURD, "1e999999", f"-{ABSURD}", FALSE_SIZE))
         for row in _rows_of(envelope):
             for name in names:
                 if name in row and random.random() < 0.5:

@@ -109,6 +109,7 @@ class ReadFaultKind(StrEnum):
     TRUNCATED = "read truncated"
     ABSURD = "read with numbers of 400 digits"
     HOLES = "read with null, empty or missing fields"
+    FALSE_SIZES = "read with false sizes of new fills"
 
 
 @dataclass(frozen=True, slots=True)

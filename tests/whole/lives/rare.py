@@ -17,6 +17,8 @@ from tests.whole.lives.plan import (
     Matching,
     Plan,
     PostFate,
+    ReadFault,
+    ReadFaultKind,
     ReplyKind,
     StrangerTrade,
 )
@@ -104,6 +106,17 @@ def another_reverses_alike(random: Random, plan: Plan) -> Plan:
     )
 
 
+def sizes_are_false_at_first(random: Random, plan: Plan) -> Plan:
+    """Fills alone show what is held, and those of the first reversal come with false sizes for a while."""
+    if not plan.core_only:
+        return plan
+    sends = next(act for act in plan.acts if act.kind is ActKind.REVERSE)
+    false = ReadFault(
+        sends.at_s + sends.looked_s, random.choice((4.0, 9.0, 20.0)), "order/fills", ReadFaultKind.FALSE_SIZES, 1.0
+    )
+    return replace(plan, read_faults=(*plan.read_faults, false))
+
+
 def _first_reversal(plan: Plan) -> tuple[Act, list[Act]]:
     """The first reversal, which no fate cuts short, and what else the trader does."""
     reversals = [act for act in plan.acts if act.kind is ActKind.REVERSE]
@@ -122,5 +135,7 @@ RARE: tuple[Callable[[Random, Plan], Plan], ...] = (
     goes_on_unseen,
     dies_before_it_sends,
 )
+FALSE_SIZES_SHARE = 0.3
+"""Of the lives in which fills alone show what is held."""
 ALIKE_SHARE = 0.02
 """Of all lives, those in which somebody else trades just as ours does."""
