@@ -349,11 +349,11 @@ async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(an
         with pytest.raises(ExchangeError) as failure:
             await client.futures.positions(product_type=USDT)
     assert len(app.seen) == 1
-    assert not client.capabilities.offers("futures.positions")
+    assert client.capabilities.refusal("futures.positions") is not None
     assert type(failure.value) in (EndpointMissing, PermissionRefused)
     await asyncio.sleep(601)
     answers["now"] = Say(data=[])
-    assert client.capabilities.offers("futures.positions")
+    assert client.capabilities.refusal("futures.positions") is None
     await client.futures.positions(product_type=USDT)
     await client.futures.positions(product_type=USDT)
     assert len(app.seen) == 3

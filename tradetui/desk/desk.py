@@ -348,8 +348,9 @@ class Desk:
         totals = self.totals()
         if opening is None or totals.equity is None or (alerting and not opening.is_whole_day):
             return None
-        result = opening.alerting_result if alerting else opening.result
-        return result(totals.equity, totals.unrealised)
+        if alerting:
+            return opening.alerting_result(totals.equity, totals.unrealised)
+        return opening.result(totals.equity)
 
     async def _begin_today(self, archive: Archive) -> None:
         """Work today's result out from the accounts that were read before the archive was open."""

@@ -28,12 +28,8 @@ class Capabilities:
         self._account_probe_at = 0.0
         self._off: dict[str, tuple[float, ExchangeError]] = {}
 
-    def offers(self, name: str) -> bool:
-        """Whether calling it makes sense: it answered, was never tried, or is due for a probe."""
-        return self.refusal(name) is None
-
     def refusal(self, name: str) -> ExchangeError | None:
-        """Why an endpoint is off for now, or `None`."""
+        """Why an endpoint is off for now; None where it answered, was never tried, or is due for a probe."""
         until, reason = self._off.get(name, (0.0, None))
         return reason if reason is not None and self._clock.monotonic() < until else None
 

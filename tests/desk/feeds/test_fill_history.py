@@ -54,7 +54,7 @@ async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page()
     assert client.count(FILLS) == 2
     for _ in range(4):
         last = await fills.read()
-    assert past.complete
+    assert past.read_at is not None and not past.gaps
     assert last.note == ""
     assert [row.record.trade_id for row in last.rows] == [fill(number).trade_id for number in reversed(range(350))]
 
@@ -132,7 +132,7 @@ async def test_a_session_reads_again_what_the_one_before_it_read_last() -> None:
     await past.attach(archive)
     await past.read_newest(0.0)
     assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [1, 18]
-    assert past.complete
+    assert past.read_at is not None and not past.gaps
 
 
 async def test_a_time_beyond_now_hides_no_fill_that_comes_after_it() -> None:
@@ -261,7 +261,7 @@ async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_re
     while await past.read_gap():
         pass
     assert archive.rows.count(Selection(FuturesFill)) == 300
-    assert past.complete
+    assert past.read_at is not None and not past.gaps
 
 
 async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> None:
@@ -299,11 +299,11 @@ async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
         reading = await fills.read()
         assert reading.note == "older fills wait: The exchange refused the request"
         assert reading.error is None
-        assert not past.complete
+        assert past.gaps
     refuse = False
     assert len((await fills.read()).rows) == 150
     await fills.read()
-    assert past.complete
+    assert past.read_at is not None and not past.gaps
 
 
 async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None:
@@ -319,7 +319,7 @@ async def test_older_fills_are_missing_where_the_same_page_comes_again() -> None
         reading = await fills.read()
         assert reading.note == "older fills wait: The answer cannot be read"
         assert len(reading.rows) == 100
-        assert not past.complete
+        assert past.gaps
 
 
 async def test_one_product_type_down_takes_nothing_from_the_others() -> None:

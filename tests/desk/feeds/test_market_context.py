@@ -71,7 +71,7 @@ async def test_without_them_positions_are_shown_all_the_same_and_nothing_is_aske
     assert desk.market.precisions["BTCUSDT"] == Precision(1, 4)
     for feed in desk.market.feeds:
         assert feed.snapshot.error is not None
-    assert {name for name in BEYOND if not desk.client.capabilities.offers(name)} >= BEYOND
+    assert {name for name in BEYOND if desk.client.capabilities.refusal(name)} >= BEYOND
     await desk.stop()
 
 

@@ -396,7 +396,7 @@ async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_thi
         shutil.rmtree(file.parent)
         await asyncio.sleep(1)
         assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject))
-        execution.lock()
+        execution.intents.set_lock(True)
         await asyncio.sleep(0.1)
         assert execution.locked
         assert any(

@@ -43,17 +43,15 @@ def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC") -> DayOpeni
     return read_day_opening(archive, (USDT,), ZoneInfo(zone), now_ms)
 
 
-def test_it_is_split_into_what_was_realised_and_the_change_of_what_is_open() -> None:
+def test_it_is_the_move_of_equity_since_the_day_began() -> None:
     archive = with_bills(Archive(None))
     sampled(archive, MIDNIGHT + 20_000, "1000", "-50")
     sampled(archive, NOON - MINUTE, "1100", "20")
     day = opening(archive)
     assert day is not None
-    result = day.result(Decimal(1200), Decimal(30))
-    assert [result.amount, result.part] == [200, Decimal("0.2")]
-    assert [result.realised, result.open_change, result.is_complete] == [120, 80, True]
-    unknown = day.result(Decimal(900), None)
-    assert [unknown.amount, unknown.realised, unknown.open_change] == [-100, None, None]
+    result = day.result(Decimal(1200))
+    assert [result.amount, result.part, result.is_complete] == [200, Decimal("0.2"), True]
+    assert day.result(Decimal(900)).amount == -100
 
 
 def test_transfers_are_taken_out_and_the_part_is_time_weighted() -> None:
@@ -64,8 +62,8 @@ def test_transfers_are_taken_out_and_the_part_is_time_weighted() -> None:
         sampled(archive, MIDNIGHT + time, equity)
     day = opening(archive)
     assert day is not None
-    result = day.result(Decimal(800), Decimal(0))
-    assert [result.amount, result.moved_in, result.known_until] == [-700, 500, NOON - 30_000]
+    result = day.result(Decimal(800))
+    assert [result.amount, day.moved_in] == [-700, 500]
     assert result.part == Decimal("1.1") / 2 - 1
 
 
@@ -82,7 +80,7 @@ def test_without_a_sample_near_the_days_start_it_is_what_came_since_the_first_of
     sampled(archive, NOON - MINUTE, "1100")
     day = opening(archive)
     assert day is not None
-    result = day.result(Decimal(1200), None)
+    result = day.result(Decimal(1200))
     assert [result.since, result.amount] == [since, amount]
     assert day.is_whole_day is (since is None)
 
@@ -93,7 +91,7 @@ def test_the_day_begins_in_the_zone() -> None:
     sampled(archive, MIDNIGHT - HOUR, "700")
     day = opening(archive, zone="Europe/Berlin")
     assert day is not None
-    assert day.result(Decimal(1000), None).amount == 300
+    assert day.result(Decimal(1000)).amount == 300
 
 
 def test_without_bills_what_the_wallets_moved_beyond_fills_is_taken_out() -> None:
@@ -105,9 +103,9 @@ def test_without_bills_what_the_wallets_moved_beyond_fills_is_taken_out() -> Non
     sampled(archive, NOON - 20_000, "3105", "15")  # closed for +100, a deposit of 2000
     day = opening(archive)
     assert day is not None
-    result = day.result(Decimal(3205), Decimal(15))
-    assert [result.amount, result.realised, result.open_change] == [205, 200, 5]
-    assert [result.moved_in, result.is_complete, result.known_until] == [2000, False, NOON - 20_000]
+    result = day.result(Decimal(3205))
+    assert [result.amount, result.is_complete] == [205, False]
+    assert [day.moved_in, day.confirmed.time] == [2000, NOON - 20_000]
     without = fill(2, MIDNIGHT + HOUR, tradeSide="close", feeDetail=None)
     archive.add(FuturesFill, [ProductRow(USDT, without)])
     assert opening(archive) is None, "its fee would be taken for money moved out"
@@ -126,7 +124,7 @@ def test_without_bills_a_sample_that_is_newer_than_the_fills_says_nothing_yet() 
     sampled(archive, NOON - 5_000, "900")  # a fill of now that is not read yet
     day = opening(archive)
     assert day is not None
-    assert [day.moved_in, day.known_until] == [0, NOON - MINUTE]
+    assert [day.moved_in, day.confirmed.time] == [0, NOON - MINUTE]
 
 
 def test_what_may_have_been_withdrawn_alerts_nobody_until_it_is_known() -> None:
@@ -135,7 +133,7 @@ def test_what_may_have_been_withdrawn_alerts_nobody_until_it_is_known() -> None:
         sampled(archive, time, equity, unrealised)
     day = opening(archive)
     assert day is not None
-    assert [day.result(Decimal(600), Decimal(50)).amount, day.confirmed.equity] == [-400, 1100]
+    assert [day.result(Decimal(600)).amount, day.confirmed.equity] == [-400, 1100]
     assert day.alerting_result(Decimal(600), Decimal(50)).amount == 100, "500 left the wallet, by whatever way"
     assert day.alerting_result(Decimal(200), Decimal(-350)).amount == -300, "the market took 400 of it"
     assert day.alerting_result(Decimal(700), Decimal(-350)).amount == -300, "and no wallet moved"

@@ -12,6 +12,7 @@ import pytest
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
+from tradetui.desk.reversal.preview import Target
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.columns.fills import FILLED_ORDER_COLUMNS
 from tradetui.ui.application.configuration_reload import NO_FILE, UNCHANGED, reload_configuration
@@ -70,7 +71,7 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
         )
         execution = stage.desk.execution
         assert execution is not None
-        preview = await execution.preview(execution.target_named("BTCUSDT SHORT"))
+        preview = await execution.preview(Target.named("BTCUSDT SHORT"))
         assert any("max_reversal_size 0.0001" in reason for reason in execution.blocking_reasons(preview))
 
 

@@ -65,7 +65,7 @@ def test_a_coin_that_the_exchange_names_with_control_characters_is_text() -> Non
 
 def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:
     fraction = None if part is None else Decimal(part)
-    return TodayResult(Decimal(amount), fraction, None, None, Decimal(0), 0, is_complete, since)
+    return TodayResult(Decimal(amount), fraction, is_complete, since)
 
 
 @pytest.mark.parametrize(

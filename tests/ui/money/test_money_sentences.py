@@ -152,7 +152,7 @@ def test_why_the_header_has_no_result_of_today() -> None:
 
 
 def test_why_the_header_begins_later_than_the_day() -> None:
-    whole_day = TodayResult(Decimal(7), None, None, None, Decimal(0), 0, is_complete=True)
+    whole_day = TodayResult(Decimal(7), None, is_complete=True)
     assert since_reason(None, UTC) == since_reason(whole_day, UTC) == ""
     later = replace(whole_day, since=SINCE + 14 * 3_600_000 + 3 * 60_000)
     assert since_reason(later, UTC) == "since 14:03: not sampled at 00:00"

@@ -275,7 +275,7 @@ class Play:
 
         async def work() -> None:
             if locked:
-                terminal.execution.lock()
+                terminal.execution.intents.set_lock(True)
             else:
                 terminal.execution.intents.set_lock(False)
             await asyncio.sleep(0)

@@ -220,7 +220,7 @@ async def test_locked_nothing_is_sent() -> None:
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        on.execution.lock()
+        on.execution.intents.set_lock(True)
         with pytest.raises(NotConfirmed, match="locked"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0

@@ -69,7 +69,7 @@ async def test_trading_locked_while_connecting_is_not_sent(monkeypatch: pytest.M
         on.hold(long="2")
 
         async def lock() -> None:
-            is_written = on.execution.lock()
+            is_written = on.execution.intents.set_lock(True)
             if written:
                 await is_written
 
@@ -84,7 +84,7 @@ async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeyp
 
         async def locked_meanwhile(intent: str, state: State, details: Mapping[str, Any], **seen: Any) -> None:
             if state is State.SENT:
-                on.execution.lock()
+                on.execution.intents.set_lock(True)
             await step(intent, state, details, **seen)
 
         monkeypatch.setattr(on.execution.intents, "step", locked_meanwhile)

@@ -30,12 +30,11 @@ _FILLS_READ_MS: Final = 15_000
 
 @dataclass(frozen=True, slots=True)
 class TodayResult:
-    """Today's result in USDT: `amount` is `realised` (net, with whatever else the wallets moved by) and `open_change`.
+    """Today's result in USDT: net, whatever else the wallets moved by, and the change of what is open.
 
-    `part` is a fraction, time-weighted where transfers are known; None where nothing was at stake. `open_change` and
-    `realised` are None where an account does not tell what is unrealised. `moved_in` was taken out of it: transfers by
-    the bills, or with `is_complete` False whatever the wallets moved by beyond fills, so that funding is not in it
-    either. A transfer that was made after `known_until` (Unix ms) is not taken out yet.
+    `part` is a fraction, time-weighted where transfers are known; None where nothing was at stake. Transfers are taken
+    out by the bills, or with `is_complete` False whatever the wallets moved by beyond fills, so that funding is not in
+    it either.
 
     `since` is the first sample of the day (Unix ms) where nothing was sampled when the day began: then it is no
     result of today. It is None where it is one.
@@ -43,10 +42,6 @@ class TodayResult:
 
     amount: Decimal
     part: Decimal | None
-    realised: Decimal | None
-    open_change: Decimal | None
-    moved_in: Decimal
-    known_until: int
     is_complete: bool
     since: int | None = None
 
@@ -64,7 +59,6 @@ class DayOpening:
     moved_in: Decimal
     growth: Decimal
     equity_then: Decimal
-    known_until: int
     is_complete: bool
     confirmed: EquitySample
     is_whole_day: bool
@@ -77,18 +71,14 @@ class DayOpening:
         before = self.confirmed.unrealised
         if unrealised is not None and before is not None:
             equity = max(equity, self.confirmed.equity + unrealised - before)
-        return self.result(equity, unrealised)
+        return self.result(equity)
 
-    def result(self, equity: Decimal, unrealised: Decimal | None) -> TodayResult:
-        """Today's result at an equity, with so much of it unrealised, both in USDT."""
+    def result(self, equity: Decimal) -> TodayResult:
+        """Today's result at an equity in USDT."""
         amount = equity - self.start.equity - self.moved_in
-        before = self.start.unrealised
-        open_change = None if unrealised is None or before is None else unrealised - before
-        realised = None if open_change is None else amount - open_change
         part = self.growth * equity / self.equity_then - 1 if self.equity_then > ZERO and self.growth > ZERO else None
         since = None if self.is_whole_day else self.start.time
-        moved_in, known_until, is_complete = self.moved_in, self.known_until, self.is_complete
-        return TodayResult(amount, part, realised, open_change, moved_in, known_until, is_complete, since)
+        return TodayResult(amount, part, self.is_complete, since)
 
 
 def read_day_opening(
@@ -114,9 +104,7 @@ def read_day_opening(
     later = samples(connection, product_types, start.time + 1, last.time)
     points = [EquityPoint(sample.time, sample.equity) for sample in later]
     confirmed = last_sample(connection, product_types, transfers.until) or start
-    return _opening(
-        day, start, points, transfers.flows, transfers.until, confirmed, is_complete=True, is_whole_day=is_whole_day
-    )
+    return _opening(day, start, points, transfers.flows, confirmed, is_complete=True, is_whole_day=is_whole_day)
 
 
 def _opening_by_fills(
@@ -133,7 +121,7 @@ def _opening_by_fills(
     opening = partial(_opening, day, start, is_complete=False, is_whole_day=is_whole_day)
     settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
     if settled is None or settled.time <= start.time:
-        return opening([], [], start.time, start)
+        return opening([], [], start)
     while archive.settle():
         pass
     beyond = wallets_beyond_fills(connection, product_types, start, settled)
@@ -148,7 +136,7 @@ def _opening_by_fills(
             return None
         moved_in += amount * (rate or ZERO)
     points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
-    return opening(points, flows, settled.time, settled)
+    return opening(points, flows, settled)
 
 
 def _opening(
@@ -156,7 +144,6 @@ def _opening(
     start: EquitySample,
     later: Sequence[EquityPoint],
     flows: Sequence[CashFlow],
-    known_until: int,
     confirmed: EquitySample,
     *,
     is_complete: bool,
@@ -166,7 +153,7 @@ def _opening(
     *_, last = equity_curve(points, flows)
     moved_in = sum((flow.amount for flow in flows if start.time < flow.time), ZERO)
     equity_then = points[-1].equity
-    return DayOpening(day, start, moved_in, last.growth, equity_then, known_until, is_complete, confirmed, is_whole_day)
+    return DayOpening(day, start, moved_in, last.growth, equity_then, is_complete, confirmed, is_whole_day)
 
 
 class TodayTracker:

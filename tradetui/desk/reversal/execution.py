@@ -101,10 +101,6 @@ class Execution:
         """Whether trading is locked: in this session, or by hand in any process of the account."""
         return self.intents.locked
 
-    def lock(self) -> asyncio.Future[bool]:
-        """Lock trading at once, here and for every process of the account; gives whether those are told."""
-        return self.intents.set_lock(True)
-
     # Preview
 
     def target_of(self, position: Position) -> Target:
@@ -113,10 +109,6 @@ class Execution:
         if position.mode is not PositionMode.ONE_WAY and position.is_long is not None:
             side = Side.BUY if position.is_long else Side.SELL
         return Target(position.symbol, position.product_type, side)
-
-    def target_named(self, name: str) -> Target:
-        """A target by its symbol, or by symbol and leg: `BTCUSDT SHORT`."""
-        return Target.named(name)
 
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""

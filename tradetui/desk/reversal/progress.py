@@ -35,7 +35,6 @@ class Aftermath:
 class Progress:
     """Where a sent reversal stands: the intent's state, the stage of the search, and a sentence for the screen.
 
-    `filled` and `wanted` are what our own order has filled and was to fill, in the base coin, None where not known.
     `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `aftermath` is what
     was read then.
     """
@@ -45,8 +44,6 @@ class Progress:
     sentence: str
     held: Holdings | None = None
     effect: Holdings | None = None
-    filled: Decimal | None = None
-    wanted: Decimal | None = None
     outcome: Outcome | None = None
     came_true: str | None = None
     aftermath: Aftermath | None = None

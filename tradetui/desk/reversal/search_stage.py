@@ -11,7 +11,7 @@ class SearchStage(StrEnum):
     LOOKING = "looking"
     """Nothing is known of the order yet, or what was read cannot be used."""
     SO_FAR = "so far"
-    """Something of it is seen: `filled` of `wanted`, or an effect that may not be all of it."""
+    """Something of it is seen: a part that has filled, or an effect that may not be all of it."""
     LEFT_OPEN = "left open"
     """A while has passed without an end. The search goes on behind, and the symbol stays locked."""
     CORRECTED = "corrected"

@@ -195,6 +195,6 @@ def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Targ
         app.push_screen(ReversalDialog(execution, target, desk.poll_now))
 
     if target is None:
-        ask_for_target(app, desk, execution, show)
+        ask_for_target(app, desk, show)
     else:
         show(target)

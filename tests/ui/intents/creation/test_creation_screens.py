@@ -402,7 +402,7 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
         assert stage.desk.execution is not None
-        stage.desk.execution.lock()
+        stage.desk.execution.intents.set_lock(True)
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert "Trading is locked; L unlocks it." in text_in_front(stage)

@@ -126,11 +126,6 @@ class FillHistory:
         return [row.record for row in self._write_buffer.waiting]
 
     @property
-    def complete(self) -> bool:
-        """Whether nothing is missing that the exchange still tells."""
-        return self.read_at is not None and not self.gaps
-
-    @property
     def archive(self) -> Archive | None:
         """Where older fills are, once it is attached."""
         return self._write_buffer.archive

@@ -50,8 +50,8 @@ class Classification:
     """What a look amounts to.
 
     `plan` is what was sent, with those results alone that an order of this size can come to. `effect` is what would be
-    held by our own order alone, None where fills cannot be told apart; `filled` of `wanted` is how far the order is,
-    in the base coin. `closed` and `opened` are what our order has closed of the leg and opened
+    held by our own order alone, None where fills cannot be told apart; `filled` is how far the order is, in the base
+    coin. `closed` and `opened` are what our order has closed of the leg and opened
     on the other side, in the base coin, None where it cannot be told. `inferred`: only what was traded says that the
     order was taken. `explained`: what is held is what was held before and all the fills that were read. `evidence` is
     everything known of our own order; while it stays the same, nothing of ours has changed.
@@ -62,7 +62,6 @@ class Classification:
     outcome: Outcome
     effect: Holdings | None
     filled: Decimal | None
-    wanted: Decimal | None
     closed: Decimal | None
     opened: Decimal | None
     inferred: bool
@@ -124,7 +123,6 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         outcome=outcome,
         effect=effect,
         filled=filled,
-        wanted=_wanted(seen),
         closed=closed,
         opened=None if other_leg.ambiguous else opened,
         inferred=inferred or unnamed,
@@ -263,7 +261,3 @@ def _closed_and_opened(
     not_in_fills = max(ZERO, (filled or ZERO) - own_volume - nameless_volume)
     closes = min(not_in_fills, max(ZERO, max(result.closed for result in plan.results) - closed))
     return closed + closes, opened + not_in_fills - closes
-
-
-def _wanted(seen: Observation) -> Decimal | None:
-    return seen.order_size or (sum((row.size for row in seen.pending), ZERO) if seen.pending else None)

@@ -262,17 +262,7 @@ class OutcomeTracker:
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
         sentence = _settled_sentence(seen, classification, inferred=inferred)
-        progress = Progress(
-            State.SETTLED,
-            SearchStage.ENDED,
-            sentence,
-            held,
-            effect,
-            classification.filled,
-            classification.wanted,
-            outcome,
-        )
-        progress = replace(progress, came_true=came_true)
+        progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
                 aftermath = await self._market_state.aftermath(sent.plan, held, seen.positions, classification.fills)
@@ -296,8 +286,7 @@ class OutcomeTracker:
         search.state, search.settled_s = State.CORRECTED, None
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()
-        effect, filled, wanted = classification.effect, classification.filled, classification.wanted
-        publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, effect, filled, wanted))
+        publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
 
     def _watched_enough(self, search: _Search) -> bool:
         settled_s = search.settled_s if search.settled_s is not None else search.began_s
@@ -384,9 +373,7 @@ def _so_far(state: State, seen: Observation, classification: Classification) -> 
             stage, sentence = SearchStage.LOOKING, "looking: the order is not visible yet"
         case _:
             sentence = f"so far, {classification.outcome}: {seen.held}"
-    return Progress(
-        state, stage, sentence, seen.held, classification.effect, classification.filled, classification.wanted
-    )
+    return Progress(state, stage, sentence, seen.held, classification.effect)
 
 
 def _settled_sentence(seen: Observation, classification: Classification, *, inferred: bool) -> str:

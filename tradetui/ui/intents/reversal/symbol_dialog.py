@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input, Static
 
+from tradetui.desk.reversal.preview import Target
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
@@ -18,20 +19,18 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from tradetui.desk.desk import Desk
-    from tradetui.desk.reversal.execution import Execution
-    from tradetui.desk.reversal.preview import Target
     from tradetui.trading.positions import Position
 
 
-def ask_for_target(app: App[Any], desk: Desk, execution: Execution, chosen: Callable[[Target], None]) -> None:
+def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) -> None:
     """Ask which symbol is to be reversed, and of two legs which."""
 
     def objection(name: str) -> str:
-        return _leg_to_name(execution.target_named(name), desk.positions.snapshot.rows)
+        return _leg_to_name(Target.named(name), desk.positions.snapshot.rows)
 
     def take(name: str | None) -> None:
         if name:
-            chosen(execution.target_named(name))
+            chosen(Target.named(name))
 
     app.push_screen(SymbolDialog(objection), take)
 
