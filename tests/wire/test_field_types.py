@@ -14,7 +14,8 @@ from hypothesis.strategies import decimals, from_regex, lists
 from pydantic import TypeAdapter, ValidationError
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
-from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures import FuturesFill, PendingOrder
+from tradetui.wire.models.futures_extended import OrderDetail
 from tradetui.wire.replies.field_types import Places, SizeFigure, type_schema
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import load_json
@@ -72,6 +73,12 @@ FIGURES = [
 ]
 
 
+UNSIGNED = {
+    *((record, name) for record in (PendingOrder, OrderDetail) for name in ("size", "base_volume")),
+    (FuturesFill, "base_volume"),
+}
+
+
 @pytest.mark.parametrize(("record", "name"), FIGURES, ids=lambda part: getattr(part, "__name__", part))
 def test_a_figure_is_only_what_is_written_as_a_number(record: type[Record], name: str) -> None:
     field = record.model_fields[name]
@@ -79,7 +86,7 @@ def test_a_figure_is_only_what_is_written_as_a_number(record: type[Record], name
     adapter = TypeAdapter(field_type)
     for text in NUMBERS:
         assert adapter.validate_python(text) == Decimal(text)
-    for number in (3, -3, Decimal("0.25")):
+    for number in (3, Decimal("0.25"), *(() if (record, name) in UNSIGNED else (-3,))):
         assert adapter.validate_python(number) == number
     for text in ODD:
         with pytest.raises(ValidationError):
@@ -143,3 +150,14 @@ def test_rows_are_read_without_looking_for_plugins() -> None:
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("size", ["-0.5", "-1E-3", "-.5"])
+def test_a_minus_before_the_size_of_a_fill_or_an_order_turns_no_position_round(size: str) -> None:
+    row = {"tradeId": "1", "orderId": "1", "symbol": "BTCUSDT", "price": "1", "side": "buy", "cTime": "1790000000000"}
+    with pytest.raises(UndecodableRowError, match="baseVolume"):
+        FuturesFill.from_row({**row, "baseVolume": size})
+    with pytest.raises(UndecodableRowError, match="size"):
+        PendingOrder.from_row({**row, "size": size})
+    detail = OrderDetail.from_row({**row, "state": "filled", "size": size, "baseVolume": size})
+    assert (detail.size, detail.base_volume, set(detail.unreadable)) == (None, None, {"size", "baseVolume"})

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.desk.reversal.test_preview_changes import shown
+from tests.trading.position_fills import position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
@@ -105,6 +106,14 @@ def test_a_notional_that_is_not_known_cannot_be_held_to_a_limit() -> None:
     assert blocking_reasons(unpriced, context(settings=limited), "") == (
         "The notional is not known, so it cannot be held to max_reversal_value.",
     )
+
+
+def test_limits_are_held_to_the_mark_where_an_empty_order_book_gives_a_bid_of_next_to_nothing() -> None:
+    reversal = plan(legs("20"), "buy", "1")
+    marked = replace(position("long", "20"), mark=Decimal(100))
+    limited = replace(SETTINGS, max_reversal_value=Decimal(199))
+    reasons = blocking_reasons(shown(reversal, price="0.1", position=marked), context(settings=limited), "")
+    assert reasons == ("The notional 200.00 is above max_reversal_value 199.",)
 
 
 @pytest.mark.parametrize(

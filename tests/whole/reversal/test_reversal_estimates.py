@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -119,3 +120,14 @@ async def test_without_a_ticker_the_mark_is_the_price_and_nothing_waits_for_it()
         assert preview.estimates is not None
         assert preview.estimates.costs.price_from is PriceSource.MARK
         assert preview.read_at - preview.requested_at < 2
+
+
+@pytest.mark.parametrize("price", ["0", "-5"])
+async def test_a_newest_fill_without_a_price_gives_no_notional_that_a_limit_lets_pass(price: str) -> None:
+    async with scene(core_only=True) as on:
+        on.hold(long="0.5")
+        on.execution.settings = replace(on.execution.settings, max_reversal_value=Decimal(1000))
+        on.sandbox.exchange_state.book(on.uid, str(USDT)).fills[-1]["price"] = price
+        preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
+        unknown = "The notional is not known, so it cannot be held to max_reversal_value."
+        assert unknown in on.execution.blocking_reasons(preview, preview.subject)

@@ -343,16 +343,14 @@ def _price(plan: ReversalPlan, ticker: Ticker | None, held: Held, symbol: str) -
 
     Reversing a long leg sells into the bid, reversing a short one buys at the ask.
     """
+    marks = (leg.mark for leg in held.positions if leg.symbol == symbol and leg.record is not None)
+    prices: list[tuple[Decimal | None, PriceSource]] = [(mark, PriceSource.MARK) for mark in marks]
     if ticker is not None:
-        hit, source = (ticker.bid_pr, PriceSource.BID) if plan.reverses_long else (ticker.ask_pr, PriceSource.ASK)
-        if hit:
-            return hit, source
-    for position in held.positions:
-        if position.symbol == symbol and position.mark and position.record is not None:
-            return position.mark, PriceSource.MARK
-    if ticker is not None and ticker.last_pr:
-        return ticker.last_pr, PriceSource.LAST
-    return (held.fills[0].price if held.fills else None), PriceSource.FILL
+        hit = (ticker.bid_pr, PriceSource.BID) if plan.reverses_long else (ticker.ask_pr, PriceSource.ASK)
+        prices = [hit, *prices, (ticker.last_pr, PriceSource.LAST)]
+    prices += ((fill.price, PriceSource.FILL) for fill in held.fills[:1])
+    # Zero and less stand for a price that is not there: held to a limit, they would let everything pass.
+    return next(((price, source) for price, source in prices if price and price > 0), (None, PriceSource.FILL))
 
 
 def _names_its_leg(newest_fill: FuturesFill | None) -> bool:

@@ -77,8 +77,15 @@ class Preview:
 
     @property
     def notional(self) -> Decimal | None:
-        """The largest notional traded, in the quote coin."""
-        return None if self.estimates is None else self.estimates.costs.notional
+        """The largest notional traded, in the quote coin, which limits are held to.
+
+        At the mark, where that is above the price to be hit: an empty order book may give next to nothing for that.
+        """
+        costs = None if self.estimates is None else self.estimates.costs
+        if costs is None or costs.notional is None:
+            return None
+        mark = None if self.position is None else self.position.mark
+        return max(costs.notional, costs.traded * (mark or Decimal(0)))
 
     @property
     def margin_short(self) -> bool | None:

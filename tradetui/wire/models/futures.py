@@ -12,7 +12,7 @@ from pydantic import Field
 from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
 from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import records_of
-from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UnsignedSize, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -133,10 +133,10 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 
     symbol: str
-    size: SizeFigure
+    size: UnsignedSize
     order_id: IdText
     client_oid: str | None = None
-    base_volume: SizeFigure | None = None
+    base_volume: UnsignedSize | None = None
     fee: DecimalFigure | None = None
     price: DecimalFigure | None = None
     price_avg: DecimalFigure | None = None
@@ -175,7 +175,7 @@ class FuturesFill(Record, Sided):
     symbol: str
     order_id: IdText | None = None
     price: DecimalFigure
-    base_volume: SizeFigure
+    base_volume: UnsignedSize
     fee_detail: tuple[FeeDetail, ...] = ()
     side: str
     quote_volume: DecimalFigure | None = None

@@ -7,7 +7,7 @@ from pydantic import Field
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_normalizers import words_of
-from tradetui.wire.replies.field_types import DecimalFigure, IdText, Places, SizeFigure, UtcTime
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, Places, SizeFigure, UnsignedSize, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
 
@@ -62,10 +62,10 @@ class OrderDetail(Record, Sided, InPositionMode):
     spellings: ClassVar[dict[str, str]] = {"status": "state"}
 
     symbol: str | None = None
-    size: SizeFigure | None = None
+    size: UnsignedSize | None = None
     order_id: IdText
     client_oid: str | None = None
-    base_volume: SizeFigure | None = None
+    base_volume: UnsignedSize | None = None
     price_avg: DecimalFigure | None = None
     fee: DecimalFigure | None = None
     price: DecimalFigure | None = None

@@ -58,13 +58,10 @@ _WITH_EXPONENT: Final = "|".join(
 )
 # A size: fifteen digits before the point and twelve behind it, which add up without rounding; also with an exponent, as
 # JSON writers spell 0.0000000001. Zero may also come with the exponent of a column's places, such as `0E-16`.
-SizeFigure = Annotated[
-    Decimal,
-    TextForm(
-        r"[+-]?(?:0*[0-9]{1,15}(?:\.[0-9]{0,12}0*)?|\.[0-9]{1,12}|0[eE]-[0-3]?[0-9]"
-        rf"|{_WITH_EXPONENT})"
-    ),
-]
+_SIZE: Final = rf"(?:0*[0-9]{{1,15}}(?:\.[0-9]{{0,12}}0*)?|\.[0-9]{{1,12}}|0[eE]-[0-3]?[0-9]|{_WITH_EXPONENT})"
+SizeFigure = Annotated[Decimal, TextForm(f"[+-]?{_SIZE}")]
+# The size of an order or a fill, whose direction stands beside it: a minus would turn it round a second time.
+UnsignedSize = Annotated[Decimal, TextForm(rf"[+]?{_SIZE}|-0+(?:\.0*)?")]
 
 
 # An id that the exchange gave: any text but a number with a fraction or an exponent. Such a one came through a float,
