@@ -68,8 +68,9 @@ def test_every_coin_of_a_pool_tells_it_and_it_counts_once_though_prices_moved_be
 
 @pytest.mark.parametrize("word", [None, "", "multi", "UNIFIED", "7"])
 def test_an_asset_mode_that_nobody_knows_decides_nothing(word: str | None) -> None:
-    totals = totals_of([union(assetMode=word, crossedRiskRate="0.3")])
-    assert totals.equity == Decimal(-4767)
+    totals = totals_of([union(assetMode=word, crossedRiskRate="0.3"), account("BTC")])
+    because = f"asset mode {word!r} is not known" if word else ""
+    assert (totals.equity, totals.no_equity_because) == (None if word else Decimal(-3767), because)
     assert totals.worst_margin_ratio == Decimal("0.3")
     assert not totals.has_union
     row = ProductRow(ProductType.USDT_FUTURES, union(assetMode=word))

@@ -116,6 +116,13 @@ def test_an_isolated_leg_has_figures_of_its_own() -> None:
     assert (actuals.free, actuals.ratio) == (Decimal(12), Decimal("0.031"))
 
 
+def test_a_margin_mode_that_nobody_knows_tells_neither_free_margin_nor_ratio() -> None:
+    own = leg("long", "0.4148", "84945.0", marginMode="portfolio", marginRatio="0.031")
+    actuals = actual(positions=[own], account=account(isolatedMaxAvailable="12"))
+    assert (actuals.free, actuals.ratio) == (None, None)
+    assert actuals.liquidation is not None
+
+
 @pytest.mark.parametrize("size", [None, "0.1"])
 def test_in_one_way_mode_it_is_the_net_that_is_held(size: str | None) -> None:
     net: Position = leg("short" if size else "long", "0.1", "84000", posMode="one_way_mode")

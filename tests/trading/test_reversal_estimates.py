@@ -186,6 +186,18 @@ def test_an_isolated_position_is_liquidated_by_its_own_margin() -> None:
     assert cents(estimates.costs.free_after) == cents(Decimal("4783.20") + realised - Decimal("29.6441"))
 
 
+@pytest.mark.parametrize("word", ["portfolio", "crossed_isolated"])
+def test_a_margin_mode_that_nobody_knows_says_nothing_of_what_stands_behind_the_position(word: str) -> None:
+    assert BASIS.position is not None
+    unclear = replace(BASIS.position, margin_mode=word)
+    estimates = estimated(replace(BASIS, position=unclear))
+    assert (estimates.costs.free, estimates.costs.free_after, estimates.costs.margin_short) == (None, None, None)
+    risks = estimates.risks
+    assert (risks.ratio, risks.ratio_after, risks.liquidation_after) == (None, None, None)
+    assert risks.estimable is Estimable.UNKNOWN_MODE
+    assert risks.liquidation == estimated().risks.liquidation, "what is reported is shown as it came"
+
+
 def test_without_fees_prices_or_stops_nothing_is_made_up() -> None:
     nothing = estimated(replace(BASIS, price=None, contract=None), stops=None)
     costs = nothing.costs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, is_dollar, known_sum
 from tradetui.trading.position_figures import NO_EXPOSURE, Exposure, exposure_of, in_dollars
-from tradetui.wire.enums import MarginMode, same
+from tradetui.wire.enums import AssetMode, MarginMode, known, same
 from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def totals_of(
 
     `positions` is None before they were read: open profit and exposure are then not known. Equity and its unrealised
     part are not known where there are `undecodable_rows` of accounts, or one that has something does not tell its
-    equity in USDT: the rest is no smaller equity.
+    equity in USDT or has an asset mode that nobody knows: the rest is no smaller equity.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
@@ -91,6 +91,8 @@ def _known(amounts: Iterable[Decimal | None]) -> list[Decimal]:
 def _no_equity_because(single: Sequence[FuturesAccount], pools: Sequence[FuturesAccount], undecodable_rows: int) -> str:
     if undecodable_rows:
         return f"{counted(undecodable_rows, 'account')} unreadable"
+    if unknown := [row.asset_mode for row in single if row.asset_mode and known(AssetMode, row.asset_mode) is None]:
+        return f"asset mode {unknown[0]!r} is not known"
     if any(row.union_total_margin is None for row in pools):
         return "no multi-assets margin"
     coins = dict.fromkeys(row.margin_coin.upper() for row in single if row.usdt_equity is None)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO, exact_digits, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.wire.enums import PositionMode, PositionSide, known
+from tradetui.wire.enums import MarginMode, PositionMode, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
 from tradetui.wire.product_types import ProductType
@@ -149,6 +149,11 @@ class Position:
         if isinstance(self.source, FromFills) and self.source.unknown_word:
             unknown.append(self.source.unknown_word)
         return tuple(unknown)
+
+    @property
+    def margin_unclear(self) -> bool:
+        """Whether its margin mode is a word that nobody knows, so that nothing tells what stands behind it."""
+        return bool(self.margin_mode) and MarginMode.parse(self.margin_mode) is None
 
     @property
     def has_no_liquidation(self) -> bool:

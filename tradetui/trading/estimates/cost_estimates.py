@@ -70,6 +70,11 @@ class Basis:
         """Whether the position has its margin to itself."""
         return self.position is not None and same(self.position.margin_mode, MarginMode.ISOLATED)
 
+    @property
+    def margin_unclear(self) -> bool:
+        """Whether a word nobody knows says what stands behind the position."""
+        return self.position is not None and self.position.margin_unclear
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalCosts:
@@ -198,7 +203,7 @@ def _freed(plan: ReversalPlan, closed: Decimal, basis: Basis) -> Decimal | None:
 
 
 def _free_margin(basis: Basis) -> Decimal | None:
-    if basis.account is None:
+    if basis.account is None or basis.margin_unclear:
         return None
     return basis.account.isolated_max_available if basis.is_isolated else basis.account.crossed_max_available
 

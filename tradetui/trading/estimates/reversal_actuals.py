@@ -79,7 +79,7 @@ def reversal_actuals(
     is_isolated = held is not None and same(held.margin_mode, MarginMode.ISOLATED)
     reported = held.liquidation if held is not None else None
     free = ratio = None
-    if account is not None:
+    if account is not None and not (held is not None and held.margin_unclear):
         free = account.isolated_max_available if is_isolated else account.crossed_max_available
         ratio = account.margin_ratio
     if is_isolated and held is not None:

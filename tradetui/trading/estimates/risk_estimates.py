@@ -34,6 +34,7 @@ class Estimable(StrEnum):
     NOT_REPORTED = "the exchange reports none to check it by"
     SEVERAL_COINS = "other coins stand behind the margin too"
     TOO_LITTLE = "the exchange reports too little about the margin"
+    UNKNOWN_MODE = "the position's margin mode is not known"
     DOES_NOT_MEET = "the formula does not give the reported price for what is held now"
 
 
@@ -62,6 +63,8 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     if position is None or account is None or not mark:
         return ReversalRisks(estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE)
     liquidation = None if reported is None else sensible_liquidation(reported, mark)
+    if basis.margin_unclear:
+        return ReversalRisks(liquidation=liquidation, estimable=Estimable.UNKNOWN_MODE)
     known = ReversalRisks(
         ratio=position.margin_ratio if basis.is_isolated else account.margin_ratio,
         ratio_is_own=basis.is_isolated,
