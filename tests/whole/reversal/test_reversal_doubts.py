@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
@@ -332,3 +334,40 @@ async def test_a_journal_that_cannot_be_read_leaves_the_preview_and_keeps_it_fro
         with pytest.raises(NotConfirmed, match="disk I/O error"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0
+
+
+async def test_what_may_be_in_rows_that_cannot_be_read_is_not_said_to_be_held_by_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        held = await on.execution._market_state.held(USDT, SYMBOL)
+
+        async def unread(*_: object) -> object:
+            return replace(held, positions=(), unread=1)
+
+        monkeypatch.setattr(on.execution._market_state, "held", unread)
+        preview = await on.execution.preview(LONG)
+        reason = "The position is not certain: 1 row of positions or fills could not be read."
+        assert on.execution.blocking_reasons(preview, "") == (reason,)
+
+
+async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fault(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+        sent = await on.execution.confirm(preview, preview.subject)
+        held = on.execution._market_state.held
+        problems = iter([StillReading("all fills are read again")])
+
+        async def read_again(*of: Any) -> object:
+            for problem in problems:
+                raise problem
+            return await held(*of)
+
+        monkeypatch.setattr(on.execution._market_state, "held", read_again)
+        sentences = [progress.sentence async for progress in on.execution.follow(sent)]
+        assert "looking: all fills are read again" in sentences
+        assert not caplog.records

@@ -135,7 +135,8 @@ class MarketState:
             try:
                 plan = plan_reversal(self._params(target, product_type, symbol, coin, mode, held.positions))
             except CannotReverse as cannot:
-                reason = f"{cannot}."
+                # What is not held may be in the rows that could not be read.
+                reason = "" if held.unread else f"{cannot}."
         position = self._position(held.positions, symbol, plan)
         estimates: ReversalEstimates | None = None
         market: Decimal | None = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
@@ -107,7 +108,7 @@ class OutcomeTracker:
                 if is_cancelled():
                     raise
                 self._failed(search, publish, "the look was cut short")
-            except ExchangeError as problem:
+            except (ExchangeError, StillReading) as problem:
                 self._failed(search, publish, str(problem), logged=False)
             except TimeoutError:
                 self._failed(search, publish, f"it did not end within {LOOK_TIMEOUT_S:.0f} s")
