@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.commands.doctor import _answer_check
+from tradetui.commands.doctor import CheckStatus, _answer_check, _answers_check
 from tradetui.commands.show import show
 from tradetui.commands.show.options import show_parser
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
+from tradetui.exchange.errors import PermissionRefused
 from tradetui.profiles.load import Flags, load
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.errors import InvalidRequest
@@ -80,3 +81,20 @@ async def test_doctor_says_of_which_symbols_rows_are_left_out() -> None:
 
     check = await _answer_check("fills", "can be read", read, [ProductType.USDT_FUTURES])
     assert check.finding == "can be read; rows of BTCPERP left out: not of USDT-FUTURES"
+
+
+async def test_doctor_names_the_product_type_that_cannot_be_read() -> None:
+    both = [ProductType.USDT_FUTURES, ProductType.COIN_FUTURES]
+    refused: set[ProductType] = set()
+
+    async def read(product_type: ProductType) -> Reply[FuturesFill]:
+        if product_type in refused:
+            raise PermissionRefused("no permission", code="40014")
+        return Reply(())
+
+    assert (await _answers_check("fills", read, both)).finding == "can be read with this API key"
+    refused.add(ProductType.COIN_FUTURES)
+    check = await _answers_check("fills", read, both)
+    assert check.status is CheckStatus.FAILED
+    assert check.finding.startswith("USDT-FUTURES can be read with this API key; COIN-FUTURES ")
+    assert "(40014)" in check.finding

@@ -8,8 +8,9 @@ import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -232,10 +233,9 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
     """Whether the exchange was reached, and every check that asks it."""
     async with open_reader(loaded) as client:
         product_types = [ProductType(name) for name in loaded.profile.product_types]
-        product_type = product_types[0]
         try:
             key = await _answer_check(
-                "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_type)
+                "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
             not_asked = [
@@ -249,17 +249,17 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         connection = Check("connection", CheckStatus.OK, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
             return True, [connection, key, _clock(client), _address(client.connection_status.address_usage())]
-        reads: dict[str, Callable[[], Awaitable[object]]] = {
-            "orders": lambda: client.futures.pending_orders(product_type=product_type),
-            "fills": lambda: client.futures.fills(product_type=product_type, limit=1),
-            "triggers": lambda: client.futures.triggers(
+        reads: dict[str, Callable[[ProductType], Awaitable[object]]] = {
+            "orders": lambda product_type: client.futures.pending_orders(product_type=product_type),
+            "fills": lambda product_type: client.futures.fills(product_type=product_type, limit=1),
+            "triggers": lambda product_type: client.futures.triggers(
                 product_type=product_type, plan_type=PlanType.NORMAL_PLAN, limit=1
             ),
         }
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                answer = await _answer_check(name, "can be read with this API key", read, product_types)
+                answer = await _answers_check(name, read, product_types)
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
@@ -277,6 +277,21 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
 def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
     finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
     return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
+
+
+async def _answers_check(
+    name: str, read: Callable[[ProductType], Awaitable[object]], product_types: Sequence[ProductType]
+) -> Check:
+    """What came of the same read of every product type, named where it is not the same; raises Unreachable."""
+    finding = "can be read with this API key"
+    checks = [
+        await _answer_check(name, finding, partial(read, product_type), product_types) for product_type in product_types
+    ]
+    if len({(check.status, check.finding) for check in checks}) == 1:
+        return checks[0]
+    failed = next((check for check in checks if check.status is not CheckStatus.OK), checks[0])
+    findings = (f"{product_type} {check.finding}" for product_type, check in zip(product_types, checks, strict=True))
+    return replace(failed, finding="; ".join(findings))
 
 
 async def _answer_check(
