@@ -15,6 +15,10 @@ from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.equity import samples
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.states import State
+from tradetui.desk.trading_session import journal_location
+from tradetui.exchange.clock import Moment
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
@@ -144,3 +148,23 @@ async def test_no_task_and_no_call_is_left_after_the_end() -> None:
     await asyncio.sleep(30)
     assert sum(simulation.sandbox.counts.values()) - calls <= 2
     assert asyncio.all_tasks() == before
+
+
+async def test_a_session_in_monitor_mode_doubts_positions_that_another_one_has_shown_to_be_wrong(
+    tmp_path: Path,
+) -> None:
+    simulation = Simulation(seed=5, jitter=False, data_dir=tmp_path, core_only=True, fills=60)
+    simulation.exchange_state.still = True
+    desk = simulation.desk
+    desk.start()
+    await asyncio.sleep(60)
+    assert desk.account is not None and desk.intents is None
+    assert desk.positions.snapshot.rows and "not certain" not in desk.positions.snapshot.note
+    journal = Journal(journal_location(desk.settings, desk.account).file)
+    journal.begin("other", "account", "scope", "reversal", {}, Moment.now(simulation.clock))
+    shown = {"contradiction": "a fill reverses no LONG"}
+    journal.step("other", State.WITHDRAWN, shown, Moment.now(simulation.clock))
+    await asyncio.sleep(30)
+    assert "an earlier reversal has shown it: a fill reverses no LONG" in desk.positions.snapshot.note
+    journal.close()
+    await desk.stop()
