@@ -72,6 +72,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         await pilot.press("s")
         await settled(pilot)
         assert fill_of(screen.table.rows.row(0)) == last
+        assert f"Every fill seen {screen.table.shown:,}" in screen_text(stage.app)
         await pilot.press("g", "enter")
         assert isinstance(stage.app.screen, DetailScreen)
         await pilot.press("escape", "escape")
@@ -121,6 +122,30 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
         assert len(written) == screen.table.shown
         times = [row["cTime"] for row in written]
         assert times == sorted(times, reverse=True)
+
+
+async def test_what_is_not_read_yet_is_not_called_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=30) as pilot:
+        is_disk_free, count = asyncio.Event(), ArchiveRows.refresh
+
+        async def wait_and_count(rows: ArchiveRows[Record]) -> None:
+            await is_disk_free.wait()
+            await count(rows)
+
+        monkeypatch.setattr(ArchiveRows, "refresh", wait_and_count)
+        screen = await opened(stage, pilot)
+        assert "Reading the archive …" in screen_text(stage.app)
+        is_disk_free.set()
+        await settled(pilot)
+        assert screen.table.shown > 500
+        is_disk_free.clear()
+        await pilot.press("slash", *"9998887776", "enter")
+        await settled(pilot)
+        assert "Looking for 9998887776 …" in screen_text(stage.app)
+        is_disk_free.set()
+        await settled(pilot)
+        assert "Nothing matches 9998887776." in screen_text(stage.app)
 
 
 async def typed_dates(stage: AppOnMonthOfFills, pilot: Pilot[None], **texts: str) -> DatesDialog:

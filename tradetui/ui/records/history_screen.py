@@ -79,6 +79,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._dates = dates
         self._rows = self.desk.history(self._kind.endpoint.row, self._changed, dates)
         self.action_poll_now()
+        self.refresh_states()
 
     def action_dates(self) -> None:
         self.ask_for_dates(self._dates, self._open_rows)
@@ -163,13 +164,22 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._sum_anew()
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
-        title = f"{self.subject} {self._table.shown:,}{dates}{pattern}"
+        count = "…" if self._is_reading else f"{self._table.shown:,}"
+        title = f"{self.subject} {count}{dates}{pattern}"
         self.query_one(RecordsFrame).say(title, self.nothing, ORDER.format(sort=self.key_named("sort")))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, zone_label(self.zone))
 
     @property
+    def _is_reading(self) -> bool:
+        """Whether it is not known yet how many rows there are."""
+        rows = self._table.rows if self._table.source is self._rows else self._rows
+        return isinstance(rows, ArchiveRows) and not rows.count and not rows.generation
+
+    @property
     def nothing(self) -> str:
+        if self._is_reading:
+            return f"Looking for {self._table.pattern} …" if self._table.pattern else "Reading the archive …"
         if self._table.pattern:
             key, panel = self.key_named("filter"), self.key_named(self._kind.name)
             limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word."
