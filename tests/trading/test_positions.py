@@ -218,7 +218,8 @@ def order(mode: str) -> PendingOrder:
 
 def test_the_mode_comes_from_positions_then_orders_then_the_newest_fill() -> None:
     one_way, hedge = order("one_way_mode"), order("hedge_mode")
-    assert mode_of([position("long", "1")], [one_way], None)[0] is PositionMode.HEDGE
+    assert mode_of([position("long", "1")], [one_way], None) == (PositionMode.HEDGE, "the fills")
+    assert mode_of([held_row("long", "1")], [one_way], None) == (PositionMode.HEDGE, "the positions")
     assert mode_of([], [one_way], fill("buy", "open", "1"))[0] is PositionMode.ONE_WAY
     assert mode_of([], [], fill("buy", "open", "1"))[0] is PositionMode.HEDGE
     assert mode_of([], [], None)[0] is None

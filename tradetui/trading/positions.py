@@ -237,9 +237,11 @@ def mode_of(
     Reported positions say it first, then pending orders, then the newest fill, then the account itself; two that
     contradict each other on one level say nothing, and neither does a level with a word that nobody knows.
     """
-    fills = [newest_fill] if newest_fill is not None else []
+    held, fills = tuple(positions), [newest_fill] if newest_fill is not None else []
+    # Where the exchange reports no positions, they are sums of fills, and so is what they say of the mode.
+    summed = bool(held) and all(position.record is None for position in held)
     for origin, mode_words in (
-        ("the positions", [_mode_word(position) for position in positions]),
+        ("the fills" if summed else "the positions", [_mode_word(position) for position in held]),
         ("the pending orders", [order.pos_mode for order in orders]),
         ("the newest fill", [fill.pos_mode or fill.position_mode for fill in fills]),
         ("the account", [account_word]),
