@@ -16,6 +16,8 @@ from tradetui.commands.process.secrecy import forbid_core_dumps
 
 _MODULES = {None: "run_tui", "monitor": "run_tui", "show": "show.show"}
 _OWN_PARSER = frozenset({"show"})
+_REFUSED = {"demo": ("--config", "--base-url", "--proxy", "--data-dir")}
+"""Flags of every command that a command refuses with a reason."""
 
 _DESCRIPTION = "A terminal for futures traders. Without a command: an interactive session on the default profile."
 _EPILOG = "Try it without an account: tradetui demo. Set up an account: tradetui init."
@@ -112,7 +114,7 @@ def build_parser(arguments: Sequence[str] | None = None) -> CommandParser:
         has_own_parser = name in _OWN_PARSER
         command = commands.add_parser(name, help=summary, description=about, add_help=not has_own_parser)
         if not has_own_parser and (arguments is None or name in arguments):
-            global_flags_into(command)
+            global_flags_into(command, refused=_REFUSED.get(name, ()))
             add_options(command)
     return parser
 
@@ -237,8 +239,8 @@ _COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 
 _WATCH_EPILOG = """Example: tradetui watch fill trigger --json --since 17-5f0c2a9b-1763800000000. Every line has an
 id; --since with the last id you have goes on after it, even after a kill: fills and triggers come once each, orders
-with what changed meanwhile, and "missed": true where a state between was not seen. A lost link is reported on standard
-error and tried again. Ends with 0 on SIGINT, SIGTERM, and when its output is closed.
+with what has changed meanwhile, and "missed": true where a state between was not seen. A lost link is reported on
+standard error and tried again. Ends with 0 on SIGINT, SIGTERM, and when its output is closed.
 JSON: id, event, time (ms), sentence, productType; fill, trigger or order as the exchange sent it; of an order state
 (new, changed, filled, gone), filled, missed; of an alert rules, channels; of an outcome intent, state, details."""
 

@@ -124,7 +124,7 @@ def test_a_key_that_works_is_described_at_once(point: Point, config: Path, capsy
     assert "classic mode, not a copy trader" in messages and "sub-account of" not in messages
     assert "futures orders: read and write; futures positions: read" in messages
     assert "WARNING" not in messages
-    assert "works from everywhere" in messages
+    assert "works from any address" in messages
     assert "ms from the exchange's, which is fine" in messages
 
 

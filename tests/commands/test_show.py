@@ -519,7 +519,7 @@ def test_doctor_finds_keys_and_a_theme_there_are_not(
     assert main(["doctor", "--json"]) == ATTENTION
     failed = [row for row in json.loads(capsys.readouterr().out) if not row["ok"]]
     findings = " ".join(row["found"] for row in failed if row["check"] == "keys")
-    for finding in ("keys.reverse is not taken", "keys.bogusid is no binding", "there is no key 'zork'"):
+    for finding in ("keys.reverse is not taken", "keys.bogusid is not the id of a key", "there is no key 'zork'"):
         assert finding in findings
     assert next(row["remedy"] for row in failed if row["check"] == "theme").startswith("Set theme to tradetui-dark, ")
 
@@ -575,6 +575,10 @@ def test_the_demo_shows_the_product_types_that_were_asked_for(tmp_path: Any) -> 
 def test_what_the_demo_cannot_follow_is_refused(flag: str, value: str, remedy: str, capsys: Capture) -> None:
     assert main(["demo", "--screenshot", "unwritten.txt", flag, value]) == USAGE
     assert remedy in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["demo", "--help"])
+    is_offered = f" {flag} " in capsys.readouterr().out
+    assert is_offered == (flag == "--product-type"), "help offers nothing that is always refused"
 
 
 def test_a_past_plan_state_that_the_exchange_does_not_list_is_refused_with_the_reason(

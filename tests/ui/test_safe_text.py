@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tradetui.ui
+from tradetui.ui.safe_text import inside_sentence
 
 ROOT = Path(tradetui.ui.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -41,3 +42,17 @@ def test_no_markup(file: Path) -> None:
             for target in node.targets:
                 if isinstance(target, ast.Attribute) and target.attr in ("border_title", "border_subtitle"):
                     assert not isinstance(node.value, ast.JoinedStr | ast.Attribute), f"line {node.lineno}: a title"
+
+
+@pytest.mark.parametrize(
+    ("title", "within"),
+    [
+        ("Margin ratio %", "margin ratio %"),
+        ("USDT contract rewards", "USDT contract rewards"),
+        ("ROI %", "ROI %"),
+        ("IP addresses", "IP addresses"),
+        ("Break-even", "break-even"),
+    ],
+)
+def test_a_title_within_a_sentence_keeps_the_names_in_it(title: str, within: str) -> None:
+    assert inside_sentence(title) == within

@@ -158,23 +158,23 @@ def _theme(loaded: LoadedProfile) -> Check:
 def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Check:
     match account.origin:
         case "exchange":
-            return Check("account", CheckStatus.OK, f"uid {account.uid}, from the exchange")
+            return Check("account", CheckStatus.OK, f"UID {account.uid}, from the exchange")
         case "profile":
-            return Check("account", CheckStatus.OK, f"uid {account.uid}, from the profile")
+            return Check("account", CheckStatus.OK, f"UID {account.uid}, from the profile")
         case "remembered" if reached:
-            finding = f"uid {account.uid}, from an earlier session; the exchange does not give it now"
+            finding = f"UID {account.uid}, from an earlier session; the exchange does not give it now"
             return Check("account", CheckStatus.OK, finding)
         case "remembered":
-            return Check("account", CheckStatus.NOT_ASKED, f"uid {account.uid}, from an earlier session; {_NOT_ASKED}")
+            return Check("account", CheckStatus.NOT_ASKED, f"UID {account.uid}, from an earlier session; {_NOT_ASKED}")
     if not reached:
-        finding = f"uid not known, so the account goes by its API key; {_NOT_ASKED}"
+        finding = f"UID not known, so the account goes by its API key; {_NOT_ASKED}"
         return Check("account", CheckStatus.NOT_ASKED, finding)
     if not key_works:
         return Check("account", CheckStatus.NOT_ASKED, "not known while the check of the key fails")
     return Check(
         "account",
         CheckStatus.OK,
-        "the exchange does not report the uid and the profile has none, so the account goes by its API key: what is "
+        "the exchange does not report the UID and the profile has none, so the account goes by its API key: what is "
         "sent with another key of the account does not lock the symbol here. Set uid in each profile",
     )
 

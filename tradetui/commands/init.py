@@ -82,7 +82,7 @@ def account_sentences(info: AccountInfo) -> tuple[str, ...]:
             "key without withdrawal and delete this one."
         )
     if not info.ips or _ANY_ADDRESS & set(info.ips):
-        sentences.append("Addresses: the key works from everywhere. Bind it to your address at the exchange.")
+        sentences.append("Addresses: the key works from any address. Bind it to your address at the exchange.")
     else:
         sentences.append(f"Addresses: the key works from {', '.join(info.ips)} only.")
     return tuple(sentences)

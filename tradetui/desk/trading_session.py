@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 JOURNAL_FILE: Final = "journal.sqlite"
 KEY_STORE_DIR: Final = "vault"
 UID_NOT_KNOWN: Final = (
-    "The exchange does not report this account's uid and the profile sets none: what is sent with another key of the "
+    "The exchange does not report this account's UID and the profile sets none: what is sent with another key of the "
     "account does not lock the symbol here. Set uid in each profile."
 )
 

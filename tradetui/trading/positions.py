@@ -216,7 +216,7 @@ def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
     rows = Counter(None if one_way else position.leg for position in of_symbol)
     if any(count > 1 for count in rows.values()):
         legs = ", ".join(f"{position.shown_leg.upper()} {exact_digits(position.size)}" for position in of_symbol)
-        return f"the exchange reports it in more rows than {'one-way' if one_way else 'hedge'} mode has ({legs})"
+        return f"the exchange reports more rows of it than {'one-way' if one_way else 'hedge'} mode has ({legs})"
     return ""
 
 

@@ -16,6 +16,11 @@ def sanitized(text: object) -> Content:
     return Content("\n".join(scrub(line) for line in str(text).split("\n")))
 
 
+def inside_sentence(title: str) -> str:
+    """A title as it stands within a sentence; names of coins, products and abbreviations keep their capitals."""
+    return " ".join(word.lower() if word[1:].islower() else word for word in title.split(" "))
+
+
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
     """Show a short message in a corner."""
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)

@@ -57,7 +57,7 @@ class Meaning(NamedTuple):
 _UNLISTED: Final = Meaning(
     ErrorKind.REJECTED,
     CodeGroup.UNLISTED,
-    "This program knows only the exchange's own message; look the code up in its documentation.",
+    "Look the code up in the exchange's documentation: this program does not know it.",
 )
 
 UNIFIED_ACCOUNT: Final = "40085"
@@ -85,7 +85,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _AUTH,
             CodeGroup.KEY,
-            "Check the API key: it is missing, mistyped, deleted, or of another host.",
+            "Check the API key: it is missing, mistyped, deleted, or belongs to another host.",
             "40001 40006 40037 40041 401 30001 30006 30012 30017 30018",
         ),
         **_entries(
@@ -192,14 +192,12 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "This exchange does not have this endpoint; the program works without it.",
             "404 40404",
         ),
-        **_entries(
-            _NO, CodeGroup.NOT_FOUND, "There is no order of this id.", "40109 40768 43001 43025 33014 35029 36216"
-        ),
+        **_entries(_NO, CodeGroup.NOT_FOUND, "No order has this id.", "40109 40768 43001 43025 33014 35029 36216"),
         # Time range
         **_entries(
             _NO,
             CodeGroup.TIME_RANGE,
-            "Choose a shorter or later stretch of time; the exchange keeps about 90 days.",
+            "Choose a shorter or later period; the exchange keeps about 90 days.",
             "00001 20001 40707 42072 40408 40704 40705 40902 43130 70008 70103 70104",
         ),
         # Reversal
@@ -224,7 +222,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.SIZE,
-            "The size or price is no multiple of the contract's step, or has too many decimals.",
+            "The size or price is not a multiple of the contract's step, or has too many decimals.",
             "22038 43028 45115 40808 32083 33028 33029 36221",
         ),
         **_entries(
@@ -297,7 +295,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
         **_entries(
             _NO,
             CodeGroup.DUPLICATE,
-            "An order of this client id exists already: look at the pending orders before trying again.",
+            "An order with this client id exists already: look at the pending orders before trying again.",
             "43118 45034 40708 40786",
         ),
         # System: a read may be repeated, a write's outcome is unknown

@@ -97,13 +97,13 @@ def test_a_position_that_was_closed_for_a_minute_begins_again() -> None:
 def test_a_price_crosses_either_way_from_the_side_it_begins_on() -> None:
     either = Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(90_000))
     assert prices(ThresholdDetector([either]), "89000", "90012", "89999", "90001") == [
-        "BTCUSDT is at 90,012, crossed to above 90,000"
+        "BTCUSDT is at 90,012, crossed above 90,000"
     ]
     assert prices(ThresholdDetector([either]), "91000", "90001", "89990") == [
-        "BTCUSDT is at 89,990, crossed to below 90,000"
+        "BTCUSDT is at 89,990, crossed below 90,000"
     ]
     down = either._replace(direction=Direction.DOWN)
-    assert prices(ThresholdDetector([down]), "89000") == ["BTCUSDT is at 89,000, crossed to below 90,000"]
+    assert prices(ThresholdDetector([down]), "89000") == ["BTCUSDT is at 89,000, crossed below 90,000"]
     assert prices(ThresholdDetector([down]), "91000", "95000") == []
 
 

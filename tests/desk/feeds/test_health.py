@@ -49,7 +49,7 @@ def test_all_well() -> None:
 def test_one_feed_in_trouble_is_named_with_the_remedy() -> None:
     health = health_of(link(), feeds("orders"), 10.0)
     assert health.state is LinkState.DEGRADED
-    assert health.sentence == "orders: It is not there"
+    assert health.sentence == "Orders: It is not there"
     assert health.remedy == "Look for it."
 
 

@@ -104,7 +104,7 @@ def test_a_notional_that_is_not_known_cannot_be_held_to_a_limit() -> None:
     unpriced = shown(plan(legs("20"), "buy", "1"))
     limited = replace(SETTINGS, max_reversal_value=Decimal(1000))
     assert blocking_reasons(unpriced, context(settings=limited), "") == (
-        "The notional is not known, so it cannot be held to max_reversal_value.",
+        "The value is not known, so it cannot be compared with max_reversal_value.",
     )
 
 

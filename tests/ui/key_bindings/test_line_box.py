@@ -18,7 +18,7 @@ pytestmark = pytest.mark.looptime
 
 def test_lines_become_one() -> None:
     assert one_line("10.0.0.1\n10.0.0.2\r\n\t\n10.0.0.3\n") == "10.0.0.1 10.0.0.2 10.0.0.3"
-    assert one_line(" a  path ") == " a  path "
+    assert one_line(" a  path \t\n") == "a  path"
 
 
 async def test_a_paste_keeps_all_its_lines_and_one_that_is_too_long_is_named() -> None:

@@ -44,7 +44,7 @@ def test_a_key_another_binding_has_is_not_taken(changed: dict[str, str], refused
 
 def test_an_id_no_binding_has_is_named() -> None:
     (trouble,) = profile_bindings({"revers": "x"}).troubles
-    assert str(trouble) == "keys.revers is no binding. Did you mean reverse? `tradetui keys` lists them."
+    assert str(trouble) == "keys.revers is not the id of a key. Did you mean reverse? `tradetui keys` lists them."
 
 
 @pytest.mark.parametrize(("before", "now"), [("ask", "query"), ("live_stops", "view")])

@@ -126,7 +126,7 @@ async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("backspace")
-        assert newest_message(stage) == "The order has not changed."
+        assert newest_message(stage) == "There is no change of order to undo."
         await pilot.press("right", "s", "s")
         before = table.sort
         await pilot.click(table, offset=(1, 0))
@@ -134,8 +134,10 @@ async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
         await pilot.press("backspace")
         assert table.sort == before
         assert stage.app.preferences.table("positions").sort == table.columns[1].id
+        assert newest_message(stage) == "The last change of order is undone."
         await pilot.press("backspace")
-        assert table.sort == Sort(table.columns[0].id, False)
+        assert table.sort == before, "it undoes once and is no toggle"
+        assert newest_message(stage) == "There is no change of order to undo."
 
 
 async def test_detail_shows_every_field_and_follows_nothing_else() -> None:
@@ -343,7 +345,7 @@ async def test_a_key_that_clashes_or_is_unknown_is_told() -> None:
     stage = AppOnRecentFills(keys={"zoom": "s", "zum": "x"})
     async with stage.running():
         messages = " ".join(notification.message for notification in stage.app._notifications)
-        assert "keys.zum is no binding" in messages
+        assert "keys.zum is not the id of a key" in messages
         assert "keys.zoom is not taken: s is the key of sort too, it stays z." in messages
 
 

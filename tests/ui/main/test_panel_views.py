@@ -34,6 +34,9 @@ async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
         assert panel.caption.startswith("4 Every fill 400")
         assert panel.table.source is stage.desk.fills.snapshot
         assert "fills" not in [column.id for column in panel.table.columns]
+        assert panel.size.width == 58, "so narrow that not all of its columns are shown"
+        shown = [panel.table.columns[index].title for index in panel.table.column_layout.shown]
+        assert shown[:4] == ["Time", "Symbol", "Did", "Size"]
         await pilot.press("v")
         await pilot.pause()
         assert panel.table.source is stage.desk.filled_orders.snapshot

@@ -20,6 +20,7 @@ from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.safe_text import inside_sentence
 from tradetui.ui.settings.preferences import TableChoice
 from tradetui.ui.table.table_frame import TableFrame
 from tradetui.wire.replies.record import Record
@@ -279,7 +280,7 @@ async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
         await settle(pilot, 3)
         hidden = [screen.totals_table.columns[index].title for index in screen.totals_table.column_layout.beyond]
         (border,) = [line for line in screen_text(stage.app).splitlines() if "Totals of the rows loaded" in line]
-        assert hidden and f"→ {hidden[0].lower()}, " in border
+        assert hidden and f"→ {inside_sentence(hidden[0])}, " in border
 
 
 async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is_cut() -> None:

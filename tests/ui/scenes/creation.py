@@ -106,7 +106,7 @@ SCENES = {
     "create-unknown": _scene(
         SIZE, ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown
     ),
-    "create-broker-result": _scene(SIZE, ("✓ desk4@broker.example created: uid",), _broker, account="broker"),
+    "create-broker-result": _scene(SIZE, ("✓ desk4@broker.example created: UID",), _broker, account="broker"),
     "create-copy-form": _scene(
         SIZE, ("Create the copy-trading key", "Choose 8 to 32 of a-z"), _copy_form, account="copy-new"
     ),

@@ -12,7 +12,7 @@ from tradetui.commands.process.console import say, stdout
 
 TYPE_CHECKING = False  # what `typing` would say; importing it is a tenth of what --help may take
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
     from typing import Any, Never
 
@@ -101,9 +101,14 @@ def _terminal_columns() -> int:
 
 
 def global_flags_into(
-    parser: argparse.ArgumentParser, product_types: str = "product type, or several with commas"
+    parser: argparse.ArgumentParser,
+    product_types: str = "product type, or several with commas",
+    refused: Collection[str] = (),
 ) -> None:
-    """Add the flags that every command takes; what is not given leaves no attribute."""
+    """Add the flags that every command takes; what is not given leaves no attribute.
+
+    Those that the command refuses with a reason are not in its help.
+    """
     group = parser.add_argument_group("everywhere")
     group.add_argument("--config", type=path_of, metavar="FILE", default=argparse.SUPPRESS, help="configuration file")
     group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile to use")
@@ -128,6 +133,9 @@ def global_flags_into(
         default=argparse.SUPPRESS,
         help="write what happens to a file, without secrets and queries (default: no log)",
     )
+    for action in group._group_actions:
+        if not set(refused).isdisjoint(action.option_strings):
+            action.help = argparse.SUPPRESS
 
 
 def path_of(text: str) -> Path:

@@ -173,7 +173,7 @@ async def _read_missing(
         try:
             await _read_period(client, archive, product_types, since, until)
         except ExchangeError as problem:
-            say(f"tradetui: what the archive misses of this period could not be read: {problem}")
+            say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
 
 
 async def _read_period(

@@ -171,7 +171,7 @@ def impossible(
     if condition.level is None:
         return ""
     if condition.kind is RuleKind.MARGIN_RATIO_ABOVE and condition.level >= 100:
-        return f"the exchange liquidates at 100 %, before {condition.shown_level} %"
+        return f"the exchange liquidates at 100 %, which comes before {condition.shown_level} %"
     if condition.kind is RuleKind.TODAY_RESULT_BELOW and condition.is_percent and condition.level < -100:
-        return f"an account has nothing left at -100 %, before {condition.shown_level} %"
+        return f"an account has nothing left at -100 %, which comes before {condition.shown_level} %"
     return ""

@@ -161,7 +161,7 @@ def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
     """What became of a key asked for, of which this was told and kept under this name."""
     if issued_key is None:
         return CreatedItem(title, "not in the reply: it may have been created", None)
-    uid = f": uid {issued_key.uid}" if issued_key.uid else ""
+    uid = f": UID {issued_key.uid}" if issued_key.uid else ""
     if not issued_key.api_key or issued_key.secret is None:
         missing = "API key" if not issued_key.api_key else "secret"
         return CreatedItem(

@@ -267,7 +267,7 @@ class Creation:
     async def _broker_created(
         self, intent: str, request: CreateSubaccountRequest, row: BrokerSubaccount
     ) -> CreationStatus:
-        outcome = f"created: uid {row.sub_uid}, {row.status or 'status not given'}"
+        outcome = f"created: UID {row.sub_uid}, {row.status or 'status not given'}"
         await self._intents.note(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
         await self._intents.note(intent, State.SETTLED, {"outcome": outcome})
         item = CreatedItem(row.subaccount_name or request.subaccount_name, outcome, True)

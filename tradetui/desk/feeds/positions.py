@@ -223,7 +223,8 @@ class _Sums:
 
 def earlier_contradiction(contradiction: str) -> str:
     """What a reversal's own fills have shown of the account's, and what takes it back."""
-    return f"an earlier reversal has shown it: {contradiction}; once they do, release that reversal in the journal"
+    release = "once fills and positions agree again, release it in the journal"
+    return f"an earlier reversal showed this: {contradiction}; {release}"
 
 
 def _doubted(position: Position) -> Position:

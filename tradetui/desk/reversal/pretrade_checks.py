@@ -57,10 +57,10 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append(f"The size {size:,f} is above max_reversal_size {settings.max_reversal_size:,f}.")
     if settings.max_reversal_value is not None:
         if preview.notional is None:
-            reasons.append("The notional is not known, so it cannot be held to max_reversal_value.")
+            reasons.append("The value is not known, so it cannot be compared with max_reversal_value.")
         elif preview.notional > settings.max_reversal_value:
             limit = f"max_reversal_value {settings.max_reversal_value:,}"
-            reasons.append(f"The notional {preview.notional:,.2f} is above {limit}.")
+            reasons.append(f"The value {preview.notional:,.2f} is above {limit}.")
     reasons += _contract_rules(plan.params.size, preview.contract)
     if preview.expired(context.now):
         reasons.append("The preview is older than 10 s; it is being read again.")

@@ -19,6 +19,7 @@ from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.binding_registry import key_named
+from tradetui.ui.key_bindings.line_box import one_line
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -135,7 +136,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def on_paste(self, event: events.Paste) -> None:
         """Text pasted while a button has the focus."""
         if not isinstance(self.focused, Input):
-            self._type(event, " ".join(event.text.split()), "")
+            self._type(event, one_line(event.text), "")
 
     def _type(self, event: events.Event, text: str, key: str) -> None:
         if (box := self.box_for_text(key)) is not None:

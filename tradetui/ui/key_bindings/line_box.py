@@ -14,8 +14,8 @@ LONGEST_TEXT: Final = 1_400
 
 
 def one_line(text: str) -> str:
-    """The lines of a text with blanks between, but for the empty ones."""
-    return " ".join(line for line in text.splitlines() if line.strip())
+    """The lines of a text with a blank between, without the empty ones and the space around each."""
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 class LineBox(Input):

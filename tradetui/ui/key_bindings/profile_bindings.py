@@ -58,7 +58,7 @@ def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
     if id_ not in BINDING_OF_ID:
         near = difflib.get_close_matches(id_, BINDING_OF_ID, n=1)
         meant = f"Did you mean {near[0]}? " if near else ""
-        return KeyTrouble(id_, "is no binding", f"{meant}`tradetui keys` lists them.")
+        return KeyTrouble(id_, "is not the id of a key", f"{meant}`tradetui keys` lists them.")
     unknown = next((key for key in map(str.strip, keys.split(",")) if not is_key_name(key)), None)
     if unknown is None:
         return None

@@ -244,7 +244,7 @@ class MoneyPanels(Container):
                 f"{amount_text(line.figures.net, line.coin, line.figures, cell_format)} {line.coin}"
                 for line in results.other_coins
             )
-            parts.append(f"beside it: {', '.join(amounts)}")
+            parts.append(f"not included: {', '.join(amounts)}")
         return " · ".join(parts)
 
     # Which of them are on the screen

@@ -118,7 +118,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
             _exact(line.figures.net),
             tone_of(line.figures.net),
             _mark(line.figures),
-            aside="beside it",
+            aside="not included",
         )
         for line in results.other_coins
     ]

@@ -119,7 +119,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         beyond_rows, unreadable = self._beyond_shown_rows, ""
         if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
             unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
-        return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} beside these fills")))
+        return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} not included")))
 
     def _sum_note(self, cell_format: CellFormat) -> str:
         if self._kind.name != FILLS.name:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.text.counted import counted
 
@@ -87,7 +87,7 @@ class TableFrame(AsideFrame):
             return self._columns_named()
         if (sort := table.sort) is not None:
             titles = {column.id: column.title for column in table.columns}
-            parts.append(f"by {titles.get(sort.column, sort.column).lower()} {'▼' if sort.reverse else '▲'}")
+            parts.append(f"by {inside_sentence(titles.get(sort.column, sort.column))} {'▼' if sort.reverse else '▲'}")
         if table.column_layout.scrolled:
             parts.append(f"← {table.column_layout.scrolled}")
         if table.column_layout.hidden_after:
@@ -98,7 +98,7 @@ class TableFrame(AsideFrame):
         """Which columns are a key to the right; the sorted one has its arrow in the header."""
         layout = self._framed.column_layout
         before = f"← {layout.scrolled} · " if layout.scrolled else ""
-        titles = [self._framed.columns[column_index].title.lower() for column_index in layout.beyond]
+        titles = [inside_sentence(self._framed.columns[column_index].title) for column_index in layout.beyond]
         room = self.outer_size.width - _AROUND - _SHORTEST_LINE - self.heading.cell_length - len(before)
         for count in range(len(titles), 0, -1):
             names = ", ".join(titles[:count]) + (" …" if count < len(titles) else "")

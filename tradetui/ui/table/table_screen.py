@@ -160,11 +160,13 @@ class TableScreen(DeskScreen):
             self._sort_table(self.table, sort.column, reverse=not sort.reverse)
 
     def action_sort_undo(self) -> None:
-        """Go back to the order before the last change of it, by key or by mouse."""
+        """Go back to the order before the last change of it, by key or by mouse; once, since it is no toggle."""
         if self.able("sort_undo"):
-            before = self._sorts_before[self.table.id]
+            before = self._sorts_before.get(self.table.id)
             column, reverse = (None, False) if before is None else (before.column, before.reverse)
             self._sort_table(self.table, column, reverse=reverse)
+            del self._sorts_before[self.table.id]
+            notify(self.app, "The last change of order is undone.", seconds=2)
 
     def _sort_table(self, table: RecordTable[object], column: str | None, *, reverse: bool) -> None:
         self._sorts_before[table.id] = table.sort

@@ -87,7 +87,7 @@ async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_
         assert (main.table.columns[0].id, main.table.columns[0].width) == ("symbol", 20)
         assert main.table.sort == Sort(SIDE, True)
         assert "Asia/Tokyo" in screen_text(stage.app)
-        assert "keys.zum is no binding" in " ".join(notice.message for notice in stage.app._notifications)
+        assert "keys.zum is not the id of a key" in " ".join(notice.message for notice in stage.app._notifications)
         await pilot.press("z")
         assert sum(panel.display for panel in main.panels.values()) > 1
         await pilot.press("x")

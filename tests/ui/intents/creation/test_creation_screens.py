@@ -190,7 +190,7 @@ async def test_a_broker_s_sub_account() -> None:
         assert "a key once" not in text_in_front(stage)
         await sent(stage, pilot)
         assert stage.sandbox.counts["POST", BROKER] == posts(stage) == 1
-        assert "✓ new@desk.example created: uid 42" in text_in_front(stage)
+        assert "✓ new@desk.example created: UID 42" in text_in_front(stage)
         assert not stage.app.screen.query(IssuedKeys), "no key was created"
 
 
@@ -767,8 +767,8 @@ async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Pat
         await sent(stage, pilot)
         for row in (
             "? alphaone not in the reply: it may have been created",
-            "✓ betatwos created: uid 4400010001, key kept as betatwos",
-            "✗ gammatri created: uid 4400010002, but its secret is missing in the reply",
+            "✓ betatwos created: UID 4400010001, key kept as betatwos",
+            "✗ gammatri created: UID 4400010002, but its secret is missing in the reply",
         ):
             assert row in text_in_front(stage)
         assert "1 of 3 created with a key" in text_in_front(stage)

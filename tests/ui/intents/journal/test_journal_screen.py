@@ -146,7 +146,7 @@ async def test_the_doubt_that_a_released_reversal_left_is_released_by_a_question
         dialog = stage.app.screen
         assert isinstance(dialog, ReleaseDialog)
         text = screen_text(stage.app)
-        assert "Release the doubt that it left" in text and "Leave the doubt" in text
+        assert "Trust positions summed from fills again" in text and "Leave it " in text
         assert "without an outcome" not in text and "Leave it locked" not in text, "it is over, and locks nothing"
         assert "positions cannot be summed from fills" in text
         dialog.query_one("#typed", Input).value = (await execution.intents.read(intent)).scope.rpartition("|")[2]

@@ -300,7 +300,7 @@ def test_in_one_way_mode_the_result_that_came_true_is_not_different() -> None:
     )
     rows = [row.plain.rstrip() for row in outcome_lines(shown, part, progress, WIDE)]
     assert not any(row.endswith("DIFFERENT") for row in rows)
-    assert "Came true: ignored." in rows
+    assert "Result: ignored." in rows
 
 
 def outcome_rows(aftermath: Aftermath, room: Room = WIDE) -> list[str]:

@@ -136,7 +136,7 @@ def today_sentence(usdt: Decimal, part: Decimal | None, condition: Condition) ->
 
 def price_sentence(symbol: str, price: Decimal, condition: Condition, *, upwards: bool) -> str:
     way = "above" if upwards else "below"
-    return f"{symbol} is at {number(price)}, crossed to {way} {condition.shown_level}"
+    return f"{symbol} is at {number(price)}, crossed {way} {condition.shown_level}"
 
 
 def _held(position: Position) -> str:

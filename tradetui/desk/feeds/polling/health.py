@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.tables.rows.row_source import FeedRow
+from tradetui.desk.tables.table import PANELS
 from tradetui.exchange.connection_status import ConnectionStatus
 
 
@@ -59,7 +60,8 @@ def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: flo
             refused = not silent and all(error.code is not None for error in troubled.values())
             return Health(LinkState.REFUSED if refused else LinkState.DOWN, first.sentence, first.remedy)
         if link.last_reply_at is not None:
-            return Health(LinkState.DEGRADED, f"{', '.join(troubled)}: {first.sentence}", first.remedy)
+            panels = ", ".join(PANELS[name].label if name in PANELS else name for name in troubled)
+            return Health(LinkState.DEGRADED, f"{panels}: {first.sentence}", first.remedy)
     return _of_link(link)
 
 
@@ -85,7 +87,7 @@ def _of_link(link: ConnectionStatus) -> Health:
     if any(usage.halved for usage in link.usage().values()):
         return Health(
             LinkState.DEGRADED,
-            "The exchange said too many calls; some reading is slowed down",
-            "It recovers automatically; lower budget_share if other programs use this account.",
+            "The exchange reported too many calls: some panels are read less often",
+            "This ends by itself; lower budget_share if other programs use this account.",
         )
     return Health(LinkState.CONNECTED)

@@ -28,7 +28,7 @@ from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -91,7 +91,7 @@ class CreationForm(ParameterForm[None]):
             if not self.is_typed_in(f"box-{row}-{name}")
         ]
         if result.missing[row]:
-            missing = ", ".join(FIELD_TITLES[name].lower() for name in result.missing[row])
+            missing = ", ".join(inside_sentence(FIELD_TITLES[name]) for name in result.missing[row])
             lines.append(Content.styled(f"still needed: {missing}", "$quiet"))
         return Content("\n").join(lines)
 

@@ -50,7 +50,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
     def compose(self) -> ComposeResult:
         settings = self._creation.settings
         style = "live" if settings.environment is Environment.LIVE else "calm"
-        uid = self._creation.keys.uid or settings.uid or "uid not known"
+        uid = self._creation.keys.uid or settings.uid or "UID not known"
         account = f"{settings.environment} · {settings.name} · {uid}"
         with self.framed(TITLES[self._kind], "Esc back to the form"):
             yield Static(sanitized(account), classes=style, markup=False)

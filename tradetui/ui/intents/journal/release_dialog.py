@@ -13,12 +13,12 @@ from tradetui.ui.safe_text import sanitized
 CAUTION = (
     "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"
     "Releasing sends nothing and changes nothing at the exchange: it only ends the lock, and the journal records that "
-    "you did."
+    "you did so."
 )
 DOUBT_CAUTION = (
     "The fills of its order showed that positions cannot be summed from fills. Check first that fills and positions "
     "agree again on the exchange's site.\n"
-    "Releasing sends nothing: positions summed from fills are believed again, and the journal records that you did."
+    "Releasing sends nothing: positions summed from fills are trusted again, and the journal records that you did so."
 )
 
 
@@ -34,7 +34,7 @@ class ReleaseDialog(DeliberateDialog[str | None]):
 
     def compose(self) -> ComposeResult:
         is_doubt = self._caution == DOUBT_CAUTION
-        with self.framed("Release the doubt that it left" if is_doubt else "Release without an outcome"):
+        with self.framed("Trust positions summed from fills again" if is_doubt else "Release without an outcome"):
             yield Static(sanitized(self._heading), markup=False)
             yield Static(sanitized(f"Known: {self._known}"), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
@@ -43,7 +43,7 @@ class ReleaseDialog(DeliberateDialog[str | None]):
                 id="why", placeholder="reason for the journal: what you saw at the exchange", select_on_focus=False
             )
             yield LineBox(id="typed", placeholder=f"type {self._locked_name} to release it")
-            yield from self.buttons("Release", cancel="Leave the doubt" if is_doubt else "Leave it locked", ready=False)
+            yield from self.buttons("Release", cancel="Leave it" if is_doubt else "Leave it locked", ready=False)
 
     def box_for_text(self, key: str) -> Input | None:
         """The reason may be typed at once."""

@@ -163,7 +163,7 @@ def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: 
     yield from outcome_table(shown, plan, progress.held, room)
     if progress.came_true and plan.uncertain:
         yield Content("")
-        yield Content.styled(scrub(f"Came true: {progress.came_true}."), "bold")
+        yield Content.styled(scrub(f"Result: {progress.came_true}."), "bold")
     if progress.aftermath is not None:
         yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
 
