@@ -57,7 +57,7 @@ class Meaning(NamedTuple):
 _UNLISTED: Final = Meaning(
     ErrorKind.REJECTED,
     CodeGroup.UNLISTED,
-    "Look the code up in the exchange's documentation: this program does not know it.",
+    "This program does not know the code: look the code up in the exchange's documentation.",
 )
 
 UNIFIED_ACCOUNT: Final = "40085"

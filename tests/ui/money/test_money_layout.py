@@ -47,3 +47,10 @@ def test_panels_beside_each_other_fit_and_the_focused_one_is_there(
         assert shown[MoneyPanel.RESULT].height + 12 <= height
         assert width - shown[MoneyPanel.GROUPS].width >= CALENDAR_WIDTH
         assert width - RESULT_WIDTH >= 40
+
+
+def test_the_calendar_leaves_the_groups_the_room_for_all_their_columns() -> None:
+    def width_of_groups(width: int) -> int:
+        return arrange(width, 55, MoneyPanel.RESULT, is_zoomed=False, group_cells=110)[MoneyPanel.GROUPS].width
+
+    assert [width_of_groups(width) for width in (120, 200, 300)] == [54, 110, 110]

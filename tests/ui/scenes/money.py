@@ -70,7 +70,7 @@ def _core_only(sandbox: Sandbox) -> None:
 _JULY = "July 2026, net realised"
 _month = partial(Scene, stage=AppOnMonthOfFills, after=_READ_S)
 SCENES = {
-    "money-200x60": _month((200, 60), (*_ALL, _JULY, "Wallet moved"), _month_before),
+    "money-200x60": _month((200, 60), (*_ALL, _JULY, "Wallet moved", "An order Factor"), _month_before),
     "money-120x36": _month((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_SAMPLED_S, published=True),
     "money-80x24": _month((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened),
     "money-trips": _month((120, 36), ("Round trips", "start not proven", "lost"), _trips),

@@ -153,6 +153,6 @@ _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumera
 def _delivery(channels: str, number: int, results: Mapping[tuple[int, str], str]) -> str:
     """Each channel in the order of `Channel` with what became of it, where that is known; or that it was silenced."""
     chosen = sorted(channels.split(", "), key=lambda channel: _ORDER.get(channel, 0))
-    delivered = ((channel, results.get((number, channel))) for channel in chosen)
+    delivered = [(channel, results.get((number, channel))) for channel in chosen]
     between = ", " if all(result is None for _, result in delivered) else "; "
     return between.join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)

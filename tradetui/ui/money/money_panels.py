@@ -49,7 +49,6 @@ _WIDEST_CALENDAR: Final = (DAYS + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
 _LOWEST_BELOW: Final = 12
 """Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
-_WIDEST_GROUPS: Final = 92
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
 
 
@@ -70,11 +69,12 @@ class PanelSize(NamedTuple):
 
 
 def arrange(
-    width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0
+    width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0, group_cells: int = 92
 ) -> dict[MoneyPanel, PanelSize]:
     """The panels that are shown in so many cells, left to right and top to bottom.
 
-    The chart gets what the lower row does not need: `group_lines` is what all groups take there, with the frame.
+    The chart gets what the lower row does not need, and the calendar what the groups do not: `group_lines` and
+    `group_cells` are what all groups and their columns take, with the frame.
 
     Four where there is room for two rows of them; the figures and the groups beside each other where there is none,
     the chart or the calendar in their place while it has the focus; the focused one alone where it is narrow or low.
@@ -85,7 +85,7 @@ def arrange(
     if width >= CALENDAR_WIDTH + _NARROWEST_GROUPS and height >= RESULT_HEIGHT + _LOWEST_BELOW:
         top = max(RESULT_HEIGHT, height - max(_LOWEST_BELOW, group_lines))
         spare = width - CALENDAR_WIDTH - _NARROWEST_GROUPS
-        groups = min(_WIDEST_GROUPS, max(_NARROWEST_GROUPS + spare, width - _WIDEST_CALENDAR))
+        groups = min(group_cells, max(_NARROWEST_GROUPS + spare, width - _WIDEST_CALENDAR))
         return {
             MoneyPanel.RESULT: PanelSize(RESULT_WIDTH, top),
             MoneyPanel.CHART: PanelSize(0, top),
@@ -252,8 +252,14 @@ class MoneyPanels(Container):
     def show_what_fits(self, room: Size) -> None:
         """Show those that fit into so many cells, the focused one always."""
         self._room = room
-        group_lines = self.table.wanted_lines + FRAME
-        shown = arrange(room.width, room.height, self.focused_panel, is_zoomed=self.is_zoomed, group_lines=group_lines)
+        lines, cells = self.table.wanted_lines + FRAME, self.table.wanted_cells + FRAME
+        shown = arrange(
+            *room,
+            self.focused_panel,
+            is_zoomed=self.is_zoomed,
+            group_lines=lines,
+            group_cells=max(cells, _NARROWEST_GROUPS),
+        )
         for panel, box in self._boxes.items():
             box.display = panel in shown
             if panel in shown:
