@@ -113,7 +113,7 @@ def test_limits_are_held_to_the_mark_where_an_empty_order_book_gives_a_bid_of_ne
     marked = replace(position("long", "20"), mark=Decimal(100))
     limited = replace(SETTINGS, max_reversal_value=Decimal(199))
     reasons = blocking_reasons(shown(reversal, price="0.1", position=marked), context(settings=limited), "")
-    assert reasons == ("The notional 200.00 is above max_reversal_value 199.",)
+    assert reasons == ("The value 200.00 is above max_reversal_value 199.",)
 
 
 @pytest.mark.parametrize(

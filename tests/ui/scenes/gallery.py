@@ -15,7 +15,7 @@ from typing import Final
 from textual.pilot import Pilot
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
-from tests.ui.scenes import reversal
+from tests.ui.scenes import money, reversal
 from tests.ui.scenes.plays import press
 from tests.ui.scenes.scene import Play, Scene
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES
@@ -36,6 +36,7 @@ async def _play_in(theme: str, play: Play, stage: AppOnSandbox, pilot: Pilot[Non
 
 _COLOURFUL: Final = {
     "reversal-outcome": reversal.SCENES["reversal-outcome"],
+    "money": money.SCENES["money-80x24"],
     "alerts": Scene((120, 36), ("╭─ Alerts 5", "─ Log ", "fill"), press("A"), stage=AppOnRecentFills),
     "fills-dates": Scene(
         (120, 36),

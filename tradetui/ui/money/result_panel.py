@@ -72,8 +72,10 @@ class ResultPanel(Widget, can_focus=True):
         line = line.truncate(self.size.width, ellipsis=True, pad=True)
         if not has_cursor:
             return line
-        plain = self.app.no_color or self.app.native_ansi_color
-        return line.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
+        if self.app.native_ansi_color and not self.app.no_color:
+            # Reversed whole, each colour of the line would be a block of its own: as in tables one cell is.
+            return line.stylize("underline").stylize(REVERSED_CURSOR_STYLE, _MARGIN, _MARGIN + _NAME)
+        return line.stylize(REVERSED_CURSOR_STYLE if self.app.no_color else CURSOR_STYLE)
 
     def _move_to(self, row_index: int) -> None:
         self._cursor = max(0, min(row_index, len(self._rows) - 1))
