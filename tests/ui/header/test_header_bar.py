@@ -44,23 +44,21 @@ async def test_badges_account_worth_and_link() -> None:
 
 
 def test_what_is_unknown_is_a_dash() -> None:
-    figures = worth_of(SimpleNamespace(totals=Totals, today=lambda: None, zone=UTC))  # type: ignore[arg-type]
+    figures = worth_of(Totals(), None, UTC)
     texts = ["".join(text for text, _ in figure.parts) for figure in figures]
     assert texts == ["equity — USDT", "today —", "open —", "free —", "margin ratio —", "exposure —"]
 
 
 def test_why_the_equity_is_not_known_stands_beside_it_where_there_is_room() -> None:
     totals = Totals(no_equity_because="no USDT value of BTC")
-    desk = SimpleNamespace(totals=lambda: totals, today=lambda: None, zone=UTC)
-    equity = worth_of(desk)[0]  # type: ignore[arg-type]
+    equity = worth_of(totals, None, UTC)[0]
     whole, short = ("".join(text for text, _ in parts) for parts in (equity.parts, equity.short))
     assert (whole, short) == ("equity — no USDT value of BTC", "equity — USDT")
 
 
 def test_a_coin_that_the_exchange_names_with_control_characters_is_text() -> None:
     totals = Totals(no_equity_because="no USDT value of \x1b[2JBTC")
-    desk = SimpleNamespace(totals=lambda: totals, today=lambda: None, zone=UTC)
-    assert not any("\x1b" in text for text, _ in worth_of(desk)[0].parts)  # type: ignore[arg-type]
+    assert not any("\x1b" in text for text, _ in worth_of(totals, None, UTC)[0].parts)
 
 
 def today(amount: str, part: str | None, *, is_complete: bool = True, since: int | None = None) -> TodayResult:

@@ -36,7 +36,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
     first time.
     """
-    link, totals = desk.connection_status, desk.totals()
+    link, totals, today = desk.connection_status, desk.totals(), desk.today()
     halved = any(use.halved for use in link.usage().values())
     alarm = alarm_of(desk, key_named)
     known = (
@@ -45,7 +45,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         totals.worst_margin_ratio is None,
         totals.open_profit is None,
         totals.exposure_multiple is None,
-        desk.today() is None,
+        today is None,
     )
     urgent = (
         desk.access,
@@ -60,7 +60,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         *known,
     )
 
-    worth = worth_of(desk)
+    worth = worth_of(totals, today, desk.zone)
 
     def shown_now() -> Shown:
         return Shown(
@@ -106,9 +106,8 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     return scrub(f"{label} {name}{more}: {key_named('journal')}")
 
 
-def worth_of(desk: Desk) -> tuple[Figure, ...]:
+def worth_of(totals: Totals, today: TodayResult | None, zone: tzinfo) -> tuple[Figure, ...]:
     """Equity or total margin, today's result, open profit, free margin, worst margin ratio, exposure; — is unknown."""
-    totals = desk.totals()
     profit = totals.unrealised if totals.open_profit is None else totals.open_profit
     multiple = totals.exposure_multiple
     converted = "~" if totals.open_profit is not None and totals.open_profit_is_converted else ""
@@ -117,7 +116,7 @@ def worth_of(desk: Desk) -> tuple[Figure, ...]:
     unit_or_reason = (scrub(f" {totals.no_equity_because}"), "$warn") if totals.no_equity_because else _USDT
     figures = [
         Figure(1, (*worth, unit_or_reason), (*worth, _USDT)),
-        today_of(desk.today(), desk.zone),
+        today_of(today, zone),
         Figure(4, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
         Figure(2, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -96,10 +97,11 @@ class Hints(Widget):
         return fitting
 
 
-def hinted_bindings(*, on_positions: bool, may_trade: bool) -> list[KeyBinding]:
+@cache
+def hinted_bindings(*, on_positions: bool, may_trade: bool) -> tuple[KeyBinding, ...]:
     """The bindings with a hint that mean something here, what is used most first."""
-    return [
+    return tuple(
         binding
         for binding in sorted(BINDINGS, key=lambda binding: _RANKS.get(binding.id, len(_RANKS)))
         if binding.hint and (binding.id != "reverse" or on_positions) and (binding.group != "Trading" or may_trade)
-    ]
+    )
