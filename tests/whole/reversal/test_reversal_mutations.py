@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from hypothesis import Phase
 
 from tests.whole.reversal.reversal_cases import check_cases
 from tradetui.desk.reversal import market_state
@@ -105,4 +106,4 @@ MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 def test_a_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTATIONS[name](monkeypatch)
     with pytest.raises(AssertionError):
-        check_cases(60, core_only=False)
+        check_cases(60, core_only=False, phases=(Phase.generate,))
