@@ -90,6 +90,12 @@ def test_two_data_directories_of_one_account_exclude_each_other(
     assert [intent.id for intent in one.open_intents()] == []
 
 
+def test_what_is_written_to_journal_and_registry_is_on_the_disk(here: JournalLocation) -> None:
+    journal = opened(here)
+    for connection in (journal._connection, journal._registry._connection):
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,), "FULL: each commit is synced"
+
+
 def test_a_key_that_was_seen_with_a_uid_is_the_uids_in_every_directory(here: JournalLocation) -> None:
     one = opened(here._replace(aliases=("by-uid", "by-key")))
     opened(here._replace(aliases=("by-uid", "by-other-key"))).close()

@@ -8,14 +8,18 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene
+from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.journal_registry import Registry
 from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
 from tradetui.exchange.errors import NotSent
+from tradetui.sandbox.app import Sandbox
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
 
@@ -129,3 +133,42 @@ async def test_two_sessions_in_two_directories_send_once(location: JournalLocati
         await asyncio.sleep(30)
         assert not one.intents.unsettled() and not two.intents.unsettled()
         assert on.posts == 1
+
+
+async def test_each_file_is_written_in_its_turn_before_the_first_byte_and_the_symbol_is_freed_last(
+    location: JournalLocation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def follow(owner: type, name: str, step_of: Callable[..., str]) -> None:
+        right = getattr(owner, name)
+
+        def followed(*given: Any, **named: Any) -> Any:
+            result = right(*given, **named)
+            steps.append(step_of(*given, **named))
+            return result
+
+        monkeypatch.setattr(owner, name, followed)
+
+    answer = Sandbox.answer
+
+    def answered(self: Sandbox, request: Any, fault: str | None = None) -> Any:
+        if request.method == "POST":
+            steps.append("request")
+        return answer(self, request, fault)
+
+    async with scene() as on, session(on, location) as execution:
+        on.hold(long="5")
+        preview = await execution.preview(LONG)
+        follow(Registry, "reserve", lambda *_, **__: "reserved")
+        follow(Registry, "free", lambda *_: "freed")
+        follow(Registry, "note", lambda *_, freed=None: "head, freed" if freed else "head")
+        follow(Journal, "_append", lambda _, intent, state, *__: str(state))
+        monkeypatch.setattr(Sandbox, "answer", answered)
+        sent = await execution.confirm(preview, SYMBOL + " LONG")
+        async for _ in execution.follow(sent):
+            pass
+        assert steps == [
+            *("reserved", "intended", "sent", "head", "request"),
+            *("acknowledged", "head", "settled", "head, freed"),
+        ]
