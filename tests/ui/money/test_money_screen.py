@@ -94,7 +94,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         assert fills_of_period > 300
         funding = money_sentences.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
         assert funding
-        assert f"{funding} beside these fills" in screen_text(stage.app)
+        assert f"{funding} not included" in screen_text(stage.app)
         await pilot.press("escape")
         assert is_on(stage, screen), "dates that nobody typed are left with the history"
         await pilot.press("tab", "tab", "enter")
