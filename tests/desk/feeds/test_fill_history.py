@@ -219,6 +219,21 @@ async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -
     assert past.correction == "3 fills came again under another id, counted once"
 
 
+async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_came_under_another_id() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(1), fill(2)]
+    archive = Archive(None)
+    earlier = history(client)
+    await earlier.attach(archive)
+    await earlier.read_newest(0.0)
+    past = history(client)
+    await past.read_newest(0.0)
+    client.rows[FILLS, USDT] = [fill(1, tradeId=f"{10**18 + 501}"), fill(2)]
+    await past.read_newest(1.0)
+    await past.attach(archive)
+    assert {row.key for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in (1, 2)}
+
+
 async def test_two_fills_alike_are_two_where_both_come() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1)]

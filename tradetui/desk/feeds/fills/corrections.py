@@ -60,6 +60,7 @@ class Corrections:
         Whatever is known of the time they cover comes again, so one that does not has been given another id. They cover
         what is newer than the oldest of them, and what came about from `since_ms` (Unix ms) on.
         """
+        self.renamed = set()
         fresh = [row for row in came if row.key not in known]
         if not fresh or not known:
             return came
@@ -71,7 +72,6 @@ class Corrections:
             for row in known.values()
             if time_of(row.record) > since and row.key not in keys and row.record.order_id
         )
-        self.renamed = set()
         for row in fresh if missing else ():
             if missing[content_of(row.record)] > 0:
                 missing[content_of(row.record)] -= 1
