@@ -12,8 +12,10 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE
-from tradetui.commands.session.bootstrap import open_desk
+from tradetui.commands.session.bootstrap import identity_of, journal_of, open_desk
 from tradetui.commands.session.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
+from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE
+from tradetui.desk.intents.journal.open_journal import open_journal
 from tradetui.desk.trading_session import KEY_STORE_DIR
 from tradetui.profiles.load import Flags, load
 
@@ -45,6 +47,25 @@ async def test_all_that_a_session_keeps_is_private(point: Point, tmp_path: Path,
         mode = stat.S_IMODE(path.stat().st_mode)
         assert not mode & 0o077, path
         assert not path.is_dir() or mode == 0o700, path
+
+
+def test_the_registry_of_journals_is_private_and_neither_with_the_data_nor_where_a_login_empties(
+    point: Point, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    point(TRADETUI_STATE_DIR=str(state))
+    loaded = load(os.environ, Flags())
+    location = journal_of(loaded, identity_of(loaded))
+    before = os.umask(0o000)
+    try:
+        open_journal(location).close()
+    finally:
+        os.umask(before)
+    assert location.registry_file == state / REGISTRY_FILE
+    assert not state.is_relative_to(loaded.data_dir) and not state.is_relative_to(loaded.runtime_dir)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (state, *state.iterdir())}
+    assert modes == {"state": 0o700} | dict.fromkeys(modes.keys() - {"state"}, 0o600)
+    assert REGISTRY_FILE in modes
 
 
 @pytest.mark.parametrize("command", ["journal", "preview BTCUSDT --side buy", "show accounts"])

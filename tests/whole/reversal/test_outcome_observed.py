@@ -452,6 +452,18 @@ async def test_a_reply_about_another_order_is_no_acknowledgement(monkeypatch: py
         assert State.ACKNOWLEDGED not in states(on)
 
 
+@pytest.mark.parametrize("client_oid", [{}, {"clientOid": ""}, {"clientOid": None}])
+async def test_a_reply_that_leaves_our_id_out_is_an_acknowledgement(
+    client_oid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        replies_with(on, monkeypatch, lambda body: body.update(data={"orderId": body["data"]["orderId"], **client_oid}))
+        sent = await confirmed(on)
+        assert sent.progress.state is State.ACKNOWLEDGED
+        assert State.ACKNOWLEDGED in states(on)
+
+
 @BOTH_EXTENTS
 @pytest.mark.parametrize(("status", "code"), [(429, "1001"), (400, "40774"), (400, "40014")])
 async def test_a_refusal_is_not_believed_while_the_exchange_shows_the_order(
