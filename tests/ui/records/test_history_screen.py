@@ -148,6 +148,21 @@ async def test_what_is_not_read_yet_is_not_called_nothing(monkeypatch: pytest.Mo
         assert "Nothing matches 9998887776." in screen_text(stage.app)
 
 
+async def test_the_order_of_no_rows_can_be_turned_round_and_there_are_none_still() -> None:
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=5) as pilot:
+        screen = await opened(stage, pilot)
+        await typed_dates(stage, pilot, symbol="nosuchcoin")
+        await pilot.press("enter")
+        await settled(pilot)
+        assert "Nothing was seen of these dates and symbols." in screen_text(stage.app)
+        await pilot.press("s")
+        await settled(pilot)
+        assert screen.table.sort is not None
+        assert "Nothing was seen of these dates and symbols." in screen_text(stage.app)
+        assert "Every fill seen 0 " in screen_text(stage.app)
+
+
 async def typed_dates(stage: AppOnMonthOfFills, pilot: Pilot[None], **texts: str) -> DatesDialog:
     await pilot.press("f")
     await pilot.pause()

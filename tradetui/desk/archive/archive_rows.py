@@ -125,7 +125,7 @@ class ArchiveRows(Generic[RecordT]):
             if counted is None:
                 await self.refresh()
             else:
-                self.selection, self.count = counted.selection, counted.count
+                self.selection, self.count, self.generation = counted.selection, counted.count, counted.generation
                 self.unreadable_count = counted.unreadable_count
             await self._load(0, self._refreshes)
         finally:
