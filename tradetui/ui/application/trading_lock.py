@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from tradetui.ui.application import lazy_imports
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import notify, withdraw
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -63,13 +63,8 @@ class TradingLock:
         def unlock(yes: bool | None) -> None:
             if yes:
                 intents.set_lock(False)
-                self._take_back_message()
+                withdraw(self._app, LOCKED_NOW)
                 self._changed()
 
         question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
         self._app.push_screen(lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
-
-    def _take_back_message(self) -> None:
-        for notification in tuple(self._app._notifications):
-            if notification.message == LOCKED_NOW:
-                self._app._unnotify(notification)

@@ -33,9 +33,8 @@ from tradetui.wire.text.json_text import dump_json
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
-    from tradetui.desk.intents.states import Event, Intent
+    from tradetui.desk.intents.states import Event
     from tradetui.ui.settings.ui_settings import UiSettings
-
 
 _NAMES: Final[Mapping[str, str]] = {
     "before": "held before",
