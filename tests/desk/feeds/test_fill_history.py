@@ -219,6 +219,27 @@ async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -
     assert past.correction == "3 fills came again under another id, counted once"
 
 
+@pytest.mark.parametrize("archived", ["before", "after"])
+async def test_the_oldest_fill_of_a_page_that_comes_under_other_ids_counts_once(archived: str) -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    archive = Archive(None)
+    earlier = history(client)
+    await earlier.attach(archive)
+    await earlier.read_newest(0.0)
+    while await earlier.read_gap():
+        pass
+    client.rows[FILLS, USDT] = [fill(number, tradeId=f"{10**18 + 500 + number}") for number in range(150)]
+    past = history(client)
+    if archived == "before":
+        await past.attach(archive)
+    await past.read_newest(0.0)
+    if archived == "after":
+        await past.attach(archive)
+    assert archive.rows.count(Selection(FuturesFill)) == 150
+    assert len(list(past.rows)) == 150
+
+
 async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_came_under_another_id() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1), fill(2)]

@@ -58,7 +58,7 @@ class Corrections:
         """The rows that came, without those that are known under another id.
 
         Whatever is known of the time they cover comes again, so one that does not has been given another id. They cover
-        what is newer than the oldest of them, and what came about from `since_ms` (Unix ms) on.
+        what is no older than the oldest of them, and what came about from `since_ms` (Unix ms) on.
         """
         self.renamed = set()
         fresh = [row for row in came if row.key not in known]
@@ -70,7 +70,7 @@ class Corrections:
         missing = Counter(
             content_of(row.record)
             for row in known.values()
-            if time_of(row.record) > since and row.key not in keys and row.record.order_id
+            if time_of(row.record) >= since and row.key not in keys and row.record.order_id
         )
         for row in fresh if missing else ():
             if missing[content_of(row.record)] > 0:
