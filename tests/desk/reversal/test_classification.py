@@ -155,6 +155,18 @@ def test_what_was_traded_as_planned_and_is_undone_is_not_unchanged() -> None:
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
 
 
+def test_a_reversal_of_what_somebody_else_has_turned_round_is_not_unchanged() -> None:
+    """Others made LONG 10 a SHORT 10, and ours, of whose two orders one has our id, made it LONG 10 again."""
+    bought = fill("buy", "buy_single", "10", mode="one_way_mode")
+    ours, nameless = (bought.model_copy(update={"order_id": order_id}) for order_id in ("ours", "c"))
+    seen = look(
+        "10", order=detail("filled", "10", "10"), ours=(ours,), others=(nameless, sold("10", "b"), sold("10", "a"))
+    )
+    classification = classified(seen, plan(LONG_TEN))
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
+    assert (classification.closed, classification.opened) == (None, None)
+
+
 @pytest.mark.parametrize("kindred", [True, False])
 def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
     seen = Observation(

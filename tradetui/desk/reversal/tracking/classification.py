@@ -257,6 +257,8 @@ def _closed_and_opened(
     if held is None or (filled is None and not ours):
         return None, None
     closed, opened = moves(plan, held)
+    if closed < ZERO or opened < ZERO:
+        return None, None  # the position was turned round before: what ours closed is not what was planned
     nameless_volume = sum((fill.base_volume for fill in ours if not fill.order_id), ZERO)
     not_in_fills = max(ZERO, (filled or ZERO) - own_volume - nameless_volume)
     closes = min(not_in_fills, max(ZERO, max(result.closed for result in plan.results) - closed))

@@ -42,6 +42,8 @@ def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[Futu
     """
     if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
         return OtherLeg()
+    if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in seen.own_fills):
+        return OtherLeg(ambiguous=True)  # the position was turned round before: what was planned tells no leg of ours
     return _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
 
 
