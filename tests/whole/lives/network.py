@@ -166,8 +166,10 @@ class Network:
             case ReadFaultKind.HOLES:
                 return response.status, _bytes(_holes(envelope, self._random))
             case ReadFaultKind.FALSE_SIZES:
-                for row in _rows_of(envelope):
-                    if int(row.get("cTime", 0)) >= trade_time_ms(fault.at_s):
+                # Nobody can know what is held while fills of before the reversal are false.
+                for row in _rows_of(envelope) if self.posts else ():
+                    since_s = max(fault.at_s, self.posts[0].departed_at_s)
+                    if int(row.get("cTime", 0)) >= trade_time_ms(since_s):
                         row["baseVolume"] = FALSE_SIZE
                 return response.status, _bytes(envelope)
         raise AssertionError(fault.kind)
