@@ -10,7 +10,19 @@ from random import Random
 import pytest
 
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.states import ENDED, TRANSITIONS, AlreadyOpen, Event, Overtaken, State, WrongStep, elapsed_s
+from tradetui.desk.intents.journal.open_journal import JournalReader
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
+from tradetui.desk.intents.states import (
+    ENDED,
+    TRANSITIONS,
+    AlreadyOpen,
+    Event,
+    Intent,
+    Overtaken,
+    State,
+    WrongStep,
+    elapsed_s,
+)
 from tradetui.exchange.clock import Moment
 from tradetui.storage.sqlite_file import FileUnusable, file_system_of, open_file
 
@@ -304,3 +316,28 @@ def test_a_contradiction_stands_for_as_long_as_one_intent_shows_it(taken_back: t
             journal.step(intent, State.RELEASED, {"contradiction": ""}, Moment(5))
     contradicted = journal.newest_contradicted()
     assert (contradicted and contradicted.id) == next((id_ for id_ in intents if id_ not in taken_back), None)
+
+
+def test_what_is_written_while_a_monitor_reads_is_read_the_next_time(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings = 0
+    newest_contradicted = Journal.newest_contradicted
+    with closing(Journal(file)) as journal:
+        begun(journal)
+
+        def written_meanwhile(read: Journal) -> Intent | None:
+            nonlocal readings
+            readings += 1
+            intent = newest_contradicted(read)
+            if readings == 1:
+                journal.step("i1", State.WITHDRAWN, {"contradiction": "a fill reverses no LONG"}, Moment(2))
+            return intent
+
+        monkeypatch.setattr(Journal, "newest_contradicted", written_meanwhile)
+        monitor = JournalReader(JournalLocation(file))
+        assert [monitor.contradiction() for _ in range(4)] == ["", *["a fill reverses no LONG"] * 3]
+        assert readings == 2
+    for _ in range(4):
+        monitor.contradiction()
+    assert readings <= 3, "its own reading is nothing that was written"

@@ -88,7 +88,8 @@ class JournalReader:
 
         Blocks.
         """
-        if self._mark is None or self._mark != self._written_mark():
+        mark = self._written_mark()
+        if self._mark is None or self._mark != mark:
             try:
                 journal = existing_journal(self._location)
                 if journal is not None:
@@ -97,7 +98,7 @@ class JournalReader:
                     self._contradiction = "" if intent is None else intent.contradiction
             except (FileUnusable, sqlite3.Error, OSError) as problem:
                 _log.warning("what other sessions have shown of fills cannot be read: %s", problem)
-            self._mark = self._written_mark()
+            self._mark = mark  # of before: what is written while it is read is read the next time
         return self._contradiction
 
     def _written_mark(self) -> object:
