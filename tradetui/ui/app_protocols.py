@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.desk.tables.rows.row_source import RowSource, Sort
     from tradetui.desk.tables.table import Table
-    from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 
 

@@ -27,10 +27,7 @@ from tradetui.ui.table.table_frame import TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tradetui.ui.settings.ui_settings import UiSettings
-
 
 _LABEL = 10
 LOG_READ_EVERY_S = 1.0

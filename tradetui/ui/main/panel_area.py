@@ -18,8 +18,6 @@ from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, 
 from tradetui.ui.main.panel import Panel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot

@@ -14,17 +14,8 @@ from textual.widgets import Input
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
-from tradetui.ui.app_protocols import (
-    OpenColumns,
-    OpenDates,
-    OpenDetail,
-    OpenExport,
-    OpenSort,
-)
-from tradetui.ui.key_bindings.binding_registry import (
-    BINDING_OF_ID,
-    KeyBinding,
-)
+from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
@@ -36,11 +27,9 @@ from tradetui.ui.table.table_frame import RecordsFrame
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
-    from tradetui.desk.tables.rows.row_source import RowSource, RowT
-    from tradetui.desk.tables.table import Table
+    from tradetui.desk.tables.rows.row_source import RowSource
     from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
-    from tradetui.ui.table.record_table import RecordTable
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
