@@ -52,7 +52,7 @@ class ResultDialog(IssuedKeysDialog):
 
     def compose(self) -> ComposeResult:
         back = self._fresh and self._created.state is State.REJECTED
-        with self.framed(TITLES[self._created.kind], "Esc: back to the form" if back else "Esc closes"):
+        with self.framed(TITLES[self._created.kind], "Esc back to the form" if back else "Esc closes"):
             with VerticalScroll(can_focus=False):
                 yield Static(id="body", markup=False)
                 yield Vertical(id="keys")
