@@ -165,6 +165,6 @@ async def test_a_session_in_monitor_mode_doubts_positions_that_another_one_has_s
     shown = {"contradiction": "a fill reverses no LONG"}
     journal.step("other", State.WITHDRAWN, shown, Moment.now(simulation.clock))
     await asyncio.sleep(30)
-    assert "an earlier reversal has shown it: a fill reverses no LONG" in desk.positions.snapshot.note
+    assert "an earlier reversal showed this: a fill reverses no LONG" in desk.positions.snapshot.note
     journal.close()
     await desk.stop()

@@ -287,7 +287,7 @@ async def test_what_a_reversal_showed_of_fills_stands_at_what_is_summed_from_the
     client.rows[FILLS, USDT] = [fill(1) if hedge else fill(1, posMode="one_way_mode", tradeSide="buy_single")]
     reader = PositionsReader(client, [USDT], contradiction=contradiction)  # type: ignore[arg-type]
     reading = await reader.read()
-    remedy = "a fill reverses no LONG; once they do, release that reversal in the journal"
+    remedy = "a fill reverses no LONG; once fills and positions agree again, release it in the journal"
     (source,) = (row.source for row in reading.rows)
     assert isinstance(source, FromFills) and (remedy in reading.note, source.contradicted) == (hedge, hedge)
     assert replace(source, proven_flat=True).proven is not hedge

@@ -379,7 +379,7 @@ async def test_an_order_whose_fill_names_the_other_leg_stays_open_with_the_reaso
             preview = await execution.preview(LONG)
             assert preview.plan is None
             (reason,) = execution.blocking_reasons(preview, preview.subject)
-            assert "an earlier reversal has shown it: its order has a fill (side sell, tradeSide close)" in reason
+            assert "an earlier reversal showed this: its order has a fill (side sell, tradeSide close)" in reason
         assert on.posts == 1
 
 

@@ -129,5 +129,5 @@ async def test_a_newest_fill_without_a_price_gives_no_notional_that_a_limit_lets
         on.execution.settings = replace(on.execution.settings, max_reversal_value=Decimal(1000))
         on.sandbox.exchange_state.book(on.uid, str(USDT)).fills[-1]["price"] = price
         preview = await on.execution.preview(Target(SYMBOL, USDT, Side.BUY))
-        unknown = "The value is not known, so it cannot be held to max_reversal_value."
+        unknown = "The value is not known, so it cannot be compared with max_reversal_value."
         assert unknown in on.execution.blocking_reasons(preview, preview.subject)
