@@ -10,6 +10,7 @@ import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
 from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.tables.table import PANELS
 from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.exchange.transport.transport import (
@@ -183,7 +184,7 @@ async def test_one_endpoint_down_takes_nothing_from_the_others(path: str, feed_n
             assert feed.snapshot.error is None
             assert age <= max(2 * feed.interval, 5.0)
     assert desk.health.state is LinkState.DEGRADED
-    assert desk.health.sentence.startswith(feed_name)
+    assert desk.health.sentence.startswith(f"{PANELS[feed_name].label}: ")
     sky.weather = None
     await asyncio.sleep(2 * desk.feeds[feed_name].interval)
     assert desk.feeds[feed_name].snapshot.error is None
