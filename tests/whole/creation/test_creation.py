@@ -105,7 +105,7 @@ async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None
         done = await on.creation.create(NEW_BROKER_SUBACCOUNT)
         assert done.state is S.SETTLED
         assert [(row.title, row.good) for row in done.rows] == [("new@desk.example", True)]
-        assert "uid 42" in done.rows[0].sentence
+        assert "UID 42" in done.rows[0].sentence
         assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
         assert not (tmp_path / "vault").exists()
 

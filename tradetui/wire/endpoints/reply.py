@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from sys import intern
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import SecretStr
@@ -137,7 +137,7 @@ def _share_words(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         for name, value in row.items():
             if type(value) is str and value.isidentifier():
-                row[name] = intern(value)
+                row[name] = sys.intern(value)
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
