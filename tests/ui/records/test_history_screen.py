@@ -320,13 +320,17 @@ async def test_newer_rows_are_looked_for_when_asked() -> None:
         assert screen.table.shown > before
 
 
-async def test_other_panels_have_no_history() -> None:
+async def test_other_panels_have_no_history(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = AppOnMonthOfFills()
     async with stage.running() as pilot:
         await pilot.press("2", "H")
         await pilot.pause()
         assert stage.app.screen is stage.app.main
         assert "Only fills and stops have a history" in screen_text(stage.app)
+        await pilot.press("4")
+        with monkeypatch.context() as before_identification:
+            before_identification.setattr(type(stage.desk), "archive", None)
+            assert stage.app.main.blocking_reason("history") == "the account is not known yet"
 
 
 async def test_rows_this_version_cannot_read_are_counted_beside_the_others() -> None:

@@ -167,7 +167,7 @@ REASONS: Final[Mapping[str, str]] = {
     "rows": "no fills stand behind this",
     "trips": "the account is not known yet",
     "dates": "only fills, stops and their history have dates to choose",
-    "history": "only fills and stops have a history, once the account is identified: focus one of them",
+    "history": "only fills and stops have a history: focus one of them",
     "view": "this panel has one view",
     "alerts": "still starting",
     "test_alert": "put the cursor on an alert of the list first",

@@ -280,8 +280,11 @@ class MainScreen(TableScreen):
             return self.trade_app.failure or "still starting"
         if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
             return "the exchange does not report the stops that wait"
-        if binding == "history" and desk is not None and desk.archive is None and desk.storage.trouble:
-            return f"nothing is saved: {desk.storage.trouble}"
+        if binding == "history" and desk is not None and desk.archive is None:
+            if desk.storage.trouble:
+                return f"nothing is saved: {desk.storage.trouble}"
+            if self.panel.kind.history_title is not None:
+                return "the account is not known yet"
         return super().blocking_reason(binding)
 
     def possible(self) -> dict[str, bool]:

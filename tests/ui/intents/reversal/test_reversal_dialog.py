@@ -318,6 +318,18 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
         assert "Settled: reversed" in screen_text(stage.app)
 
 
+async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        assert "There is more below" in screen_text(stage.app)
+        await pilot.press("f9")
+        await pilot.pause()
+        assert "Trading is locked" in screen_text(stage.app)
+        assert "then confirm" not in screen_text(stage.app)
+        assert dialog.confirm_button.disabled
+
+
 async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
     stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:

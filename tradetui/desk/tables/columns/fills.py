@@ -73,7 +73,7 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     PRODUCT,
 )
 FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
-    _COLUMNS, "cTime", "symbol", "did", "baseVolume", "profit", "price", "fee", "quoteVolume", "tradeScope"
+    _COLUMNS, "cTime", "symbol", "did", "baseVolume", "profit", "price", "fee", "feeCoin", "quoteVolume", "tradeScope"
 )
 
 

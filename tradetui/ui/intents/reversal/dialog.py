@@ -322,7 +322,8 @@ class ReversalDialog(ScrollingDialog):
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
-        unseen = self._area.unseen(armed=self._phase is Phase.ARMED)
+        may_send = not (self._execution.locked or self._execution.key_reads_only)
+        unseen = self._area.unseen(armed=may_send and self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
     def _show_notice(self, content: Content) -> None:
