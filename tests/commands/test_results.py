@@ -340,10 +340,8 @@ def test_a_period_that_begins_before_what_the_exchange_keeps_is_a_part(
     point_at_archive: Point, capsys: Capture
 ) -> None:
     point_at_archive()
-    assert main(["show", "pnl", "--since", "90d", "--json"]) == DONE
-    printed = capsys.readouterr()
-    assert all(row["complete"] for row in json.loads(printed.out)), printed
-    assert main(["show", "pnl", "--since", "365d", "--json"]) == DONE
+    assert all(row["complete"] for row in shown(capsys, "pnl", "--since", "90d", *UNTIL))
+    assert main(["show", "pnl", "--since", "365d", *UNTIL, "--json"]) == DONE
     printed = capsys.readouterr()
     assert not any(row["complete"] for row in json.loads(printed.out))
     assert "the exchange keeps ninety days" in printed.err
