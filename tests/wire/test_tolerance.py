@@ -300,12 +300,6 @@ def test_the_fast_and_the_careful_reading_agree() -> None:
             assert hash(read_fast[0]) == hash(careful)
 
 
-def test_rows_of_different_replies_share_their_words() -> None:
-    first, second = (read("futures.fills", dict(FILL)).rows[0] for _ in range(2))
-    assert first.symbol is second.symbol is first.received["symbol"] is second.received["symbol"]
-    assert first == second
-
-
 def test_one_odd_row_does_not_change_its_neighbours() -> None:
     alone = one("futures.pending_orders", ORDER)
     reply = read("futures.pending_orders", ORDER, {**ORDER, "fee": "?"}, ORDER)

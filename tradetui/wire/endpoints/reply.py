@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -111,7 +110,6 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     cursor = _cursor(endpoint, raw, end_id)
     raw = endpoint.row.with_distinct_ids(raw)
     if set(map(type, raw)) <= {dict} and all(map(endpoint.row.may_be, raw)):
-        _share_words(raw)
         read = read_rows(endpoint.row, raw)
         if read is not None:
             return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
@@ -130,14 +128,6 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
         except UndecodableRowError as error:
             undecodable_rows.append(UndecodableRow(index, str(error), _masked(endpoint.row, row)))
     return Reply(tuple(rows), end_id, tuple(undecodable_rows), envelope.request_time, cursor)
-
-
-def _share_words(rows: list[dict[str, Any]]) -> None:
-    """Keep a word that many rows repeat, such as a symbol or a side, once for all of them; numbers stay as they are."""
-    for row in rows:
-        for name, value in row.items():
-            if type(value) is str and value.isidentifier():
-                row[name] = sys.intern(value)
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
