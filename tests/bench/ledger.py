@@ -27,10 +27,10 @@ from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.account.identity import AccountKey, stand_in, untold
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results

@@ -24,8 +24,7 @@ from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
 from tradetui.commands.process.exit_codes import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show import archive_reading
-from tradetui.desk.archive.bill_reading import BillReading
-from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.reading_extent import BillReading, Gap
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy

@@ -10,10 +10,10 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind, results
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS

@@ -20,7 +20,8 @@ from tests.desk.archive.test_ledger import CHECKED, NOW_MS, fills_of, pages_of, 
 from tests.desk.fixtures.ledger_histories import made_history
 from tradetui.desk.archive import database
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, TripRow, ended_trips, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
+from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.sqlite_file import Migration, migrate
 from tradetui.trading.results.periods import Grouping

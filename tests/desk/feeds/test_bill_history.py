@@ -14,10 +14,10 @@ import pytest
 
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
-from tradetui.desk.archive.bill_reading import BillCoverage, TimeSpan
 from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.feeds.bills import NEWEST_EVERY_S, REFUSED_AGAIN_S, BillHistory, BillsReader
 from tradetui.desk.feeds.closed_positions import CLOSED_POSITIONS_EVERY_S, ClosedPositionHistory
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Unreachable

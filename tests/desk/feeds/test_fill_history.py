@@ -19,7 +19,8 @@ from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedCl
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
-from tradetui.desk.archive.ledger_queries import ResultQuery, ended_trips, results
+from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.trips.trip_queries import ended_trips
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows

@@ -15,10 +15,9 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import ZONES, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader

@@ -12,9 +12,9 @@ import pytest
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
 from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk

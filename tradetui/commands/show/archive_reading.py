@@ -23,11 +23,11 @@ from tradetui.commands.session.bootstrap import (
 )
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
-from tradetui.desk.archive.bill_reading import HOUR_MS
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import has_samples
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
+from tradetui.desk.archive.reading_extent import HOUR_MS
 from tradetui.desk.feeds.accounts_orders import AccountsReader
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory

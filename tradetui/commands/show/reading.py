@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.requests import ReadSpan
-from tradetui.desk.archive.bill_reading import HOUR_MS
+from tradetui.desk.archive.reading_extent import HOUR_MS
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind

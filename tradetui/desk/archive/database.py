@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.equity import (
     THINNED_EVERY_MS,
@@ -18,12 +17,12 @@ from tradetui.desk.archive.equity import (
     add_sample,
     thin_samples,
 )
-from tradetui.desk.archive.gap import Gap
 from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, keep_refusals, lost_ends
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import (
     closed_positions_until,

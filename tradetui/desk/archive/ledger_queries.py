@@ -1,4 +1,4 @@
-"""Reads the ledger: results of a period by day, symbol or coin, round trips, and what is missing of them."""
+"""Reads the ledger: results of a period by day, symbol or coin, and what is missing of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from tradetui.desk.archive.bill_reading import BillCoverage
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.ledger.ledger_tables import FIGURES, sums_of
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
     fills_read_until,
@@ -20,10 +20,8 @@ from tradetui.desk.archive.ledger.missing_fills import (
     spans_never_kept,
 )
 from tradetui.desk.archive.ledger.placed_fill import read_booked_fill
-from tradetui.desk.archive.ledger.quarter_figures import FIGURES, sums_of
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
-from tradetui.desk.archive.trips.closed_positions import ReportedTrip, reported_trip
-from tradetui.desk.archive.trips.funding import TripFunding
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
@@ -37,13 +35,7 @@ from tradetui.trading.results.periods import (
     period_span,
     quarter_of,
 )
-from tradetui.trading.results.trips import Trip, trip_from_json
-from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.text.json_text import load_json
-
-_ROUNDED_TO: Final = Decimal("0.00000001")
-"""Where the exchange rounds an amount of each fill, as its share of a fee."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +89,6 @@ class ResultRow:
     def net(self) -> Decimal:
         """Gross, fees and funding; without funding where that is not known."""
         return self.sums.net + (self.funding or ZERO)
-
-
-class TripRow(NamedTuple):
-    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
-
-    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it tells none.
-    Of one that `is_open` all figures are so far.
-    """
-
-    product_type: ProductType
-    symbol: str
-    leg: PositionSide
-    trip: Trip
-    funding: Decimal | None = None
-    net_difference: Decimal | None = None
-    is_open: bool = False
-
-    @property
-    def net(self) -> Decimal:
-        """Gross, fees and funding; without funding where that is not known."""
-        return self.trip.net + (self.funding or ZERO)
 
 
 def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
@@ -194,35 +165,6 @@ def bills_behind(connection: sqlite3.Connection, product_type: ProductType, unti
 def legs_wait(connection: sqlite3.Connection) -> bool:
     """Whether some legs are not brought forward: they wait for older fills, which would send them back again."""
     return connection.execute("SELECT 1 FROM ledger_leg WHERE behind LIMIT 1").fetchone() is not None
-
-
-def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
-    """Round trips by their last close, newest first."""
-    condition, values = query.condition
-    if query.symbols is None:
-        # The plus keeps SQLite from reading and sorting every trip of a product type: they stand by time already.
-        condition = condition.replace("product_type", "+product_type")
-    rows = connection.execute(
-        "SELECT product_type, symbol, leg, body FROM ledger_trip WHERE last_time BETWEEN ? AND ?"
-        f"{condition} ORDER BY last_time DESC, closed_ordinal DESC, number DESC",
-        (query.since or 0, 2**62 if query.until is None else query.until, *values),
-    )
-    funding = TripFunding(connection)
-    for type_name, symbol, leg_name, body in rows:
-        product_type, leg, trip = ProductType(type_name), PositionSide(leg_name), trip_from_json(load_json(body))
-        reported = reported_trip(connection, product_type, symbol, trip)
-        if reported is None:
-            yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
-            continue
-        yield TripRow(product_type, symbol, leg, trip, reported.funding, _net_difference(reported, trip))
-
-
-def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
-    """What the exchange's net result of a trip has beyond that of its fills and funding, its rounding aside."""
-    if reported.net is None:
-        return None
-    difference = reported.net - trip.net - reported.funding
-    return difference if abs(difference) > _ROUNDED_TO * trip.fill_count else ZERO
 
 
 class QuarterSums(NamedTuple):

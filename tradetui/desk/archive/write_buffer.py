@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Generic
 
-from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.product_types import ProductType

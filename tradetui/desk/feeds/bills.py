@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.bill_reading import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads, refuse_unreadable

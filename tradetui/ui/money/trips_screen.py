@@ -25,7 +25,7 @@ from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen
 
 if TYPE_CHECKING:
-    from tradetui.desk.archive.ledger_queries import TripRow
+    from tradetui.desk.archive.trips.trip_queries import TripRow
     from tradetui.desk.results.period import Period
     from tradetui.ui.settings.ui_settings import UiSettings
 

@@ -18,11 +18,10 @@ from itertools import chain
 from typing import Final
 
 from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
-from tradetui.desk.archive.ledger.ledger_tables import forget_spans
+from tradetui.desk.archive.ledger.ledger_tables import FIGURES, forget_spans, ledger_figures, sums_of
 from tradetui.desk.archive.ledger.missing_fills import lost_ends
 from tradetui.desk.archive.ledger.placed_fill import BEFORE_ALL, SETTLED_MS, Instant, PlacedFill, read_booked_fill
 from tradetui.desk.archive.ledger.position_modes import PositionModes
-from tradetui.desk.archive.ledger.quarter_figures import FIGURES, ledger_figures, sums_of
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of

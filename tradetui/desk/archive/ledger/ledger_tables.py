@@ -1,10 +1,13 @@
-"""The ledger's tables in the archive's file, and what makes a sum over days in them void."""
+"""The ledger's tables in the archive's file, how a quarter-hour stands in them, and what makes a sum of days void."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Final
+
+from tradetui.trading.results.periods import ResultSums
 
 LEDGER_TABLES: Final = """
     CREATE TABLE ledger_quarter (
@@ -89,6 +92,11 @@ INCOMPLETE_FILLS: Final = """
     DELETE FROM ledger_mode WHERE NOT (SELECT booked_rowid FROM ledger_mark)
     """
 """How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
+FIGURES: Final = (
+    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd,"
+    " incomplete_fills"
+)
+"""The columns of a quarter-hour's figures."""
 _QUARTERS_A_DAY: Final = 96
 _LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
 """Quarter-hours of the longest span: a month in which clocks are put back."""
@@ -102,3 +110,43 @@ def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> Non
             "DELETE FROM ledger_span WHERE by_symbol IN (0, 1) AND first > ? AND first < ? AND beyond > ?",
             (first - _LONGEST_SPAN, beyond, first),
         )
+
+
+def sums_of(row: Sequence[str | int]) -> ResultSums:
+    """The figures of a quarter-hour as the file has them."""
+    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, *in_usd, incomplete_fills = row
+    won_in_usd, lost_in_usd = in_usd
+    return ResultSums(
+        Decimal(gross),
+        Decimal(fees),
+        Decimal(volume),
+        Decimal(gross_in_usd),
+        Decimal(fees_in_usd),
+        int(trades),
+        int(wins),
+        int(losses),
+        Decimal(won),
+        Decimal(lost),
+        Decimal(won_in_usd),
+        Decimal(lost_in_usd),
+        int(incomplete_fills),
+    )
+
+
+def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
+    """The figures as the file has them, in the order of `FIGURES`."""
+    return (
+        str(sums.gross),
+        str(sums.fees),
+        str(sums.volume),
+        str(sums.gross_in_usd),
+        str(sums.fees_in_usd),
+        sums.trades,
+        sums.wins,
+        sums.losses,
+        str(sums.won),
+        str(sums.lost),
+        str(sums.won_in_usd),
+        str(sums.lost_in_usd),
+        sums.incomplete_fills,
+    )

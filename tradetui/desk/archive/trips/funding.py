@@ -10,8 +10,8 @@ from itertools import accumulate
 from operator import neg
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.bill_reading import BillCoverage
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide

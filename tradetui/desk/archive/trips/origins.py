@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from enum import StrEnum
 
-from tradetui.desk.archive.ledger_queries import TripRow
+from tradetui.desk.archive.trips.trip_queries import TripRow
 
 _OPENED_BY, _RUNNING_OPENED_BY = "$[5]", "$[4][5]"
 """Where a trip, and a leg's state, keep the order that opened it (`trip_as_json`)."""

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from tradetui.desk.archive.gap import Gap
+from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import time_of
 from tradetui.wire.endpoints.reply import Reply

@@ -1,15 +1,27 @@
-"""How far the bills of a product type are read: what a reader and the archive tell each other."""
+"""How far fills and bills of a product type are read: what a reader and the archive tell each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tradetui.wire.models.futures_extended import FuturesBill
+if TYPE_CHECKING:
+    from tradetui.wire.models.futures_extended import FuturesBill
 
 HOUR_MS: Final = 3_600_000
 SETTLEMENT_LASTS_MS: Final = 300_000
 """How long after its full hour a settlement may still be booked."""
+
+
+class Gap(NamedTuple):
+    """Fills not read yet: older than the fill `cursor`, down to `until` (Unix ms; None: all there are).
+
+    Those from before `kept_from` (Unix ms) are lost, since the exchange keeps them no longer; None where none are.
+    """
+
+    cursor: str
+    until: int | None = None
+    kept_from: int | None = None
 
 
 class TimeSpan(NamedTuple):

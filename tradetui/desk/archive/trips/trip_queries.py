@@ -1,0 +1,149 @@
+"""Reads round trips from the ledger: those that ended, those still open, and the fills that one is made of."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from tradetui.desk.archive.ledger.placed_fill import Instant, read_booked_fill
+from tradetui.desk.archive.ledger_queries import ResultQuery
+from tradetui.desk.archive.trips.closed_positions import APART_MS, ReportedTrip, reported_trip
+from tradetui.desk.archive.trips.funding import TripFunding
+from tradetui.trading.contract_math import ZERO
+from tradetui.trading.positions import Position
+from tradetui.trading.results.booking import LegKey
+from tradetui.trading.results.trips import Trip, leg_from_json, trip_from_json
+from tradetui.wire.enums import PositionSide
+from tradetui.wire.product_types import ProductType
+from tradetui.wire.text.json_text import load_json
+
+_NOT_ENDED: Final = Instant(2**62, "")
+_ROUNDED_TO: Final = Decimal("0.00000001")
+"""Where the exchange rounds an amount of each fill, as its share of a fee."""
+
+
+class TripRow(NamedTuple):
+    """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
+
+    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it tells none.
+    Of one that `is_open` all figures are so far.
+    """
+
+    product_type: ProductType
+    symbol: str
+    leg: PositionSide
+    trip: Trip
+    funding: Decimal | None = None
+    net_difference: Decimal | None = None
+    is_open: bool = False
+
+    @property
+    def net(self) -> Decimal:
+        """Gross, fees and funding; without funding where that is not known."""
+        return self.trip.net + (self.funding or ZERO)
+
+
+def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[TripRow]:
+    """Round trips by their last close, newest first."""
+    condition, values = query.condition
+    if query.symbols is None:
+        # The plus keeps SQLite from reading and sorting every trip of a product type: they stand by time already.
+        condition = condition.replace("product_type", "+product_type")
+    rows = connection.execute(
+        "SELECT product_type, symbol, leg, body FROM ledger_trip WHERE last_time BETWEEN ? AND ?"
+        f"{condition} ORDER BY last_time DESC, closed_ordinal DESC, number DESC",
+        (query.since or 0, 2**62 if query.until is None else query.until, *values),
+    )
+    funding = TripFunding(connection)
+    for type_name, symbol, leg_name, body in rows:
+        product_type, leg, trip = ProductType(type_name), PositionSide(leg_name), trip_from_json(load_json(body))
+        reported = reported_trip(connection, product_type, symbol, trip)
+        if reported is None:
+            yield TripRow(product_type, symbol, leg, trip, funding.of(product_type, symbol, leg, trip))
+            continue
+        yield TripRow(product_type, symbol, leg, trip, reported.funding, _net_difference(reported, trip))
+
+
+def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
+    """What the exchange's net result of a trip has beyond that of its fills and funding, its rounding aside."""
+    if reported.net is None:
+        return None
+    difference = reported.net - trip.net - reported.funding
+    return difference if abs(difference) > _ROUNDED_TO * trip.fill_count else ZERO
+
+
+def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: Iterable[Position]) -> list[TripRow]:
+    """The trips of what is held, those whose last fill is newest first; a trip that no position holds is left out."""
+    held = {(position.product_type, position.symbol, position.is_long): position for position in positions}
+    condition, values = query.condition
+    legs = connection.execute(
+        "SELECT product_type, symbol, leg, state FROM ledger_leg WHERE json_extract(state, '$[4]') IS NOT NULL"
+        f"{condition} ORDER BY applied_time DESC",
+        values,
+    )
+    rows = []
+    for type_name, symbol, leg_name, state in legs:
+        key = LegKey(ProductType(type_name), symbol, PositionSide(leg_name))
+        trip = leg_from_json(key, load_json(state)).trip
+        position = None if trip is None else held.get((key.product_type, symbol, trip.long))
+        if trip is not None and position is not None:
+            rows.append(TripRow(*key, trip, _funding_so_far(position, trip), is_open=True))
+    return rows
+
+
+def _funding_so_far(position: Position, trip: Trip) -> Decimal | None:
+    """What a position was paid since it was opened, or paid below nothing; None where it began at another time.
+
+    `totalFee` of `/api/v2/mix/position/all-position`: plus was received, as the documented example shows, whose
+    break-even price it lowers. It is empty, which is nothing, before the first settlement.
+    """
+    record = position.record
+    if record is None or record.c_time is None or trip.opened_ms is None:
+        return None
+    began_ms = record.c_time.timestamp() * 1000
+    if abs(began_ms - trip.opened_ms) > APART_MS or "totalFee" not in record.received:
+        return None
+    return record.total_fee or ZERO
+
+
+def trip_fill_ids(connection: sqlite3.Connection, row: TripRow) -> tuple[str, ...]:
+    """The ids of a trip's fills, newest first; none where the ledger does not have the trip any more.
+
+    A fill that crosses zero in one-way mode belongs to the trip that it ends and to the one that it begins.
+    """
+    key = LegKey(row.product_type, row.symbol, row.leg)
+    kept_trip = (_NOT_ENDED, row.trip) if row.is_open else _kept_trip(connection, key, row.trip)
+    if kept_trip is None:
+        return ()
+    closed, trip = kept_trip
+    # What ended a trip that did not lead to flat is no fill of it.
+    bound = "<=" if trip.ended or row.is_open else "<"
+    fills = connection.execute(
+        "SELECT id, time, body FROM record WHERE kind = 'fill' AND symbol = ? AND product_type = ? AND time >= ?"
+        f" AND time <= ? AND (time, ordinal) {bound} (?, ?) ORDER BY time DESC, ordinal DESC",
+        (key.symbol, str(key.product_type), trip.opened_ms or 0, trip.last_ms, *closed),
+    )
+    ids: list[str] = []
+    for id_, time, body in fills:
+        if len(ids) == trip.fill_count:
+            break
+        fill = read_booked_fill(str(key.product_type), body, time)
+        if fill is not None and fill.key == key and fill.meaning.known and fill.size > ZERO:
+            ids.append(id_)
+    return tuple(ids)
+
+
+def _kept_trip(connection: sqlite3.Connection, key: LegKey, listed: Trip) -> tuple[Instant, Trip] | None:
+    """A listed trip as the ledger has it now, and the fill that ended it: what came late may have changed it."""
+    rows = connection.execute(
+        "SELECT closed_time, closed_ordinal, body FROM ledger_trip"
+        " WHERE product_type = ? AND symbol = ? AND leg = ? AND last_time = ?",
+        (*key, listed.last_ms),
+    )
+    for closed_time, closed_ordinal, body in rows:
+        trip = trip_from_json(load_json(body))
+        if (trip.opened_by, trip.closed_by, trip.opened_ms) == (listed.opened_by, listed.closed_by, listed.opened_ms):
+            return Instant(closed_time, closed_ordinal), trip
+    return None
