@@ -16,7 +16,8 @@ from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
-from tradetui.desk.feeds.fills.fill_history import NOTED_EVERY_MS, FillHistory
+from tradetui.desk.feeds.fills.fill_history import FillHistory
+from tradetui.desk.feeds.fills.ledger_upkeep import NOTED_EVERY_MS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.wallet import WalletMove, wallet_moves

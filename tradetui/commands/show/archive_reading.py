@@ -218,7 +218,7 @@ async def _read_fills(
         reply = await client.read(PositionsRequest(product_type=product_type))
         if (held := held_sizes(reply)) is not None:
             # What is held now shows whether the fills are all there were.
-            history.compare(held, reply.request_time)
+            history.ledger_upkeep.compare(held, reply.request_time)
     now_ms = client.clock.wall_ms()
     if not fresh:
         gaps = unread_gaps(archive.connection, now_ms)

@@ -9,8 +9,7 @@ from typing import Final
 
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
-from tradetui.desk.archive.trips.origins import TripOrigins
-from tradetui.desk.archive.trips.trip_queries import TripRow
+from tradetui.desk.archive.trips.trip_queries import TripOrigins, TripRow
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.cells.number_format import decimals, instant, number
 from tradetui.trading.contract_math import exact_digits

@@ -1,16 +1,19 @@
-"""What the account was worth, sampled once a minute and thinned with age, in the archive's file."""
+"""What the account was worth, sampled once a minute and thinned with age, and what its coins were worth in USDT."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.product_types import ProductType
+from tradetui.wire.product_types import USDT_COINS, ProductType
 from tradetui.wire.text.json_text import dump_json, load_json
 
+PEGGED: Final = frozenset({"USDC", "SUSDC"})
+"""Coins that are turned over at the rate the newest sample of equity implies, and at par before there is one."""
 SAMPLED_EVERY_MS: Final = 60_000
 THINNED_EVERY_MS: Final = 3_600_000
 _KEPT: Final = ((7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS), (90 * DAY_MS, None, DAY_MS))
@@ -50,6 +53,28 @@ class EquitySample(NamedTuple):
     equity: Decimal
     unrealised: Decimal | None
     accounts: tuple[CoinEquity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one of a coin is worth in USDT, by coin, as the newest sample of equity says."""
+
+    by_coin: Mapping[str, Decimal]
+
+    @classmethod
+    def of(cls, sample: EquitySample | None) -> Rates:
+        accounts = () if sample is None else sample.accounts
+        return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
+
+    def of_coin(self, coin: str) -> Decimal | None:
+        """What one of a coin is worth in USDT now; None where that is not known."""
+        return Decimal(1) if coin in USDT_COINS else self.by_coin.get(coin)
+
+    def of_dollar(self, coin: str) -> Decimal | None:
+        """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
+        if coin in PEGGED:
+            return self.by_coin.get(coin, Decimal(1))
+        return Decimal(1) if coin in USDT_COINS else None
 
 
 def add_sample(connection: sqlite3.Connection, product_types: Sequence[ProductType], sample: EquitySample) -> None:

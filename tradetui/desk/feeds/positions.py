@@ -141,7 +141,7 @@ class PositionsReader:
         part = ProductRead(list(dict.fromkeys(positions)))  # a row that came twice is one position
         part.count(reply)
         if (held := held_sizes(reply)) is not None:
-            self._histories[product_type].compare(held, reply.request_time)
+            self._histories[product_type].ledger_upkeep.compare(held, reply.request_time)
         return part
 
     async def _from_fills(self, product_type: ProductType) -> ProductRead[Position]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tradetui.desk.archive.bills import bill_coverage, transfers
-from tradetui.desk.archive.equity import EquitySample
+from tradetui.desk.archive.equity import EquitySample, Rates
 from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, were_read
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.results.conversion import Rates
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import Grouping
 from tradetui.trading.results.returns import CashFlow

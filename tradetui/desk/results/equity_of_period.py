@@ -11,9 +11,8 @@ from itertools import accumulate, pairwise
 from operator import sub, truediv
 from typing import Final
 
-from tradetui.desk.archive.equity import EquitySample, EquitySeries, ages_of_spacing, nearest_sample, spacing_at
+from tradetui.desk.archive.equity import EquitySample, EquitySeries, Rates, ages_of_spacing, nearest_sample, spacing_at
 from tradetui.desk.results.cash_flows import known_transfers
-from tradetui.desk.results.conversion import Rates
 from tradetui.trading.results.returns import (
     CashFlow,
     CurvePoint,

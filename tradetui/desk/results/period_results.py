@@ -9,11 +9,10 @@ from datetime import timedelta, tzinfo
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.archive.equity import EquitySeries, first_sample, last_sample
+from tradetui.desk.archive.equity import EquitySeries, Rates, first_sample, last_sample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, spans_never_kept, were_read
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, legs_wait
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums

@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.desk.archive.ledger_queries import BillsRead
 from tradetui.desk.archive.span_sums import USDT, GroupSums, QuarterSpan, span_sums
-from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.period import PeriodQuery
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.trading.contract_math import ZERO

@@ -12,10 +12,9 @@ from functools import partial
 from typing import Final
 
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, first_sample, last_sample, samples
+from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, first_sample, last_sample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
-from tradetui.desk.results.conversion import Rates
 from tradetui.desk.results.equity_of_period import sample_near
 from tradetui.desk.results.period_sums import keep_sums
 from tradetui.storage.disk_thread import Disk

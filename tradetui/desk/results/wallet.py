@@ -10,11 +10,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
+from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, missing_spans, were_read
 from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
-from tradetui.desk.results.conversion import Rates
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (

@@ -9,16 +9,15 @@ decoded is read again until all of it can be. What the exchange keeps no longer 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
+from tradetui.desk.feeds.fills.ledger_upkeep import LedgerUpkeep
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable, symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -43,10 +42,6 @@ LONGEST_START: Final = timedelta(days=80)
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a gap."""
-NOTED_EVERY_MS: Final = 60_000
-"""How often it is written down up to when fills were read."""
-BOOKED_AT: Final = 200
-"""How many fills may wait to be booked; whoever reads the ledger books them first."""
 READ_AGAIN: Final = "A fill came late or corrected; all fills are read again, and positions summed from them"
 KEPT: Final = 400
 """Fills kept in memory; older ones are in the archive."""
@@ -79,6 +74,7 @@ class FillHistory:
         self._client = client
         self._page_size = page
         self._disk = disk
+        self.ledger_upkeep = LedgerUpkeep(product_type, disk)
         self._write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
@@ -88,11 +84,9 @@ class FillHistory:
         self._beginnings = 0
         self._bounded = True
         self._dropped = False
-        self._behind = False
-        self._noted_ms = self._proven_ms = self._read_until = 0
+        self._read_until = 0
         #: By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that.
         self._proven_until: dict[int | None, int] = {}
-        self._held: tuple[Mapping[tuple[str, bool], Decimal], int] | None = None
         self._turn = asyncio.Lock()
 
     @property
@@ -278,7 +272,8 @@ class FillHistory:
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
             self._read_until = max(self._read_until, server_ms or 0)
-        await self._keep_ledger()
+        if self.archive is not None and server_ms is not None:
+            await self.ledger_upkeep.bring_forward(self.archive, server_ms, has_gaps=bool(self.gaps))
 
     def _once(
         self, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
@@ -297,35 +292,6 @@ class FillHistory:
         if rows:
             kept_from, above = min(kept_from, *(unix_ms(time_of(row.record)) for row in rows)), ""
         self.lost.append(Gap(above, until, kept_from))
-
-    def compare(self, held: Mapping[tuple[str, bool], Decimal], at_ms: int | None) -> None:
-        """Take note of what the exchange says is held (by symbol, and whether long) at a time in Unix ms.
-
-        Now and then, once fills are read past that time, the ledger is held against it: that proves from which fill
-        on positions are known.
-        """
-        if at_ms is not None and at_ms - self._proven_ms >= NOTED_EVERY_MS:
-            self._held = held, at_ms
-
-    async def _keep_ledger(self) -> None:
-        """Book fills before they are many, and keep up to when they were read, which results beyond that are told."""
-        archive, server_ms = self.archive, self.server_ms
-        if archive is None or server_ms is None:
-            return
-        try:
-            if server_ms - self._noted_ms >= NOTED_EVERY_MS:
-                await self._disk.run(archive.note_read, self.product_type, server_ms)
-                self._noted_ms = server_ms
-            held = self._held
-            if held is not None or self._behind or archive.fills_to_book >= BOOKED_AT:
-                # A step each time, so that nothing waits long for the disk; whoever reads results takes all.
-                self._behind = await self._disk.run(archive.settle)
-            if held is not None and not self._behind and not self.gaps and server_ms > held[1]:
-                self._held = None
-                self._behind = await self._disk.run(archive.prove_starts, self.product_type, *held)
-                self._proven_ms = server_ms
-        except (sqlite3.Error, OSError):
-            return  # the disk may be full; the next read tries again
 
     async def _read_undecodable(self, now: float) -> None:
         """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""
