@@ -9,8 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from tradetui.commands.process.console import GuardedStderr
-from tradetui.commands.process.exit_codes import DONE, INTERRUPTED
+from tradetui.commands.process.console import DONE, INTERRUPTED, GuardedStderr
 from tradetui.commands.process.flags import EVENT_KINDS, CommandParser, ShowVersion, global_flags_into, path_of
 from tradetui.commands.process.secrecy import forbid_core_dumps
 

@@ -20,8 +20,7 @@ import pytest
 from tests.commands.conftest import Point
 from tests.optional_packages import import_optional
 from tradetui.cli import main
-from tradetui.commands.process.console import Output
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE, Output
 from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import booked_fill

@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.open_journal import open_journal

@@ -11,7 +11,7 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_desk
 from tradetui.commands.session.data_directory import KEY_STORE_DIRECTORIES, OWN_NAMES
 from tradetui.desk.intents.journal.journal_registry import REGISTRY_FILE

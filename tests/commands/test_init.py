@@ -11,7 +11,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.init import account_sentences
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch

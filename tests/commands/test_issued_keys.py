@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 from tradetui.commands.session.profile_sessions import ProfileSessions

@@ -10,8 +10,7 @@ from decimal import Decimal
 import pytest
 
 from tradetui.cli import main
-from tradetui.commands.process.console import Output
-from tradetui.commands.process.exit_codes import USAGE
+from tradetui.commands.process.console import USAGE, Output
 from tradetui.commands.process.output import JsonWriter, csv_writer
 from tradetui.desk.tables.export import csv_cell
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import REFUSED, USAGE
+from tradetui.commands.process.console import REFUSED, USAGE
 from tradetui.ui.application.screenshot import is_key
 
 

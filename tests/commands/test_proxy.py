@@ -18,7 +18,7 @@ from tests.commands.conftest import Point
 from tests.exchange.certificates import certificate_of_authority
 from tests.exchange.proxy_program import EXCHANGE, running_proxy
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, USAGE
+from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE
 from tradetui.commands.show.archive_reading import REFUSED_FOR_MS
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import Rejected

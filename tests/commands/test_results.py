@@ -22,7 +22,7 @@ import pytest
 from tests.commands.conftest import Point, point_at
 from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
+from tradetui.commands.process.console import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show import archive_reading
 from tradetui.desk.archive.reading_extent import BillReading, Gap
 from tradetui.desk.feeds.bills import BillHistory

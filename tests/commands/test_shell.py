@@ -18,7 +18,7 @@ import pytest
 from tests.commands.conftest import Point
 from tradetui import __version__
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import DONE, REFUSED, USAGE
+from tradetui.commands.process.console import DONE, REFUSED, USAGE
 from tradetui.commands.process.log_file import KEPT_FILES, MAX_BYTES, start_log
 from tradetui.commands.process.secrecy import hide_in_log
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import ATTENTION, DONE, REFUSED, USAGE
+from tradetui.commands.process.console import ATTENTION, DONE, REFUSED, USAGE
 from tradetui.desk.tables.export import CsvTable, Format, write_rows
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows

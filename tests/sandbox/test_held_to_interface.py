@@ -12,7 +12,6 @@ import pytest
 
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tests.wire.interface_document import Document, listed_words, parse
-from tradetui.sandbox.handlers.creations import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
 from tradetui.sandbox.handlers.rules import (
     BUSINESS_TYPES,
     GROUP_TYPES,
@@ -23,6 +22,7 @@ from tradetui.sandbox.handlers.rules import (
     RULES,
     TRANSFER_TYPES,
 )
+from tradetui.sandbox.handlers.writes import LONGEST_NOTE, MAX_ADDRESSES, MAX_BATCH
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 

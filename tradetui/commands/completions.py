@@ -6,8 +6,7 @@ import argparse
 
 import shtab
 
-from tradetui.commands.process.console import stdout
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE, stdout
 from tradetui.commands.process.flags import EVENT_KINDS, path_of
 from tradetui.commands.show.options import show_parser
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tradetui.commands.process.console import needs_terminal
-from tradetui.commands.process.exit_codes import DONE, USAGE
+from tradetui.commands.process.console import DONE, USAGE, needs_terminal
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.run_app import run_app

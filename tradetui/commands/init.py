@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from tradetui.commands.process.console import ask, ask_hidden, say
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE, ask, ask_hidden, say
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import WARN_OFFSET_MS

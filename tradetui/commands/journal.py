@@ -8,8 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from tradetui.commands.process.console import say, stdout
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.session.bootstrap import identity_of, journal_of
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal

@@ -6,8 +6,7 @@ import argparse
 import os
 from collections.abc import Mapping
 
-from tradetui.commands.process.console import say
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE, say
 from tradetui.commands.process.output import row_writer
 from tradetui.profiles.errors import NoProfile
 from tradetui.profiles.load import Flags, load
@@ -32,7 +31,7 @@ def _profile_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     if not changed:
         return {}
-    from tradetui.ui.key_bindings.profile_bindings import profile_bindings
+    from tradetui.ui.key_bindings.textual_bindings import profile_bindings
 
     checked = profile_bindings(changed)
     for trouble in checked.troubles:

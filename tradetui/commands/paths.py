@@ -6,8 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from tradetui.commands.process.console import say, stdout
-from tradetui.commands.process.exit_codes import DONE, USAGE
+from tradetui.commands.process.console import DONE, USAGE, say, stdout
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, keys_dir, load, profiles_dir

@@ -8,8 +8,7 @@ import os
 from dataclasses import replace
 from decimal import Decimal
 
-from tradetui.commands.process.console import stdout
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE, stdout
 from tradetui.commands.session.bootstrap import desk_settings, open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.account_lock import SendsNothing

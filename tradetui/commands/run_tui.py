@@ -6,8 +6,7 @@ import argparse
 import os
 from dataclasses import replace
 
-from tradetui.commands.process.console import needs_terminal
-from tradetui.commands.process.exit_codes import USAGE
+from tradetui.commands.process.console import USAGE, needs_terminal
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.profiles.load import Flags
 from tradetui.profiles.route import route_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from decimal import Decimal
 
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE
 from tradetui.profiles.errors import ConfigurationError
 
 

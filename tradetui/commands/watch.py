@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 
-from tradetui.commands.process.console import say
-from tradetui.commands.process.exit_codes import DONE, REFUSED
+from tradetui.commands.process.console import DONE, REFUSED, say
 from tradetui.commands.process.line_stream import LineStream
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.data_directory import load_privately

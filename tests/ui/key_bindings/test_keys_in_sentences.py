@@ -12,14 +12,14 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
-from tradetui.ui.key_bindings.profile_bindings import profile_bindings
+from tradetui.ui.key_bindings.textual_bindings import profile_bindings
 
 KEY_OF_REGISTRY = re.compile(
     r"(?:^|[\n.;:·(,] ?|\b(?:and|or) )(?:[A-Zb-z?/]|Space|[\[{] and [\]}]) (?!is\b|as\b|this\b)[a-z]{3,}s\b"
     r"|: [A-Z]$|^[\[{] and [\]}] "
 )
 """A key and what it does, as a sentence writes it: `L unlocks it`, `s turns the order round`, `Space resumes`."""
-OWN_KEYS = {"ui/intents/creation/issued_keys_screen.py", "ui/dialogs/columns_dialog.py"}
+OWN_KEYS = {"ui/intents/creation/issued_keys_screen.py", "ui/dialogs/table_dialogs.py"}
 """Dialogs with letters of their own, which no profile changes."""
 BUILT_IN = re.compile(
     r"(?<![\w+\]] )(?<!\S)(?:Esc|Enter|Space|Tab|F1|F9|A(?= Alerts)|\?(?= Help)|[B-Z/\[\]{}b-z]) (?=[A-Za-z])(?!time\b)"

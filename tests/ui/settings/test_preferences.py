@@ -21,8 +21,8 @@ from tradetui.commands.session import screen_state
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
 from tradetui.ui.dialogs.export_dialog import ExportDialog
+from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 from tradetui.ui.settings.preferences import (
     ColumnChoice,
     ScreenPreferences,

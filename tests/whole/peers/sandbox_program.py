@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tradetui.cli import main
-from tradetui.commands.process.exit_codes import DONE
+from tradetui.commands.process.console import DONE
 
 ROOT = Path(__file__).parents[3]
 

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TextIO
 
+DONE = 0
+REFUSED = 1
+"""The exchange or the network refused."""
+USAGE = 2
+"""Usage or configuration."""
+ATTENTION = 3
+"""Something needs attention: an unsettled intent, a failed doctor line, unreadable rows, a symbol without fills."""
+INTERRUPTED = 130
+
 
 class Output:
     """A stream to which text, JSON and CSV are written, each made safe in its own way."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 
-from tradetui.commands.process.console import say
-from tradetui.commands.process.exit_codes import REFUSED, USAGE
+from tradetui.commands.process.console import REFUSED, USAGE, say
 from tradetui.exchange.errors import ExchangeError
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.wire.errors import InvalidRequest

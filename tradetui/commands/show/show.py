@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tradetui.commands.process.console import say, stdout
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import CsvWriter, row_writer
 from tradetui.commands.session.bootstrap import open_reader

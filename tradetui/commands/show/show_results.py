@@ -10,8 +10,7 @@ from datetime import tzinfo
 from decimal import Decimal
 from typing import Final
 
-from tradetui.commands.process.console import say
-from tradetui.commands.process.exit_codes import ATTENTION, DONE
+from tradetui.commands.process.console import ATTENTION, DONE, say
 from tradetui.commands.process.failures import report
 from tradetui.commands.process.output import RowWriter, row_writer
 from tradetui.commands.show.archive_reading import READ_ANEW, Needed, open_archive

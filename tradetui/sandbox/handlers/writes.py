@@ -1,19 +1,23 @@
-"""Answers to writes: the reversal, and which code answers the others."""
+"""Answers to writes: the reversal, and the creation of sub-accounts and keys."""
 
 from __future__ import annotations
 
+import ipaddress
+import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from tradetui.sandbox.api_errors import Refusal
+from tradetui.sandbox.api_errors import COPY_KEY_EXISTS, OLD_COPY_MODEL, Refusal
+from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.gateway.api_keys import SandboxKey, made_key
 from tradetui.sandbox.gateway.faults import Faults
 from tradetui.sandbox.gateway.request_values import parameters, parsed, positive_amount, required, word
-from tradetui.sandbox.handlers.creations import create_broker_subaccount, create_copy_key, create_virtual_subaccounts
 from tradetui.sandbox.handlers.rules import PRODUCT_TYPES
+from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 
 _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
@@ -46,6 +50,178 @@ def _reverse(exchange_state: ExchangeState, key: SandboxKey, given: Any, faults:
         raise Refusal("40020", "Parameter size error")
     wanted = RequestedReversal(spec, side, trade_side, size, client_oid)
     return exchange_state.reverse(key.uid, product_type, wanted, faults.of_reversal())
+
+
+MAX_BATCH: Final = 5
+MAX_ADDRESSES: Final = 30
+LONGEST_NOTE: Final = 20
+
+_PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
+_EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_COPY_WORDS: Final = ["copytrading_trade", "contract_trade"]
+_BROKER_WORDS: Final = ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"]
+#: What the words of permList allow at this exchange's endpoints. Margin trading has none of them.
+_ALLOWS: Final[Mapping[str, frozenset[str]]] = {
+    "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
+    "contract_trade": frozenset({"futures-read", "futures-write", "holdings-read"}),
+    "spot_trade": frozenset({"spot-read"}),
+    "margin_trade": frozenset(),
+    "copytrading_trade": frozenset(),
+}
+_VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
+
+
+def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
+    values = parameters(given)
+    required(values, "passphrase")
+    _check_passphrase(values["passphrase"])
+    account = exchange_state.account(key.uid)
+    if not account.is_copy_trader:
+        raise Refusal("40732", "Current user is not a trader")
+    if account.kind != "copy-new":
+        raise Refusal(*OLD_COPY_MODEL)
+    if account.copy_key is not None:
+        raise Refusal(*COPY_KEY_EXISTS)
+    made = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_WORDS)
+    account.copy_key = {"apikey": made.api_key, "permissions": list(_COPY_WORDS)}
+    return [{"apikey": made.api_key, "secret": made.secret, "permissions": list(_COPY_WORDS)}]
+
+
+@dataclass(frozen=True, slots=True)
+class _Virtual:
+    """One virtual sub-account as requested."""
+
+    name: str
+    passphrase: str
+    label: str
+    ips: tuple[str, ...]
+    permissions: tuple[str, ...]
+
+
+def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
+    if not isinstance(given, list) or not given:
+        raise Refusal("40017", "Parameter verification failed body")
+    if len(given) > MAX_BATCH:
+        raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
+    wanted = [_virtual(entry) for entry in given]
+    names = [virtual.name.lower() for virtual in wanted]
+    if len(set(names)) < len(names):
+        raise Refusal("40071", "Duplicate subName")
+    account = exchange_state.account(key.uid)
+    existing = {row["subAccountName"].lower(): row for row in account.virtual_subaccounts}
+    for name in names:
+        if name in existing:
+            if existing[name]["keys"] >= MAX_KEYS:
+                raise Refusal("40063", f"API exceeds the maximum limit of {MAX_KEYS} keys for a sub-account")
+            raise Refusal("40060", "subNames exist")
+    if len(existing) + len(wanted) > MAX_SUBACCOUNTS:
+        raise Refusal("40069", "The number of sub-accounts has reached the maximum")
+    return [_created(exchange_state, account, virtual) for virtual in wanted]
+
+
+def _virtual(given: Any) -> _Virtual:
+    if not isinstance(given, dict):
+        raise Refusal("40017", "Parameter verification failed body")
+    values = parameters({name: value for name, value in given.items() if name not in ("ipList", "permList")})
+    required(values, "subAccountName", "passphrase", "label")
+    if not _EIGHT_LETTERS.fullmatch(values["subAccountName"]):
+        raise Refusal("40055", "subName must be 8 English letters")
+    _check_passphrase(values["passphrase"])
+    if len(values["label"]) > LONGEST_NOTE:
+        raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
+    ips, permissions = _texts(given, "ipList"), _texts(given, "permList")
+    if len(ips) > MAX_ADDRESSES:
+        raise Refusal("40017", "Parameter verification failed ipList")
+    for address in ips:
+        try:
+            ipaddress.ip_network(address, strict=False)
+        except ValueError:
+            raise Refusal("40020", "Parameter ipList error") from None
+    if not set(permissions) <= _VIRTUAL_WORDS:
+        raise Refusal("40020", "Parameter permList error")
+    return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",))
+
+
+def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    listed = given.get(name) or []
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise Refusal("40017", f"Parameter verification failed {name}")
+    return tuple(listed)
+
+
+def _created(exchange_state: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str, Any]:
+    uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
+    chance = random.Random(f"{exchange_state.seed}/{uid}")
+    account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
+    exchange_state.accounts[uid] = account
+    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": wanted.name, "keys": 1})
+    made = _new_key(exchange_state, wanted.name, account, wanted.passphrase, wanted.permissions, wanted.ips)
+    return {
+        "subAccountUid": uid,
+        "subAccountName": f"{wanted.name}@virtual.example",
+        "label": wanted.label,
+        "subAccountApiKey": made.api_key,
+        "secretKey": made.secret,
+        "permList": list(wanted.permissions),
+        "ipList": list(wanted.ips),
+    }
+
+
+def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+    """Endpoint 8: a sub-account of a broker; raises Refusal."""
+    values = parameters(given)
+    required(values, "subaccountName")
+    account = exchange_state.account(key.uid)
+    if not _EMAIL.fullmatch(values["subaccountName"]):
+        raise Refusal("40020", "Parameter subaccountName error")
+    if len(values.get("label", "")) >= LONGEST_NOTE:
+        raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
+    if any(row["subaccountName"].lower() == values["subaccountName"].lower() for row in account.subaccounts):
+        raise Refusal("40107", "subaccountName is already used")
+    now = str(exchange_state.now_ms)
+    row = {
+        "subUid": f"42{len(account.subaccounts) + 1:08d}",
+        "subaccountName": values["subaccountName"],
+        "subaccountEmail": values["subaccountName"],
+        "status": "normal",
+        "permList": list(_BROKER_WORDS),
+        "label": values.get("label", ""),
+        "cTime": now,
+        "uTime": now,
+    }
+    account.subaccounts.append(row)
+    return {name: row[name] for name in ("subUid", "subaccountName", "status", "permList", "label", "cTime")}
+
+
+def _check_passphrase(passphrase: str) -> None:
+    if not _PASSPHRASE.fullmatch(passphrase):
+        raise Refusal("40070", "passphrase must be 8-32 letters and numbers")
+
+
+def _new_key(
+    exchange_state: ExchangeState,
+    name: str,
+    account: Account,
+    passphrase: str,
+    permission_words: Iterable[str],
+    ips: tuple[str, ...] = (),
+) -> SandboxKey:
+    permissions = frozenset().union(*(_ALLOWS[word] for word in permission_words))
+    made = made_key(
+        exchange_state.seed,
+        f"{name}-{len(exchange_state.keys)}",
+        account.uid,
+        permissions,
+        account.mode,
+        account.kind,
+        passphrase=passphrase,
+        ips=ips,
+    )
+    exchange_state.keys.append(made)
+    return made
 
 
 _CREATIONS: Final[Mapping[str, Callable[[ExchangeState, SandboxKey, Any], Any]]] = {

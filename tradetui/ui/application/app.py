@@ -17,13 +17,11 @@ from textual.screen import Screen
 
 from tradetui.ui.app_protocols import FollowsDesk, OpenLookup, OpenMessage, SaysUnboundKeys, SeesEveryKey, is_of_results
 from tradetui.ui.application import lazy_imports
-from tradetui.ui.application.crash import crash_report
 from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
-from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.key_bindings.textual_bindings import KeyTrouble, bindings, profile_bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice
@@ -31,7 +29,7 @@ from tradetui.ui.settings.themes import THEMES, first_theme
 from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 from tradetui.ui.terminal.ascii_filter import AsciiFilter
 from tradetui.ui.terminal.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
-from tradetui.ui.terminal.textual_log import silence_textual_log
+from tradetui.ui.terminal.secrecy import crash_report, silence_textual_log
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

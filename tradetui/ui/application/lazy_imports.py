@@ -94,7 +94,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
     settings, desk = trading_app.settings, trading_app.desk
     match message:
         case app_protocols.OpenScreenList():
-            from tradetui.ui.application.overlays.screen_list import open_screen_list
+            from tradetui.ui.application.overlays.navigation import open_screen_list
 
             open_screen_list(lowest)
         case app_protocols.OpenDetail(title, key, record, zone, feed_name):
@@ -128,7 +128,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
         case app_protocols.OpenColumns():
             _ask_for_columns(app, message, trading_app.preferences.table(message.table.name))
         case app_protocols.OpenProfiles():
-            from tradetui.ui.application.overlays.profile_choice import ask_for_profile
+            from tradetui.ui.application.overlays.navigation import ask_for_profile
 
             await ask_for_profile(app)
         case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
@@ -164,7 +164,7 @@ def _ask_for_dates(app: App[Any], message: app_protocols.OpenDates) -> None:
 
 def _ask_for_sort(app: App[Any], message: app_protocols.OpenSort) -> None:
     """Ask which column orders the rows of a table."""
-    from tradetui.ui.dialogs.sort_dialog import SortChoice, SortDialog
+    from tradetui.ui.dialogs.table_dialogs import SortChoice, SortDialog
 
     def take(choice: SortChoice | None) -> None:
         if choice is not None:
@@ -177,7 +177,7 @@ def _ask_for_sort(app: App[Any], message: app_protocols.OpenSort) -> None:
 
 def _ask_for_columns(app: App[Any], message: app_protocols.OpenColumns, before: TableChoice) -> None:
     """Ask which columns a table shows, from those that were chosen before on."""
-    from tradetui.ui.dialogs.columns_dialog import ColumnsDialog
+    from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 
     def take(choice: TableChoice | None) -> None:
         if choice is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tradetui.ui.key_bindings.textual_bindings import is_key_name
@@ -15,17 +14,8 @@ if TYPE_CHECKING:
 SETTLE_S = 0.3
 
 
-async def screenshot(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], file: Path) -> None:
-    """Run for so many seconds, press the keys (Textual's names, `wait:500` waits) and write what is on the screen.
-
-    SVG, or plain text where the file's name ends in .txt; raises OSError where it cannot be written.
-    """
-    drawn = await picture(app, size, after, keys, as_text=file.suffix.lower() == ".txt")
-    await asyncio.to_thread(file.write_text, drawn, encoding="utf-8")
-
-
 async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], *, as_text: bool) -> str:
-    """The same as text."""
+    """Run for so many seconds, press the keys (Textual's names, `wait:500` waits) and give what is on the screen."""
     async with app.run_test(size=size, notifications=True) as pilot:
         await asyncio.sleep(after)
         await pilot.pause()

@@ -31,7 +31,7 @@ from tradetui.ui.money.calendar_panel import (
     MonthGrid,
     month_of,
 )
-from tradetui.ui.money.charts import charts_of_period
+from tradetui.ui.money.charts.chart import equity_chart, result_chart, shows_equity_first
 from tradetui.ui.money.charts.chart_panel import ChartPanel
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_lines import result_rows
@@ -196,7 +196,7 @@ class MoneyPanels(Container):
         """Whether the chart is of results by day; as long as nobody chose, where equity is known for too little."""
         if self._by_day is not None or self._reading.results is None:
             return bool(self._by_day)
-        return not charts_of_period.shows_equity_first(self._reading.results)
+        return not shows_equity_first(self._reading.results)
 
     def choose_chart(self, *, by_day: bool) -> None:
         """Results by day, or equity, to be shown next."""
@@ -207,10 +207,7 @@ class MoneyPanels(Container):
         if results is None:
             self._chart_panel.show(None, "reading …")
             return
-        if self.shows_bars:
-            titled = charts_of_period.result_chart(results)
-        else:
-            titled = charts_of_period.equity_chart(results, cell_format, self._reading.symbols)
+        titled = result_chart(results) if self.shows_bars else equity_chart(results, cell_format, self._reading.symbols)
         self._chart_panel.show(titled.chart, titled.nothing)
         box.entitle(sanitized(titled.title), f"{self._key_named('chart')} {'equity' if self.shows_bars else 'result'}")
         box.border_subtitle = sanitized(titled.below)

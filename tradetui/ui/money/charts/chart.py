@@ -1,4 +1,4 @@
-"""What a chart shows, before anything is drawn: pieces of a curve or a bar a day, over a stretch of time.
+"""What a chart shows, before anything is drawn, and the two of a period: its equity and the result of each day.
 
 It imports no library that draws. Where there is no room for a chart, it is a sparkline.
 """
@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias
+
+from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.trading.results.periods import day_start_ms
+from tradetui.ui.money.result_lines import moment_in_words
+from tradetui.wire.exchange_time import DAY_MS
 
 SMALLEST_WIDTH: Final = 40
 SMALLEST_HEIGHT: Final = 10
@@ -104,3 +112,100 @@ def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
             share = (amount - low) / (high - low) if high > low else Decimal("0.5")
             cells.append(levels[min(len(levels) - 1, int(share * len(levels)))])
     return "".join(cells)
+
+
+_ENOUGH_OF_THE_PERIOD = 3
+"""Equity is shown first where it was sampled over at least this part of the period's days."""
+
+_LONG_MS = 14 * DAY_MS
+"""Of a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitledChart:
+    """A chart with its title, the sentence below it, and what stands in its place where there is none."""
+
+    title: str
+    chart: Chart | None
+    below: str
+    nothing: str
+
+
+def shows_equity_first(results: PeriodResults) -> bool:
+    """Whether the curve of equity says more than the bars: it is known for a good part of the period."""
+    curve = results.equity.curve
+    if not curve or not results.days:
+        return bool(curve)
+    sampled = sum(stretch[-1].time - stretch[0].time for stretch in curve)
+    first = results.days[0].day
+    assert first is not None
+    traded = results.now_ms - day_start_ms(first, results.period.zone)
+    return sampled * _ENOUGH_OF_THE_PERIOD >= traded
+
+
+def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple[str, ...] = ()) -> TitledChart:
+    """The curve of equity, deposits and withdrawals taken out and marked; there is none where symbols are chosen."""
+    title, equity = f"Equity without deposits, {USDT}", results.equity
+    if not equity.curve:
+        if symbols:
+            nothing = "Equity is of the whole account:\nit is not shown for chosen symbols."
+        elif equity.sampled_from is None:
+            nothing = "No equity was sampled in this period.\ntradetui samples it once a minute while it runs."
+        else:
+            nothing = "Deposits and withdrawals of this period are not known,\nso the curve cannot leave them out."
+        return TitledChart(title, None, "", nothing)
+    segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
+    transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
+    since, until = _bounds(results)
+    chart = Chart(since, until, results.period.zone, segments, (), transfers)
+    parts = [_transfers_in_words(transfers, cell_format)]
+    first = segments[0][0].at_ms
+    if first - since > (until - since) // 20:
+        moment = moment_in_words(first, results.period.zone, results.period.last_day)
+        is_long = until - since > _LONG_MS
+        parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
+    if len(segments) > 1:
+        parts.append("gap: not running")
+    return TitledChart(title, chart, " · ".join(filter(None, parts)), "")
+
+
+def result_chart(results: PeriodResults) -> TitledChart:
+    """A bar for each day's net."""
+    title = f"Result by day, {USDT}"
+    zone = results.period.zone
+    bars = tuple(
+        ChartPoint(_noon_ms(line.day, zone), line.figures.net) for line in results.days if line.day is not None
+    )
+    if not bars:
+        return TitledChart(title, None, "", "Nothing was traded in this period.")
+    since, until = _bounds(results)
+    green, red, flat = results.green_days, results.red_days, results.flat_days
+    return TitledChart(title, Chart(since, until, zone, bars=bars), f"green {green} · red {red} · flat {flat}", "")
+
+
+def _bounds(results: PeriodResults) -> tuple[int, int]:
+    """The first and last moment of the axis of time; a period without a first day begins with what is known."""
+    period = results.period
+    if period.since is not None:
+        return period.since, period.until
+    known = [day_start_ms(line.day, period.zone) for line in results.days[:1] if line.day is not None]
+    if results.equity.sampled_from is not None:
+        known.append(results.equity.sampled_from)
+    return min(known, default=period.until - 1), period.until
+
+
+def _noon_ms(day: date, zone: tzinfo) -> int:
+    return (day_start_ms(day, zone) + day_start_ms(day + timedelta(days=1), zone)) // 2
+
+
+def _transfers_in_words(transfers: tuple[ChartPoint, ...], cell_format: CellFormat) -> str:
+    deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
+    withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
+    has_both = bool(deposits) and bool(withdrawals)
+    parts = []
+    for amounts, one, direction in ((deposits, "deposit", "in"), (withdrawals, "withdrawal", "out")):
+        if amounts:
+            several = direction if has_both else f"{one}s"
+            name = one if len(amounts) == 1 and not has_both else f"{len(amounts)} {several}"
+            parts.append(f"{name} {money(sum(amounts, Decimal(0)), USDT, cell_format, signed=True)}")
+    return f"▲ {', '.join(parts)}" if parts else ""

@@ -1,4 +1,4 @@
-"""The list of profiles: host, UID and mode of each, always in the same order, and the account picked from it."""
+"""Where to go from any screen: the list of what can be opened, and the list of profiles with host, UID and mode."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from rich.cells import cell_len
 
 from tradetui.desk.settings import Access
-from tradetui.ui.app_protocols import TradingApp
+from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
+from tradetui.ui.app_protocols import OpenLookup, TradingApp
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
+from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -81,3 +84,26 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
 
 def _padded(text: str, width: int) -> str:
     return text + " " * max(0, width - cell_len(text))
+
+
+_TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
+"""Of the bindings that open a screen which shows no single table."""
+
+
+def open_screen_list(screen: DeskScreen) -> None:
+    """Ask where to go from a screen, and go there."""
+    titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
+    names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
+    names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]
+    here = screen.screen_name
+
+    async def go(index: int | None) -> None:
+        if index is not None and (name := names[index]) in LOOKUPS:
+            screen.post_message(OpenLookup(name))
+        elif index is not None and name in _TITLES:
+            await screen.run_action(BINDING_OF_ID[name].action)
+        elif index is not None:
+            await screen.trade_app.open_panel(names[index])
+
+    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
+    screen.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)

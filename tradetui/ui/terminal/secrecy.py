@@ -1,8 +1,9 @@
-"""Keeps what is typed out of Textual's logs: its debug log holds every key, those of a passphrase among them."""
+"""Keeps secrets out of what is written: Textual's debug log, which holds every key, and the report of a crash."""
 
 from __future__ import annotations
 
 import os
+import traceback
 from typing import Final
 
 from textual import constants
@@ -24,3 +25,21 @@ def silence_textual_log() -> None:
     # Read from the environment when Textual was imported, which is too early to be kept from it.
     constants.LOG_FILE = None  # type: ignore[misc]
     constants.DEBUG = False  # type: ignore[misc]
+
+
+FRAMES = 8
+
+
+def crash_report(error: BaseException) -> str:
+    """The error's kind and the last places it came through, innermost last; no message and no local variable."""
+    frames = traceback.extract_tb(error.__traceback__)[-FRAMES:]
+    places = [f"  {_short(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
+    return "\n".join((f"internal error, {type(error).__name__}; the screen was closed. It came through", *places))
+
+
+def _short(path: str) -> str:
+    parts = path.replace("\\", "/").split("/")
+    for root in ("tradetui", "site-packages"):
+        if root in parts:
+            return "/".join(parts[len(parts) - 1 - parts[::-1].index(root) :])
+    return parts[-1]
