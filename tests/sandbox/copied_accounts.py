@@ -5,10 +5,14 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
 from tradetui.sandbox.books.accounts.account import Account
+from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import Order
 from tradetui.sandbox.exchange_state import ExchangeState
 
@@ -66,6 +70,30 @@ def _copy(past: Past, born: Callable[[], Account]) -> Account:
         account = born()
         if past.fills is not None:
             for book in account.futures.values():
-                del book.fills[: -past.fills]
+                keep_newest_fills(book, past.fills, past.start_ms)
         _ACCOUNTS[past] = Born.of(account)
     return _ACCOUNTS[past].copy()
+
+
+def keep_newest_fills(book: FuturesBook, count: int, now_ms: int) -> None:
+    """Forget a book's older fills and the movements before them; all that they left stays as it is."""
+    dropped = book.fills[:-count]
+    if not dropped:
+        return
+    book.begun_ms = now_ms
+    movements = book.past_movements()
+    del book.fills[:-count]
+    for fill in dropped:
+        coin = CONTRACTS[fill["symbol"]].margin_coin
+        book.started_with[coin] += Decimal(fill["profit"]) + Decimal(fill["feeDetail"][0]["totalFee"])
+    cut_ms = int(dropped[-1]["cTime"])
+    older = [movement for movement in movements if movement.time_ms <= cut_ms]
+    book.past_movements = partial(list, movements[len(older) :])
+    book.closed.take(dropped, older)
+    book.closed = ClosedPositions(held=book.closed.held)
+    for (symbol, leg), holding in book.holdings.items():
+        holding.funding += [
+            movement.amount
+            for movement in older
+            if (movement.symbol, movement.leg) == (symbol, leg) and movement.time_ms >= holding.opened_ms
+        ]

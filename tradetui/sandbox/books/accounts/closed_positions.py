@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -27,26 +27,31 @@ class _Held:
     close_fee: Decimal = ZERO
 
 
+@dataclass(slots=True)
 class ClosedPositions:
-    """Goes through the fills and movements of a book in their order and keeps a row of each position that ended."""
+    """Goes through the fills and movements of a book in their order and keeps a row of each position that ended.
 
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self._ids = Identifiers()
-        self._held: dict[tuple[str, str], _Held] = {}
+    `held` is what the fills so far left open, by symbol and leg. A book that does not keep its oldest fills begins with
+    what those left.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    held: dict[tuple[str, str], _Held] = field(default_factory=dict)
+    _ids: Identifiers = field(default_factory=Identifiers)
+    _fills: int = 0
+    _movements: int = 0
 
     def take(self, fills: Sequence[Mapping[str, Any]], movements: Sequence[Movement]) -> None:
-        """Take in every fill, and the funding paid up to each of them."""
-        paid = iter(sorted(movements, key=lambda movement: movement.time_ms))
-        movement = next(paid, None)
-        for fill in fills:
-            while movement is not None and movement.time_ms <= int(fill["cTime"]):
-                self._pay(movement)
-                movement = next(paid, None)
+        """Take in the fills that are new, and the funding paid up to each of them; both lists only grow."""
+        for fill in fills[self._fills :]:
+            while self._movements < len(movements) and movements[self._movements].time_ms <= int(fill["cTime"]):
+                self._pay(movements[self._movements])
+                self._movements += 1
             self._fill(fill)
+        self._fills = len(fills)
 
     def _pay(self, movement: Movement) -> None:
-        held = self._held.get((movement.symbol, movement.leg))
+        held = self.held.get((movement.symbol, movement.leg))
         if held is not None:
             held.funding += movement.amount
 
@@ -55,7 +60,7 @@ class ClosedPositions:
         fee, profit, time_ms = Decimal(fill["feeDetail"][0]["totalFee"]), Decimal(fill["profit"]), int(fill["cTime"])
         if fill["posMode"] == "one_way_mode":
             along, against = ("long", "short") if fill["side"] == "buy" else ("short", "long")
-            held = self._held.get((symbol, against))
+            held = self.held.get((symbol, against))
             closing = ZERO if held is None else min(size, held.opened - held.closed)
         else:
             word = fill["tradeSide"]
@@ -65,7 +70,7 @@ class ClosedPositions:
         if closing:
             self._close((symbol, against), closing, price, profit, close_fee, time_ms, fill["posMode"])
         if closing < size:
-            held = self._held.setdefault((symbol, along), _Held(time_ms))
+            held = self.held.setdefault((symbol, along), _Held(time_ms))
             held.opened += size - closing
             held.open_value += (size - closing) * price
             held.open_fee += fee - close_fee
@@ -80,14 +85,14 @@ class ClosedPositions:
         time_ms: int,
         mode: str,
     ) -> None:
-        held = self._held[leg]
+        held = self.held[leg]
         held.closed += size
         held.close_value += size * price
         held.pnl += profit
         held.close_fee += fee
         if held.closed < held.opened:
             return
-        del self._held[leg]
+        del self.held[leg]
         symbol, side = leg
         self.rows.append(
             {

@@ -85,6 +85,7 @@ class FuturesBook:
     movements: list[Movement] = field(default_factory=list)
     past_movements: Callable[[], list[Movement]] = list
     begun_ms: int = 0
+    closed: ClosedPositions = field(default_factory=ClosedPositions)
     _bills: Bills = field(default_factory=Bills)
 
     def __post_init__(self) -> None:
@@ -228,9 +229,8 @@ class FuturesBook:
 
     def closed_positions(self) -> list[dict[str, Any]]:
         """Positions that ended, in the order in which they did."""
-        history = ClosedPositions()
-        history.take(self.fills, [*self._before_start, *self.movements])
-        return history.rows
+        self.closed.take(self.fills, [*self._before_start, *self.movements])
+        return self.closed.rows
 
     def _apply(self, order: Order, size: Decimal, price: Decimal, charged: Decimal, now_ms: int) -> Decimal:
         symbol = order.spec.symbol
