@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from contextlib import closing
 from datetime import UTC, date
 from decimal import Decimal
@@ -32,6 +33,7 @@ from tradetui.storage.sqlite_file import connect_existing, open_file
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip, trip_as_json, trip_from_json
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json
@@ -476,3 +478,24 @@ def steps_to_book_ten(file: Path, kept_before: int) -> int:
 def test_a_fill_costs_the_same_behind_few_and_behind_many(tmp_path: Path) -> None:
     few, many = steps_to_book_ten(tmp_path / "few.sqlite", 100), steps_to_book_ten(tmp_path / "many.sqlite", 3_000)
     assert many <= few * 1.2
+
+
+def test_a_leg_that_is_taken_up_anew_takes_little_memory_however_long_it_is() -> None:
+    archive = Archive(None)
+    rows = [
+        row
+        for number in range(0, 15 * ROWS_A_STEP, 30)  # each in a quarter-hour of its own
+        for row in fills_of((number, "buy", "open", "1", "0"), (number + 15, "buy", "close", "1", "1"))
+    ]
+    archive.add(FuturesFill, rows)
+    settle(archive)
+    last_ms = unix_ms(rows[-1].record.c_time)
+    tracemalloc.start()
+    try:
+        assert archive.prove_starts(USDT, {}, last_ms + 60_000)
+        settle(archive)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < 1_000_000
+    assert total(archive).sums.trades == ROWS_A_STEP // 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -67,10 +67,10 @@ class ClosingOrders:
             (*order_key, order.coin, *order.first, *order.last, str(order.profit), str(order.fees), str(order.in_usd)),
         )
 
-    def since(self, key: LegKey, flat: Instant) -> Sequence[ClosingOrder]:
-        """Orders of a leg whose last fill lies after an instant."""
+    def since(self, key: LegKey, flat: Instant) -> Iterator[ClosingOrder]:
+        """Orders of a leg whose last fill lies after an instant, read one by one."""
         rows = self._connection.execute(f"SELECT {_FIELDS} FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
-        return [_order_of(row) for row in rows]
+        return map(_order_of, rows)
 
     def undo_since(self, key: LegKey, flat: Instant) -> None:
         """Let go of the orders of a leg whose last fill lies after an instant, and take them off their quarters."""

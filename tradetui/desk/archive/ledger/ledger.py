@@ -38,6 +38,8 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
+QUARTERS_IN_MEMORY: Final = 256
+"""Quarter-hours that a step changes before it writes them: a leg sent back to its beginning changes thousands."""
 
 
 @dataclass(slots=True)
@@ -87,14 +89,18 @@ class Ledger:
             "SELECT rowid, product_type, time, ordinal, body FROM record WHERE rowid > ? AND +kind = 'fill'"
             " ORDER BY rowid LIMIT ?",
             (booked_rowid, ROWS_A_STEP),
-        ).fetchall()
-        self._book_new(
-            PlacedFill(Instant(time, ordinal), booked)
-            for _, product_type, time, ordinal, body in rows
-            if (booked := read_booked_fill(product_type, body, time)) is not None
         )
-        self.set_mark(rows[-1][0] if len(rows) == ROWS_A_STEP else last_rowid)
-        return int(last_rowid) - int(rows[-1][0]) if len(rows) == ROWS_A_STEP else 0
+        fills: list[PlacedFill] = []
+        count, reached = 0, 0
+        # One by one, here and below: two thousand bodies are a megabyte, which the process would not give back.
+        for rowid, product_type, time, ordinal, body in rows:
+            count, reached = count + 1, int(rowid)
+            if (booked := read_booked_fill(product_type, body, time)) is not None:
+                fills.append(PlacedFill(Instant(time, ordinal), booked))
+        self._book_new(fills)
+        is_full = count == ROWS_A_STEP
+        self.set_mark(reached if is_full else last_rowid)
+        return int(last_rowid) - reached if is_full else 0
 
     def set_mark(self, booked_rowid: int) -> None:
         """Keep up to which row of the file fills are booked."""
@@ -142,13 +148,16 @@ class Ledger:
 
     def write(self) -> None:
         """Write what has changed in memory."""
+        self._write_quarters()
+        self._write_legs()
+
+    def _write_quarters(self) -> None:
         self._connection.executemany(
             "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             [(*key, *ledger_figures(sums)) for key, sums in self._quarters.items()],
         )
         forget_spans(self._connection, (quarter for quarter, *_ in self._quarters))
         self._quarters.clear()
-        self._write_legs()
 
     def _write_legs(self) -> None:
         self._connection.executemany(
@@ -166,9 +175,11 @@ class Ledger:
             self._sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _sums(self, key: QuarterKey) -> ResultSums:
-        """The figures of a quarter-hour, to be changed; they stay in memory until they are written."""
+        """The figures of a quarter-hour, to be changed at once: the next that are asked for may have them written."""
         sums = self._quarters.get(key)
         if sums is None:
+            if len(self._quarters) == QUARTERS_IN_MEMORY:
+                self._write_quarters()
             row = self._connection.execute(
                 f"SELECT {FIGURES} FROM ledger_quarter"
                 " WHERE quarter = ? AND product_type = ? AND symbol = ? AND leg = ? AND coin = ?",
@@ -308,17 +319,19 @@ class Ledger:
             "SELECT product_type, time, ordinal, body FROM record WHERE kind = 'fill' AND symbol = ?"
             " AND (time, ordinal) > (?, ?) ORDER BY time, ordinal, product_type LIMIT ?",
             (key.symbol, *kept.applied, rows_at_most),
-        ).fetchall()
+        )
+        count = 0
         for product_type, time, ordinal, body in rows:
+            count += 1
             instant = Instant(time, ordinal)
             fill = read_booked_fill(product_type, body, time) if product_type == key.product_type else None
             if fill is not None and fill.key == key:
                 self._apply(kept, PlacedFill(instant, fill))
             elif instant > kept.applied:
                 kept.applied = instant
-        kept.behind = len(rows) == rows_at_most
+        kept.behind = count == rows_at_most
         self._changed_legs.add(key)
-        return len(rows)
+        return count
 
     def _find_modes(self, product_type: ProductType) -> None:
         """Find where the position mode changed; legs go back to where that is newly known."""
