@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 from tradetui.commands.process.console import DONE, INTERRUPTED, GuardedStderr
 from tradetui.commands.process.flags import EVENT_KINDS, CommandParser, ShowVersion, global_flags_into, path_of
@@ -39,9 +40,9 @@ def _run(arguments: list[str]) -> int:
     if rest and known.command not in _OWN_PARSER:
         parser.refuse_rest(known.command, rest)
     known.rest = rest
-    # What validates replies and keys is ours alone: a plugin that somebody else installed would see them, and looking
-    # for one reads the metadata of everything installed.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # What validates replies and keys is ours alone: a plugin that somebody else installed would see them. What looks
+    # for one loads archives and mail with it, half a megabyte.
+    sys.modules.setdefault("pydantic.plugin._loader", SimpleNamespace(get_plugins=tuple))  # type: ignore[arg-type]
     # httpx imports its own command line wherever click is there, as it is with uvicorn: 3 MiB that nothing here uses.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     forbid_core_dumps()

@@ -26,3 +26,8 @@ def test_the_program_does_not_load_the_command_line_of_the_http_library() -> Non
     modules = loaded_by("from tradetui import cli; cli.main(['paths']); import tradetui.exchange.transport.http")
     assert "httpx" in modules
     assert not {"click", "pygments", "rich"} & modules
+
+
+def test_the_program_does_not_load_what_looks_for_plugins() -> None:
+    assert "pydantic" in (modules := loaded_by("from tradetui import cli; cli.main(['paths'])"))
+    assert not {"importlib.metadata", "zipfile"} & modules
