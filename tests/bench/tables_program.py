@@ -57,7 +57,17 @@ class Program(App[None]):
 
     CSS = "Grid { grid-size: 2 3; } RecordTable, DataTable { height: 1fr; }"
 
-    BINDINGS = [("j", "move('cursor_down')", "Down"), ("k", "move('cursor_up')", "Up")]
+    BINDINGS = [
+        ("j", "move('cursor_down')", "Down"),
+        ("k", "move('cursor_up')", "Up"),
+        ("f", "move('page_down')", "Page down"),
+        ("b", "move('page_up')", "Page up"),
+        ("G", "move('last')", "Last"),
+        ("g", "move('first')", "First"),
+        ("s", "turn", "Turn the order"),
+        ("e", "narrow('[05]USDT')", "Filter a fifth"),
+        ("a", "narrow('')", "All"),
+    ]
 
     def __init__(self, kind: str, changing: bool) -> None:
         super().__init__()
@@ -83,6 +93,14 @@ class Program(App[None]):
     def action_move(self, where: str) -> None:
         if self.focused is not None:
             getattr(self.focused, f"action_{where}")()
+
+    def action_turn(self) -> None:
+        if isinstance(table := self.focused, RecordTable):
+            table.sort_by("symbol" if table.sort is None else None, reverse=True)
+
+    def action_narrow(self, pattern: str) -> None:
+        if isinstance(table := self.focused, RecordTable):
+            table.filter(pattern)
 
     def _feed(self) -> None:
         rows = rows_at(self._second)
