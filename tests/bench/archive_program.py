@@ -12,11 +12,13 @@ from typing import ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
+from tests.bench.tables_program import TIDIED_S
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
+from tradetui.ui.application.app import _tidy_up
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesFill
 
@@ -48,6 +50,7 @@ class Program(App[None]):
         self._rows = ArchiveRows(archive.rows, self._disk, Selection(FuturesFill), changed=self._show)
         await self._rows.refresh()
         self._table.focus()
+        self.set_timer(TIDIED_S, _tidy_up)  # as the program does once it stands
 
     @property
     def _table(self) -> RecordTable[object]:

@@ -17,10 +17,12 @@ from textual.widgets import DataTable
 
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.ui.application.app import _tidy_up
 from tradetui.ui.table.record_table import RecordTable
 
 ROWS = 100
 WIDTH = 10
+TIDIED_S = 1.0
 NAMES = ("symbol", "a", "b", "c", "d", "e", "f", "g")
 
 
@@ -89,6 +91,7 @@ class Program(App[None]):
         self._feed()
         if self._changing:
             self.set_interval(1.0, self._feed)
+        self.set_timer(TIDIED_S, _tidy_up)  # as the program does once it stands
 
     def action_move(self, where: str) -> None:
         if self.focused is not None:

@@ -30,7 +30,7 @@ async def opened(count: int, changed: Callable[[], None] | None = None) -> Archi
     await rows.refresh()
     rows.row(0)
     await rows.settled()
-    rows.row(0)
+    rows.read_ahead(0)
     await rows.settled()
     return rows
 
@@ -45,6 +45,7 @@ async def test_both_ends_stay_at_hand_while_pages_are_turned() -> None:
     rows = await opened(30 * PAGE)
     for number in range(1, 20):
         assert rows.row(number * PAGE) is not None
+        rows.read_ahead(number * PAGE)
         await rows.settled()
     assert None not in (rows.row(0), rows.row(30 * PAGE - 1))
 
@@ -54,9 +55,17 @@ async def test_a_page_that_is_read_ahead_repaints_nothing() -> None:
     rows = await opened(10 * PAGE, changed=lambda: heard.append(1))
     assert len(heard) == 2, "when rows were counted, and when the first ones came"
     before = rows.generation
-    rows.row(PAGE)
+    rows.read_ahead(PAGE)
     await rows.settled()
+    assert rows.row(2 * PAGE) is not None
     assert (rows.generation, len(heard)) == (before, 2)
+
+
+async def test_a_row_that_is_painted_has_nothing_read_that_its_painting_would_wait_for() -> None:
+    rows = await opened(30 * PAGE)
+    assert rows.row(PAGE) is not None
+    await rows.settled()
+    assert rows.row(2 * PAGE) is None
 
 
 async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_filter_are_there() -> None:

@@ -119,6 +119,9 @@ class Million:
         self.orders.append((sort, pattern))
         return Million(reverse=sort is not None and sort.reverse)
 
+    def read_ahead(self, index: int) -> None:
+        """Every row is at hand."""
+
     def whole(self) -> RowSource[Row]:
         return self
 

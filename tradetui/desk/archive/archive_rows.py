@@ -58,7 +58,6 @@ class ArchiveRows(Generic[RecordT]):
         self._edges: OrderedDict[int, tuple[RowRank, RowRank]] = OrderedDict()
         self._loading: dict[int, asyncio.Task[None]] = {}
         self._awaited: set[int] = set()
-        self._page_in_use = -1
         self._turned: ArchiveRows[RecordT] | None = None
         self._narrowed: ArchiveRows[RecordT] | None = None
         self._narrowing: asyncio.Task[None] | None = None
@@ -72,7 +71,7 @@ class ArchiveRows(Generic[RecordT]):
         self._pages.clear()
         self._places.clear()
         self._edges.clear()
-        self._turned, self._page_in_use = None, -1
+        self._turned = None
         self.generation += 1
         self._refreshes += 1
         if not self.is_pending:
@@ -152,9 +151,6 @@ class ArchiveRows(Generic[RecordT]):
                 self._awaited.add(number)
                 self._fetch(number)
             return None
-        if number != self._page_in_use:
-            self._page_in_use = number
-            self._read_ahead(number)
         return page[within] if within < len(page) else None
 
     def key(self, index: int) -> str | None:
@@ -165,6 +161,17 @@ class ArchiveRows(Generic[RecordT]):
     def index_of(self, key: str) -> int | None:
         """The place of a row that is in memory."""
         return self._places.get(key)
+
+    def read_ahead(self, index: int) -> None:
+        """Have at hand what the next key may ask for: the pages beside that of a row, and both ends."""
+        number, last = index // PAGE, (self.count - 1) // PAGE
+        for near in (number + 1, number - 1, last, last - 1, 0):
+            if near in self._pages:
+                self._pages.move_to_end(near)
+            elif 0 <= near <= last:
+                self._fetch(near)
+        if number in self._pages:
+            self._pages.move_to_end(number)
 
     async def settled(self) -> None:
         """Wait for the pages being read."""
@@ -178,16 +185,6 @@ class ArchiveRows(Generic[RecordT]):
             task.cancel()
         for view in filter(None, (self._narrowed, self._turned)):
             view.close()
-
-    def _read_ahead(self, number: int) -> None:
-        """Have at hand what the next key may ask for: the pages beside this one, and both ends."""
-        last = (self.count - 1) // PAGE
-        for near in (number + 1, number - 1, last, last - 1, 0):
-            if near in self._pages:
-                self._pages.move_to_end(near)
-            elif 0 <= near <= last:
-                self._fetch(near)
-        self._pages.move_to_end(number)
 
     def _fetch(self, number: int) -> None:
         if number in self._loading:

@@ -256,13 +256,17 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         """The rows in sight, between the header and what stands under them."""
         return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - self._footer_height))
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Once the rows in sight are painted, make those ready that the next key may ask for."""
+        super().watch_scroll_y(old_value, new_value)
+        if isinstance(self._view, SelfOrdering):
+            self.call_after_refresh(self._make_ahead)
+
     def _into_sight(self) -> None:
         viewport = self.viewport
         nearest = viewport.nearest_top(self.cursor.row_index)
         if nearest != viewport.top:
             self.scroll_to(y=nearest, animate=False)
-            if isinstance(self._source, SelfOrdering):
-                self.call_after_refresh(self._make_ahead)
 
     # Keys and mouse; the bindings are the application's
 
@@ -428,6 +432,8 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
     def _make_ahead(self) -> None:
         """Make the cells of the page before and the page after the rows in sight, which a key asks for next."""
         top, room = self.viewport
+        if isinstance(self._view, SelfOrdering):
+            self._view.read_ahead(top)
         for row_index in (*range(top + room, top + 2 * room), *range(top - room, top)):
             if 0 <= row_index < self._view.count:
                 self._line_of(row_index)

@@ -80,6 +80,9 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
     def ordered(self, sort: Sort | None, pattern: str) -> SelfOrdering[RowT_co]:
         """The same rows in an order and through a filter; an order it cannot give is its own."""
 
+    def read_ahead(self, index: int) -> None:
+        """Have the rows at hand that the next key may ask for from a place; called once what is there was painted."""
+
     def whole(self) -> RowSource[RowT_co]:
         """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
 
