@@ -13,6 +13,7 @@ from tradetui.trading.contract_math import profit
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.position_book import PositionBook, leg_of
 from tradetui.trading.positions import FromFills, Position, Reported, doubt_of_held, holdings_of, mode_of, reported
+from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -21,7 +22,8 @@ from tradetui.wire.product_types import ProductType
 
 def book_of(*fills: FuturesFill, proven: bool = False, product_type: ProductType = USDT) -> PositionBook:
     book = PositionBook(product_type, proven_flat=proven)
-    book.extend(fills)
+    for taken in sorted(fills, key=lambda fill: (fill.c_time, id_sort_key(fill.trade_id))):
+        book.add(taken)
     return book
 
 

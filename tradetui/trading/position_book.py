@@ -11,7 +11,6 @@ from itertools import islice
 from tradetui.trading.contract_math import ZERO, mean_entry, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
-from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.enums import PositionMode, PositionSide, TradeSide
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType, margin_coin
@@ -77,11 +76,6 @@ class PositionBook:
         self.mode = mode or self.mode
         self._apply(fill)
         return True
-
-    def extend(self, fills: Iterable[FuturesFill]) -> None:
-        """Take many fills in, sorted here by time and id."""
-        for fill in sorted(fills, key=lambda fill: (fill.c_time, id_sort_key(fill.trade_id))):
-            self.add(fill)
 
     @property
     def outdated(self) -> bool:

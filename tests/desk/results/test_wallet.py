@@ -14,7 +14,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
-from tradetui.desk.results.wallet import WalletMove, unexplained_by_day, wallet_moves, with_unexplained
+from tradetui.desk.results.wallet import WalletAudit, WalletMove, unexplained_by_day, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
@@ -33,7 +33,7 @@ def moves_of(
     archive = archive_with(*bills, coverage=coverage)
     query = ResultQuery(Grouping.COIN, NOW_MS, since, until, product_types=(USDT,))
     net = {row.coin: row.net for row in results(archive.connection, query)}
-    return wallet_moves(archive.connection, query, net)
+    return WalletAudit(archive.connection, query).moves(*query.span, net)
 
 
 def archive_with(*bills: FuturesBill, coverage: BillCoverage = COVERAGE) -> Archive:

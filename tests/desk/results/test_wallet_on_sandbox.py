@@ -20,7 +20,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.ledger_upkeep import NOTED_EVERY_MS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
-from tradetui.desk.results.wallet import WalletMove, wallet_moves
+from tradetui.desk.results.wallet import WalletAudit, WalletMove
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import LoopClock
 from tradetui.exchange.credentials import Credentials
@@ -103,7 +103,7 @@ class Trader:
         rows = results(self.archive.connection, query)
         assert all(row.funding is not None for row in rows)
         assert any(row.funding for row in rows)
-        moves = wallet_moves(self.archive.connection, query, {row.coin: row.net for row in rows})
+        moves = WalletAudit(self.archive.connection, query).moves(*query.span, {row.coin: row.net for row in rows})
         assert moves
         return moves
 

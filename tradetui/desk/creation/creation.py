@@ -31,6 +31,7 @@ from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.client import ExchangeClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
@@ -84,7 +85,8 @@ class Creation:
         self._copies: bool | None = None
         self._account_info: AccountInfo | None = None
         self._busy: set[CreationKind] = set()
-        self._running: set[asyncio.Task[Any]] = set()
+        self._sending = BackgroundTasks()
+        self._taking_up = BackgroundTasks()
         self._unsaved: dict[str, UnsavedKeys] = {}
 
     async def open(self, account: AccountIdentity, folder: Path | None) -> None:
@@ -94,23 +96,17 @@ class Creation:
             self._copies, self._account_info = account.info.is_copy_trader, account.info
         await self.keys.open(folder)
         self.opened.set()
-        if not self.keys.ready:
-            return
-        task = asyncio.create_task(self._take_up(), name="creations taken up")
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        if self.keys.ready:
+            self._taking_up.begin(self._take_up())
 
     async def stop(self) -> None:
         """End; a reply under way is waited for shortly, and what is not kept is tried once more."""
-        sending = {task for task in self._running if task.get_name() == "creating"}
-        if sending:
-            await asyncio.wait(sending, timeout=_GRACE_S)
+        await self._sending.finish(_GRACE_S)
         for intent in tuple(self._unsaved):
             with suppress(Withheld):
                 await self.keep(intent)
-        for task in tuple(self._running):
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await self._sending.stop()
+        await self._taking_up.stop()
 
     # What stands against it
 
@@ -186,16 +182,9 @@ class Creation:
             raise Withheld(("This is being sent already.",))
         self._busy.add(kind)
         # A task of its own: what was begun is brought to its end even if nobody waits for it any more.
-        task = asyncio.create_task(self._create(kind, request), name="creating")
-        self._running.add(task)
-        task.add_done_callback(lambda done: self._done(kind, done))
+        task = self._sending.begin(self._create(kind, request))
+        task.add_done_callback(lambda _: self._busy.discard(kind))
         return await asyncio.shield(task)
-
-    def _done(self, kind: CreationKind, task: asyncio.Task[CreationStatus]) -> None:
-        self._busy.discard(kind)
-        self._running.discard(task)
-        if not task.cancelled():
-            task.exception()
 
     async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
         intent, requested_keys = await self._begin(kind, request), requested_keys_of(request)

@@ -17,7 +17,7 @@ from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_per
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
-from tradetui.desk.results.wallet import unexplained_by_day, wallet_moves
+from tradetui.desk.results.wallet import WalletAudit, unexplained_by_day
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
@@ -162,7 +162,7 @@ def _unexplained(
     """What the wallets did beyond net and transfers, in USDT; None where that, or a coin's worth, is not known."""
     if any(line.figures.funding is None for line in coins):
         return None
-    moves = wallet_moves(connection, query, {line.group: line.figures.net for line in coins})
+    moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
     total = ZERO
     for move in () if moves is None else moves:
         rate = rates.of_coin(move.coin)

@@ -101,13 +101,6 @@ class WalletAudit:
         return [WalletMove(coin, moved[coin], net[coin], transferred[coin]) for coin in sorted(moved)]
 
 
-def wallet_moves(
-    connection: sqlite3.Connection, query: ResultQuery, net_by_coin: Mapping[str, Decimal]
-) -> list[WalletMove] | None:
-    """What the wallets of each coin did in the period of a query; see `WalletAudit.moves`."""
-    return WalletAudit(connection, query).moves(*query.span, net_by_coin)
-
-
 def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Results by period or coin, each with what its wallet did beyond net and transfers, as far as that is known.
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from tradetui.exchange.errors import RateLimited
+from tradetui.exchange.errors import NotSent, RateLimited
 from tradetui.exchange.rate_limit.address_quota import AddressUsage
 
 if TYPE_CHECKING:
@@ -89,6 +89,11 @@ def paused(endpoint: Endpoint, seconds: float) -> RateLimited:
         endpoint=endpoint.name,
         remedy="Wait, and see whether another program of this account polls too fast.",
     )
+
+
+def closing(endpoint: Endpoint) -> NotSent:
+    """Make the error of a call that is made, or still waits, while the program ends."""
+    return NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")
 
 
 class _NoPermit:

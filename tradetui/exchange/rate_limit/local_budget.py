@@ -10,7 +10,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tradetui.exchange.clock import Clock, SystemClock
-from tradetui.exchange.errors import NotSent
 from tradetui.exchange.rate_limit.address_quota import (
     DEFAULT_ADDRESS_SHARE,
     AddressCalls,
@@ -25,6 +24,7 @@ from tradetui.exchange.rate_limit.budget import (
     Priority,
     Usage,
     WaitingCalls,
+    closing,
     paused,
 )
 from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
@@ -146,9 +146,7 @@ class _Pool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._waiting.fail(
-            NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
-        )
+        self._waiting.fail(closing(self.endpoint))
 
     def _collect(self, now: float) -> None:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:

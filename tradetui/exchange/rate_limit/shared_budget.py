@@ -35,6 +35,7 @@ from tradetui.exchange.rate_limit.budget import (
     Priority,
     Usage,
     WaitingCalls,
+    closing,
     paused,
 )
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
@@ -103,7 +104,7 @@ class SharedBudget:
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
         """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
-            raise NotSent("the program is closing", endpoint=endpoint.name, remedy="Start it again to go on.")
+            raise closing(endpoint)
         if not self.file.is_open and self._local is None:
             await self._open()
         if self._local is not None:
@@ -218,8 +219,7 @@ class SharedPool:
             self._pump.cancel()
             with suppress(asyncio.CancelledError):
                 await self._pump
-        closing = NotSent("the program is closing", endpoint=self.endpoint.name, remedy="Start it again to go on.")
-        self._waiting.fail(closing)
+        self._waiting.fail(closing(self.endpoint))
 
     def record_end(self, work: Callable[[], None], free_from: float) -> None:
         """Write down how a call ended; should that fail, its lease ends it. Its permit is back at `free_from`."""
