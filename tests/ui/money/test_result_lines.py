@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
-from tradetui.ui.money.result_lines import FigureLine, Opens, result_rows
+from tradetui.ui.money.result_panel import FigureLine, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import Footer
 

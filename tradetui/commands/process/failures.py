@@ -23,12 +23,9 @@ def report(problem: Exception) -> int:
     if isinstance(problem, NoProfile):
         say(NO_PROFILE.format(file=problem.location))
         return USAGE
-    if isinstance(problem, ConfigurationError | InvalidRequest):
+    if isinstance(problem, ConfigurationError | ExchangeError):
         say(f"tradetui: {problem}")
-        return USAGE
-    if isinstance(problem, ExchangeError):
-        say(f"tradetui: {problem}")
-        return REFUSED
+        return USAGE if isinstance(problem, ConfigurationError | InvalidRequest) else REFUSED
     if isinstance(problem, OSError) and problem.filename is None:
         # Everything that goes over the network has been named above: what is left is standard output.
         say(f"tradetui: the output could not be written: {problem.strerror or type(problem).__name__}.")

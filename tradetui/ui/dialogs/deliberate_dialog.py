@@ -40,14 +40,6 @@ class DeliberateButton(Button):
     class PressedTooSoon(Message):
         """Enter came too soon and was dropped."""
 
-        def __init__(self, button: DeliberateButton) -> None:
-            super().__init__()
-            self.button = button
-
-        @property
-        def control(self) -> DeliberateButton:
-            return self.button
-
     _painted_at: float | None = None
 
     def on_focus(self) -> None:
@@ -71,7 +63,7 @@ class DeliberateButton(Button):
         if seen and not keys.in_burst and not (self.refuses_held and keys.is_held):
             super().action_press()
         else:
-            self.post_message(self.PressedTooSoon(self))
+            self.post_message(self.PressedTooSoon())
 
 
 def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events, on
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen, ScreenResultType
 from textual.strip import Strip
@@ -74,6 +74,10 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
         for screen in self.app.screen_stack[:-1]:
             for rack in screen.query(ToastRack):
                 rack.display = False
+
+    def action_scroll(self, lines: int) -> None:
+        """Show more of what does not fit."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     @staticmethod
     def framed(title: str, keys: str = "") -> Vertical:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events
@@ -103,12 +104,11 @@ def _wrapped(texts: list[tuple[HiddenPanel, str]], width: int) -> list[list[tupl
 class HiddenPanels(Widget):
     """The lines; a click goes to a panel."""
 
+    @dataclass(eq=False)
     class Chosen(Message):
         """A panel's text was clicked."""
 
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.name = name
+        name: str
 
     def __init__(self) -> None:
         super().__init__(id="hidden-panels")

@@ -198,7 +198,7 @@ class MainScreen(TableScreen):
         if desk is None:
             return
         if feed is not None:
-            self._painter.note(feed.name)
+            self._painter.fresh.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self._painter.rows_of(desk, feed.name))
         if feed is not None and self.app.screen is not self:
@@ -328,7 +328,7 @@ class MainScreen(TableScreen):
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""
         self.focused_panel = name
-        self._painter.note(name)
+        self._painter.fresh.add(name)
         self._arrange()
         self.table.focus()
 

@@ -100,10 +100,6 @@ class PanelPainter:
         self._panels = panels
         self.fresh: set[str] = set()
 
-    def note(self, name: str) -> None:
-        """Rows of a feed came that are not on the screen."""
-        self.fresh.add(name)
-
     def rows_of(self, desk: Desk, name: str) -> Snapshot[FeedRow]:
         return desk.panel_rows(name, other_view=self._panels[name].in_other_view)
 

@@ -146,12 +146,11 @@ class CalendarPanel(Widget, can_focus=True):
     class MonthChanged(Message):
         """Another month is to be shown."""
 
+    @dataclass(eq=False)
     class Opened(Message):
         """Enter, or a second click, on a day."""
 
-        def __init__(self, day: date) -> None:
-            super().__init__()
-            self.day = day
+        day: date
 
     def __init__(self, today: date) -> None:
         super().__init__(id="calendar-days")

@@ -1,19 +1,22 @@
-"""The four panels of the screen: what each shows of a period, which of them are on the screen, and the focus."""
+"""The line of periods and the four panels below it: what each shows, which of them are on the screen, and the focus."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from textual import getters
+from textual import events, getters
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.results.result_figures import ResultLine
@@ -34,13 +37,14 @@ from tradetui.ui.money.calendar_panel import (
 from tradetui.ui.money.charts.chart import equity_chart, result_chart, shows_equity_first
 from tradetui.ui.money.charts.chart_panel import ChartPanel
 from tradetui.ui.money.period_reading import PeriodReading
-from tradetui.ui.money.result_lines import result_rows
-from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel
+from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import AsideFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_lines import Footer
 
+_BAR_NAME: Final = "MONEY"
+_BAR_GAP: Final = 3
 FRAME: Final = 2
 RESULT_WIDTH: Final = INNER_WIDTH + FRAME
 RESULT_HEIGHT: Final = 15 + FRAME
@@ -50,6 +54,52 @@ _NARROWEST_GROUPS: Final = 31
 _LOWEST_BELOW: Final = 12
 """Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
 GROUPINGS: Final = (Grouping.SYMBOL, Grouping.DAY, Grouping.COIN)
+
+
+class PeriodBar(Widget):
+    """Periods by name; a click chooses one."""
+
+    @dataclass(eq=False)
+    class Chosen(Message):
+        """A period was clicked."""
+
+        choice: PeriodChoice
+
+    def __init__(self, *, has_utf8: bool) -> None:
+        super().__init__(id="money-period")
+        self._around = ("▐", "▌") if has_utf8 else ("[", "]")
+        self._choice: PeriodChoice | None = None
+        self._sentences: tuple[str, ...] = ("",)
+
+    def show(self, choice: PeriodChoice | None, sentences: tuple[str, ...]) -> None:
+        """Show a period as chosen, None for dates of one's own, with the first of the sentences that fits."""
+        if (choice, sentences) != (self._choice, self._sentences):
+            self._choice, self._sentences = choice, sentences
+            self.refresh()
+
+    def render(self) -> Content:
+        parts: list[Content] = [Content.styled(f"{_BAR_NAME}  ", "bold $primary")]
+        for choice in PeriodChoice:
+            if choice is self._choice:
+                begin, end = self._around
+                chosen = (str(choice), "reverse bold $primary")
+                parts.append(Content.assemble((begin, "$primary"), chosen, (end, "$primary")))
+            else:
+                parts.append(Content.styled(f" {choice} ", "$foreground"))
+        left = Content(" ").join(parts)
+        room = self.content_size.width - left.cell_length - _BAR_GAP
+        sentence = next((sentence for sentence in self._sentences if len(sentence) <= room), self._sentences[-1])
+        return Content.assemble(left, " " * _BAR_GAP, (sentence, "$quiet")).truncate(
+            self.content_size.width, ellipsis=True
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        end = self.styles.padding.left + len(_BAR_NAME) + 3
+        for choice in PeriodChoice:
+            end += len(choice) + 3
+            if event.x < end:
+                self.post_message(self.Chosen(choice))
+                return
 
 
 class MoneyPanel(StrEnum):
@@ -284,10 +334,6 @@ class MoneyPanels(Container):
         if self.focused_panel is MoneyPanel.CHART:
             return self._chart_panel
         return self.calendar if self.focused_panel is MoneyPanel.CALENDAR else self.table
-
-    @property
-    def following_panel(self) -> MoneyPanel:
-        return self.panel_after(1)
 
     def panel_after(self, by: int) -> MoneyPanel:
         """The panel that comes so many after the focused one."""

@@ -26,11 +26,9 @@ from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
-from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels
-from tradetui.ui.money.period_bar import PeriodBar
+from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
-from tradetui.ui.money.result_lines import Opens
-from tradetui.ui.money.result_panel import ResultPanel
+from tradetui.ui.money.result_panel import Opens, ResultPanel
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.ui.table.desk_screen import NewestAlert
@@ -162,7 +160,7 @@ class MoneyScreen(TableScreen):
             "group": f"By {panels.following_grouping}",
             "chart": "Equity" if panels.shows_bars else "Result",
             "period_before": "Period",
-            "next_panel": str(panels.following_panel).capitalize(),
+            "next_panel": str(panels.panel_after(1)).capitalize(),
         }
         hinted = [BINDING_OF_ID[id_] for id_ in _HINTS if id_ != "next_panel" or panels.hides_some]
         return [binding._replace(description=descriptions.get(binding.id, binding.description)) for binding in hinted]
@@ -237,11 +235,12 @@ class MoneyScreen(TableScreen):
         }
 
     def action_table(self, name: str) -> None:
-        getattr(self._panels.focused_widget, f"action_{name}")()
+        if action := getattr(self._panels.focused_widget, f"action_{name}", None):
+            action()
 
     def action_detail(self) -> None:
         if self.able("rows"):
-            self._panels.focused_widget.action_select()
+            self.action_table("select")
 
     def action_copy_cell(self) -> None:
         row = self._panels.result_panel.cursor_row

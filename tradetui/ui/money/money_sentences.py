@@ -20,7 +20,7 @@ from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.ui.header.session_summary import since_when
 from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
-from tradetui.ui.money.result_lines import day_in_words, moment_in_words
+from tradetui.ui.money.result_panel import day_in_words, moment_in_words
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.counted import counted
 

@@ -1,31 +1,228 @@
-"""The panel of a period's figures: a cursor goes over them, and each can be opened."""
+"""A period's figures: lines of a name, an amount, its share or average, and the panel in which each can be opened."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, tzinfo
+from decimal import Decimal
+from enum import StrEnum
+from functools import partial
+from typing import Final
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.ui.money.result_lines import FigureLine
+from tradetui.desk.archive.span_sums import USDT
+from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
+from tradetui.desk.tables.cells.figure_columns import money
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
+from tradetui.trading.contract_math import exact_digits
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
 
 _NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1
 INNER_WIDTH = _MARGIN + _NAME + _FIGURE + _MARK + _SHARE + _ASIDE + _MARGIN
+_FACTOR_PLACES: Final = 2
+_MANY_TIMES: Final = 10
+"""From here on a part of another figure is shown as its multiple, and not in per cent."""
+
+
+class Opens(StrEnum):
+    """What the rows are that a figure is made of."""
+
+    FILLS = "fills"
+    DAYS = "days"
+    DAY = "day"
+    EQUITY = "equity"
+    COINS = "coins"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureLine:
+    """One line: `figure` is the amount as shown, with `mark` behind it where rows of it are missing.
+
+    `share` and `aside` stand right of it; `exact` is what is copied; `day` the one that it is of, where it is of one.
+    """
+
+    name: str
+    figure: str
+    opens: Opens
+    exact: str
+    tone: Tone = Tone.PLAIN
+    mark: str = ""
+    share: str = ""
+    aside: str = ""
+    day: date | None = None
+
+
+def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
+    """The lines of the panel, from gross to the deepest fall."""
+    total, equity = results.total, results.equity
+    amount = partial(_amount_row, cell_format=cell_format)
+    share, of_gross = "", ""
+    if total.fees_part is not None:
+        is_part = total.fees_part < _MANY_TIMES
+        share = percent(total.fees_part) if is_part else f"{number(total.fees_part, places=0)} ×"
+        of_gross = "of gross" if is_part else "gross"
+    drawdown = equity.drawdown
+    orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
+    rows = [
+        amount("Gross", total.gross, figures=total),
+        amount("Fees", total.fees, figures=total, share=share, aside=of_gross),
+        amount("Funding", total.funding, figures=total, opens=Opens.COINS),
+        amount("Net realised", total.net, figures=total),
+        amount("Open, change", equity.open_change, opens=Opens.EQUITY),
+        amount("Unexplained", results.unexplained, opens=Opens.EQUITY),
+        amount(
+            "Result",
+            results.result,
+            figures=total,
+            opens=Opens.DAYS,
+            share="" if results.result_part is None else _signed_percent(results.result_part),
+        ),
+        _count_row("Closed orders", total.orders, orders_mark, aside="average"),
+        _count_row("  won", total.won, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),
+        _count_row(
+            "  lost", total.lost, orders_mark, total.lost_part, _average(total.average_lost, total, cell_format)
+        ),
+        FigureLine(
+            "Profit factor",
+            number(total.profit_factor, places=_FACTOR_PLACES),
+            Opens.FILLS,
+            _exact(total.profit_factor),
+            mark=orders_mark,
+            share="an order",
+            aside=_average(total.average_order, total, cell_format),
+        ),
+        FigureLine(
+            "Green days",
+            str(results.green_days),
+            Opens.DAYS,
+            str(results.green_days),
+            mark=_mark(total),
+            share=f"red {results.red_days}",
+            aside=f"flat {results.flat_days}",
+        ),
+        _day_row("Best day", results.best_day, cell_format),
+        _day_row("Worst day", results.worst_day, cell_format),
+        amount(
+            "Max drawdown",
+            None if drawdown is None else drawdown.amount,
+            opens=Opens.EQUITY,
+            share="" if drawdown is None else _signed_percent(drawdown.fraction),
+            aside="" if drawdown is None or not drawdown.amount else f"to {_day_of(drawdown.trough_time, results)}",
+        ),
+    ]
+    other_coins = [
+        FigureLine(
+            f"in {line.coin}",
+            money(line.figures.net, line.coin, cell_format, signed=True),
+            Opens.COINS,
+            _exact(line.figures.net),
+            tone_of(line.figures.net),
+            _mark(line.figures),
+            aside="not included",
+        )
+        for line in results.other_coins
+    ]
+    return (*rows, *other_coins)
+
+
+def _amount_row(
+    name: str,
+    value: Decimal | None,
+    *,
+    cell_format: CellFormat,
+    opens: Opens = Opens.FILLS,
+    figures: ResultFigures | None = None,
+    share: str = "",
+    aside: str = "",
+    day: date | None = None,
+) -> FigureLine:
+    text = money(value, USDT, cell_format, signed=True)
+    is_converted = figures is not None and figures.is_converted and bool(value)
+    return FigureLine(
+        name,
+        f"{CONVERTED}{text}" if is_converted else text,
+        opens,
+        _exact(value),
+        tone_of(value),
+        "" if figures is None or value is None else _mark(figures),
+        share,
+        aside,
+        day,
+    )
+
+
+def _count_row(name: str, count: int, mark: str, part: Decimal | None = None, aside: str = "") -> FigureLine:
+    share = "" if part is None else percent(part)
+    return FigureLine(name, number(count), Opens.FILLS, str(count), mark=mark, share=share, aside=aside)
+
+
+def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureLine:
+    if line is None or line.day is None:
+        return FigureLine(name, UNKNOWN, Opens.DAYS, UNKNOWN)
+    return _amount_row(
+        name,
+        line.figures.net,
+        cell_format=cell_format,
+        opens=Opens.DAY,
+        figures=line.figures,
+        aside=day_in_words(line.day, cell_format.today),
+        day=line.day,
+    )
+
+
+def _average(value: Decimal | None, figures: ResultFigures, cell_format: CellFormat) -> str:
+    text = money(value, USDT, cell_format, signed=True)
+    return f"{CONVERTED}{text}" if figures.is_converted and value else text
+
+
+def _mark(figures: ResultFigures) -> str:
+    return "" if figures.is_complete else UNREADABLE_MARK
+
+
+def _exact(value: Decimal | None) -> str:
+    return UNKNOWN if value is None else exact_digits(value)
+
+
+def _signed_percent(part: Decimal | None) -> str:
+    text = percent(part)
+    return f"+{text}" if part is not None and part > 0 and not text.startswith("+") else text
+
+
+def _day_of(moment_ms: int, results: PeriodResults) -> str:
+    moment = utc_moment(moment_ms).astimezone(results.period.zone)
+    return day_in_words(moment.date(), results.period.last_day)
+
+
+def day_in_words(day: date, today: date | None) -> str:
+    """Such as `8 Nov`; with the year where that is not today's."""
+    year = "" if today is None or day.year == today.year else f" {day.year}"
+    return f"{day.day} {day:%b}{year}"
+
+
+def moment_in_words(at_ms: int, zone: tzinfo, today: date | None) -> str:
+    """Such as `8 Nov 14:03`, of a moment in Unix ms."""
+    moment = utc_moment(at_ms).astimezone(zone)
+    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
 
 
 class ResultPanel(Widget, can_focus=True):
     """Lines of figures; where there is less room it shows those around the cursor, and no shares."""
 
+    @dataclass(eq=False)
     class Opened(Message):
         """Enter, or a second click, on a figure."""
 
-        def __init__(self, row: FigureLine) -> None:
-            super().__init__()
-            self.row = row
+        row: FigureLine
 
     def __init__(self) -> None:
         super().__init__(id="result-lines")
@@ -50,10 +247,8 @@ class ResultPanel(Widget, can_focus=True):
     def render(self) -> Content:
         shown = self._rows[self._top : self._top + self.size.height]
         figure_width = max(_FIGURE, *(len(row.figure) for row in self._rows)) if self._rows else _FIGURE
-        lines = []
-        for number, row in enumerate(shown, self._top):
-            has_cursor = number == self._cursor and self.has_focus
-            lines.append(self._line(row, figure_width, has_cursor=has_cursor))
+        cursor = self._cursor - self._top if self.has_focus else None
+        lines = (self._line(row, figure_width, has_cursor=index == cursor) for index, row in enumerate(shown))
         return Content("\n").join(lines)
 
     def _line(self, row: FigureLine, figure_width: int, *, has_cursor: bool) -> Content:
@@ -86,12 +281,6 @@ class ResultPanel(Widget, can_focus=True):
 
     def action_cursor_down(self) -> None:
         self._move_to(self._cursor + 1)
-
-    def action_cursor_left(self) -> None:
-        """There is one column."""
-
-    def action_cursor_right(self) -> None:
-        """There is one column."""
 
     def action_page_up(self) -> None:
         self._move_to(self._cursor - self.size.height)

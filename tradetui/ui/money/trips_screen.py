@@ -16,7 +16,7 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.ui.app_protocols import OpenHistory
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.textual_bindings import bindings
-from tradetui.ui.money.result_lines import day_in_words
+from tradetui.ui.money.result_panel import day_in_words
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable

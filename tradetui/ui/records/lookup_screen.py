@@ -73,7 +73,7 @@ class LookupScreen(TableScreen):
         yield Static("", id="asked", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NOT_ASKED)
         yield Static("", id="progress", markup=False)
-        yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="", names_columns=True)
+        yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="panel", names_columns=True)
         yield NewestAlert()
         yield Hints()
 
@@ -84,7 +84,7 @@ class LookupScreen(TableScreen):
         self._show_choice()
         # The table has no size before it is laid out, and so no screenful to be filled.
         self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
-        self.watch(self.rows_table, "scroll_y", self._scrolled, init=False)
+        self.watch(self.rows_table, "scroll_y", self._more_near_the_end, init=False)
         self._arrange()
         self.rows_table.focus()
         self.refresh_header()
@@ -218,9 +218,6 @@ class LookupScreen(TableScreen):
     def action_table(self, name: str) -> None:
         """Move the cursor; near the end of the rows the next page is asked for."""
         super().action_table(name)
-        self._more_near_the_end()
-
-    def _scrolled(self) -> None:
         self._more_near_the_end()
 
     def _more_near_the_end(self) -> None:

@@ -9,6 +9,7 @@ methods are the application's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Generic, Never
 
 from textual import events
@@ -40,39 +41,28 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         scrollbar-size-vertical: 1; }
     """
 
-    class _TableMessage(Message):
-        def __init__(self, table: RecordTable[object]) -> None:
-            super().__init__()
-            self.table = table
-
-        @property
-        def control(self) -> RecordTable[object]:
-            return self.table
-
-    class RowHighlighted(_TableMessage):
+    @dataclass(eq=False)
+    class RowHighlighted(Message):
         """The cursor is on another row; `key` is None where there is none."""
 
-        def __init__(self, table: RecordTable[object], key: str | None) -> None:
-            super().__init__(table)
-            self.key = key
+        key: str | None
 
-    class RowSelected(_TableMessage):
+    @dataclass(eq=False)
+    class RowSelected(Message):
         """Enter, or a double click on a row."""
 
-        def __init__(self, table: RecordTable[object], key: str, record: object) -> None:
-            super().__init__(table)
-            self.key = key
-            self.record = record
+        key: str
+        record: object
 
-    class HeaderSelected(_TableMessage):
+    @dataclass(eq=False)
+    class HeaderSelected(Message):
         """A click on a column's title, which has sorted by it; `before` is the order there was until then."""
 
-        def __init__(self, table: RecordTable[object], column: Column[Never], before: Sort | None) -> None:
-            super().__init__(table)
-            self.column = column
-            self.before = before
+        table: RecordTable[object]
+        column: Column[Never]
+        before: Sort | None
 
-    class Rearranged(_TableMessage):
+    class Rearranged(Message):
         """The order of the rows, or which columns are on the screen, is another than before."""
 
     def __init__(
@@ -167,7 +157,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._sort_filter.sort = Sort(column, reverse) if column is not None else None
         self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
-        self.post_message(self.Rearranged(self))
+        self.post_message(self.Rearranged())
 
     def filter(self, pattern: str) -> None:
         """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
@@ -223,14 +213,14 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         self._header = None
         if self._cells.scroll_to(column_index):
             self.refresh()
-            self.post_message(self.Rearranged(self))
+            self.post_message(self.Rearranged())
         else:
             self._repaint_line(0)
             self._repaint_row(self.cursor.row_index)
 
     def _tell_row(self, row_id_before: str | None) -> None:
         if self.cursor.row_id != row_id_before:
-            self.post_message(self.RowHighlighted(self, self.cursor.row_id))
+            self.post_message(self.RowHighlighted(self.cursor.row_id))
 
     @property
     def column_layout(self) -> ColumnLayout:
@@ -298,7 +288,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
         """Tell that the row under the cursor was chosen."""
         record = self.cursor.record
         if record is not None and self.cursor.row_id is not None:
-            self.post_message(self.RowSelected(self, self.cursor.row_id, record))
+            self.post_message(self.RowSelected(self.cursor.row_id, record))
 
     def on_focus(self) -> None:
         """Somebody is here: the cursor must be in sight."""
@@ -507,7 +497,7 @@ class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings
             self._header = None
             self.refresh()
         if before != (self.column_layout.scrolled, self.column_layout.hidden_after):
-            self.post_message(self.Rearranged(self))
+            self.post_message(self.Rearranged())
 
     def _repaint_row(self, row_index: int) -> None:
         line = row_index - self.viewport.top + 1

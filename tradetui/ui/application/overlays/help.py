@@ -133,11 +133,8 @@ class HelpDialog(DimmingScreen[None]):
         else:
             self.dismiss()
 
-    def action_scroll(self, lines: int) -> None:
-        self._scroll.scroll_relative(y=lines, animate=False)
-
     def action_page(self, pages: int) -> None:
-        self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
+        self.action_scroll(pages * self._scroll.size.height)
 
     def _table(self, text: str) -> Content:
         shown = [line for line in self._lines if line.matches(text)]

@@ -116,10 +116,6 @@ class ResultDialog(IssuedKeysDialog):
             mark, tone = _MARKS[row.good]
             yield Content.assemble((f"{mark} ", tone), (f"{scrub(row.title):<12} ", "bold"), scrub(row.sentence))
 
-    def action_scroll(self, lines: int) -> None:
-        """Show more of it, where it is more than fits."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
-
     @on(Button.Pressed, "#close")
     def action_close(self) -> None:
         """Close, once it could be read."""

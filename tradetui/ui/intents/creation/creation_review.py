@@ -111,10 +111,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         """Say that Enter pressed nothing, beside what else keeps it from being sent."""
         self._tell(TOO_SOON)
 
-    def action_scroll(self, lines: int) -> None:
-        """Show more of what will be sent, where it is more than fits."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
-
     def action_cancel(self) -> None:
         """Back to the form; while it is being sent there is nothing to cancel any more."""
         if not self._sending:

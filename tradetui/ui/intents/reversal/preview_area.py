@@ -134,20 +134,13 @@ class PreviewArea(VerticalScroll):
             return ("There is more below: Page Down shows it, then confirm.",)
         return ()
 
-    def scroll_lines(self, lines: int) -> None:
-        self.scroll_relative(y=lines, animate=False)
-
-    def scroll_pages(self, pages: int) -> None:
-        """Scroll by what is shown at once, less a line."""
-        self.scroll_lines(pages * max(1, self.size.height - 1))
-
 
 class ScrollingDialog(LockingDialog[None]):
     """The arrows and pages scroll what does not fit, whatever has the focus, and F2 folds the request out."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("down", "scroll_by(1)", "Down"),
-        ("up", "scroll_by(-1)", "Up"),
+        ("down", "scroll(1)", "Down"),
+        ("up", "scroll(-1)", "Up"),
         ("pagedown", "scroll_pages(1)", "Page down"),
         ("pageup", "scroll_pages(-1)", "Page up"),
         ("f2", "fold_request", "Show or hide the request"),
@@ -161,11 +154,9 @@ class ScrollingDialog(LockingDialog[None]):
     def shows_request(self) -> bool:
         """Whether there is a request to fold out."""
 
-    def action_scroll_by(self, lines: int) -> None:
-        self._area.scroll_lines(lines)
-
     def action_scroll_pages(self, pages: int) -> None:
-        self._area.scroll_pages(pages)
+        """Scroll by what is shown at once, less a line."""
+        self.action_scroll(pages * max(1, self._area.size.height - 1))
 
     def action_fold_request(self) -> None:
         """Show the request exactly as sent, or hide it again."""

@@ -17,7 +17,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.ui.money.result_lines import moment_in_words
+from tradetui.ui.money.result_panel import moment_in_words
 from tradetui.wire.exchange_time import DAY_MS
 
 SMALLEST_WIDTH: Final = 40

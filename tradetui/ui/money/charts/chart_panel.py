@@ -96,9 +96,3 @@ class ChartPanel(Widget, can_focus=True):
         figures = f"from {money(low, USDT, DEFAULT_FORMAT)} to {money(high, USDT, DEFAULT_FORMAT)} USDT"
         reason = self._cannot_draw and f"\nNo chart can be drawn: {self._cannot_draw}"
         return Content.assemble((line, "$primary"), "\n", (figures, "$quiet"), sanitized(reason))
-
-    def action_cursor_up(self) -> None:
-        """There is nothing to move on."""
-
-    action_cursor_down = action_cursor_left = action_cursor_right = action_cursor_up
-    action_page_up = action_page_down = action_first = action_last = action_select = action_cursor_up
