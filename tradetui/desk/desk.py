@@ -120,6 +120,7 @@ class Desk:
         attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
         attach += [history.attach for history in ended]
         attach += [self.triggers_reader.attach, self.alerts.attach, sampler.attach, self._begin_today]
+        attach += [self._alert_what_ended_unsaid]
         self.storage = AccountStorage(
             polling,
             settings,
@@ -293,6 +294,13 @@ class Desk:
     def _account_not_kept(self, why: str) -> None:
         if self.intents is not None:
             self.intents.trouble = why
+
+    async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
+        """Say how reversals ended whose session was killed between writing their end and saying it."""
+        unsaid = await self.alerts.delivery.reversals_without_end()
+        if self._trading is not None and unsaid:
+            for sent, progress in await self._trading.execution.ends_of(unsaid):
+                self.alerts.reversal_went_on(sent, progress, self.zone)
 
     async def _contradiction(self) -> str:
         """Why the account's fills do not show what is held, as reversals of any session have shown it."""

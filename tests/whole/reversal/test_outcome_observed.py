@@ -10,13 +10,19 @@ from contextlib import suppress
 from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.alerts.alert_event import AlertEvent
+from tradetui.desk.alerts.alerts import Alerts
 from tradetui.desk.alerts.detection.alert_detector import AlertDetector
+from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
+from tradetui.desk.alerts.settings import AlertSettings
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.execution import NotConfirmed
@@ -33,6 +39,7 @@ from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.order_execution import fill, market_order
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.holdings import Legs, Net
 from tradetui.wire.enums import Side
 
@@ -674,3 +681,33 @@ async def test_what_was_seen_once_of_an_order_is_not_forgotten(
         await asyncio.sleep(6)
         assert came[-1].outcome is Outcome.REVERSED
         assert came[-1].held == Legs(Decimal(0), Decimal(20))
+
+
+async def test_an_end_that_a_killed_session_wrote_and_did_not_say_is_said_by_the_next_and_once(tmp_path: Path) -> None:
+    rules = (Rule("unknown", Condition(RuleKind.OUTCOME_UNKNOWN), frozenset({Channel.LINE})),)
+    archive = Archive(tmp_path / "archive.sqlite")
+    sentences: list[str] = []
+
+    async def begins(name: str) -> Alerts:
+        alerts = Alerts(AlertSettings(rules=rules), on.client.clock, InlineDisk(), name, lambda: None)
+        alerts.subscribe(lambda alert: sentences.append(f"{name}: {alert.sentence}"))
+        await alerts.attach(archive)
+        desk = SimpleNamespace(alerts=alerts, _trading=SimpleNamespace(execution=on.execution), zone=UTC)
+        await Desk._alert_what_ended_unsaid(cast("Desk", desk), archive)
+        await asyncio.sleep(1)
+        return alerts
+
+    async with scene() as on:
+        on.hold(long="20")
+        killed = await begins("killed")
+        sent = await confirmed(on)
+        killed.reversal_went_on(sent, Progress(State.UNKNOWN, SearchStage.LEFT_OPEN, "no outcome"), UTC)
+        await begins("too early")
+        await asyncio.sleep(10)
+        assert states(on)[-1] is State.SETTLED
+        sentences.clear()
+        await begins("next")
+        (sentence,) = sentences
+        assert sentence.startswith("next: Reverse BTCUSDT LONG 20 into SHORT 20: reversed, as the journal says")
+        await begins("later")
+        assert len(sentences) == 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.exchange.clock import Moment
 
 if TYPE_CHECKING:
@@ -130,6 +131,15 @@ class AlertLog:
             connection.execute(
                 "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
             )
+
+    def reversals_without_end(self) -> frozenset[str]:
+        """The intents of reversals whose outcome was said to be open, or corrected, and whose end was never said."""
+        with self._archive.transaction() as connection:
+            keys = connection.execute("SELECT key FROM alert WHERE key LIKE 'reversal|%|%'").fetchall()
+        stages = {tuple(key.split("|")[1:3]) for (key,) in keys}
+        return frozenset(intent for intent, _ in stages) - {
+            intent for intent, stage in stages if stage == SearchStage.ENDED
+        }
 
     def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
         with self._archive.transaction() as connection:

@@ -101,6 +101,10 @@ class AlertDelivery:
         except (sqlite3.Error, OSError):
             return tuple(self._memory)
 
+    async def reversals_without_end(self) -> frozenset[str]:
+        """The intents of reversals of which an alert said all but the end; raises sqlite3.Error."""
+        return frozenset() if self._alert_log is None else await self._disk.run(self._alert_log.reversals_without_end)
+
     def begin(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
         """Write an alert into the log, then deliver what falls to this session of the channels that sound by then."""
         delivery = ", ".join(sorted(alert.channels)) or "silenced"

@@ -17,12 +17,12 @@ from tradetui.desk.reversal.intent_watch import IntentWatch
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target, changes
-from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
 from tradetui.desk.reversal.tracking.classification import ABSENCE_S
 from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals, Listener
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
-from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
+from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker, ended_elsewhere
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
 from tradetui.exchange.client import TradingClient
@@ -255,6 +255,13 @@ class Execution:
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call the listener with every progress of every reversal that is followed; returns what ends it."""
         return self._followed.subscribe(listener)
+
+    async def ends_of(self, intents: frozenset[str]) -> list[tuple[Sent, Progress]]:
+        """The ends of those of these intents that are settled; empty while the journal cannot be read."""
+        with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
+            settled = [intent for intent in await self.intents.newest() if intent.state is State.SETTLED]
+            return [(sent_of(intent), ended_elsewhere(intent)) for intent in settled if intent.id in intents]
+        return []
 
     async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
         """Each progress until the outcome is settled and named, or until it is left open after a while.

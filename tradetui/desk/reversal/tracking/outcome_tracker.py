@@ -151,7 +151,7 @@ class OutcomeTracker:
         intent = await self._intents.read(sent.intent)
         if search.settled_s is None and intent.state in ENDED:
             await self._intents.look()
-            publish(_ended_elsewhere(intent))
+            publish(ended_elsewhere(intent))
             return True
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
@@ -387,7 +387,7 @@ def _settled_sentence(seen: Observation, classification: Classification, *, infe
     return sentence
 
 
-def _ended_elsewhere(intent: Intent) -> Progress:
+def ended_elsewhere(intent: Intent) -> Progress:
     """The end as the journal has it: another process of the account wrote it, or the trader released it."""
     details = intent.details
     outcome = Outcome(details["outcome"]) if intent.state is State.SETTLED and "outcome" in details else None
