@@ -19,7 +19,7 @@ from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.open_journal import JournalReader
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import State
-from tradetui.desk.reversal.execution import Execution
+from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
@@ -515,3 +515,42 @@ async def test_the_closing_and_the_opening_fill_of_one_trade_id_are_two_fills(
         assert progress[-1].outcome is Outcome.REVERSED
         ids = [fill.trade_id for fill in (await on.client.futures.fills(product_type=USDT, symbol=SYMBOL)).rows]
         assert len(ids) == len(set(ids)) and sum(" sell open" in trade_id for trade_id in ids) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("symbolStatus", "maintain", "contract status normal → maintain"),
+        ("sizeMultiplier", "3", "contract size step 0.0001 → 3"),
+        ("minTradeNum", "21", "contract minimum size 0.0001 → 21"),
+        ("minTradeUSDT", "6", "contract minimum value 5 → 6"),
+    ],
+)
+async def test_a_contract_that_changed_while_one_looked_is_said_and_nothing_is_sent(
+    field: str, value: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(_: Any, envelope: dict[str, Any]) -> None:
+        for contract in envelope["data"]:
+            contract[field] = value
+
+    async with scene() as on:
+        on.hold(long="20")
+        preview = await on.execution.preview(LONG)
+        answers_with(monkeypatch, "/market/contracts", change)
+        with pytest.raises(NotConfirmed) as refused:
+            await on.execution.confirm(preview, preview.subject)
+        assert refused.value.reasons[0].startswith(f"Changed since you looked: {sentence}")
+        assert on.posts == 0
+
+
+async def test_a_contract_that_cannot_be_read_again_delays_no_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*_: Any, **__: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async with scene() as on:
+        on.hold(long="20")
+        preview = await on.execution.preview(LONG)
+        monkeypatch.setattr(on.client.futures, "contracts", never)
+        sent = await on.execution.confirm(preview, preview.subject)
+        assert on.posts == 1
+        assert sent.acknowledged

@@ -34,8 +34,8 @@ from tradetui.wire.text.counted import counted
 
 _FREELY_MISSING = (EndpointMissing, PermissionRefused)
 _LATE = timedelta(minutes=1)
-TICKER_S: Final = 1.5
-"""Nothing waits longer for bid and ask: without them the estimates are made at the mark."""
+MARKET_S: Final = 1.5
+"""Nothing waits longer for bid and ask, without which estimates are made at the mark, nor for a contract once more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,15 @@ class MarketState:
         return await self._preview(target, product_type, contract, stops, known)
 
     async def again(self, shown: Preview) -> Preview:
-        """Read again all that may make a preview untrue; contract and live stops are as they were shown."""
-        product_type = shown.target.product_type
+        """Read again all that may make a preview untrue; live stops are as they were shown."""
+        product_type, symbol = shown.target.product_type, shown.target.symbol
         assert product_type is not None
-        known = await self._what_may_change(product_type, shown.target.symbol)
-        return await self._preview(shown.target, product_type, shown.contract, shown.stops, known)
+        async with ReadGroup() as group:
+            contract, known = await asyncio.gather(
+                group.begin(self._contract(product_type, symbol, within_s=MARKET_S)),
+                group.begin(self._what_may_change(product_type, symbol)),
+            )
+        return await self._preview(shown.target, product_type, contract or shown.contract, shown.stops, known)
 
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
         requested_at = self._clock.monotonic()
@@ -283,17 +287,18 @@ class MarketState:
             return None
         return [row for rows in triggers for row in rows if same(row.symbol, symbol)]
 
-    async def _contract(self, product_type: ProductType, symbol: str) -> Contract | None:
+    async def _contract(self, product_type: ProductType, symbol: str, within_s: float | None = None) -> Contract | None:
         try:
-            reply = await self._client.futures.contracts(product_type=product_type, symbol=symbol)
-        except ExchangeError:
+            async with asyncio.timeout(within_s):
+                reply = await self._client.futures.contracts(product_type=product_type, symbol=symbol)
+        except (ExchangeError, TimeoutError):
             return None
         return next((row for row in reply.rows if row.symbol.upper() == symbol), None)
 
     async def _ticker(self, product_type: ProductType, symbol: str) -> Ticker | None:
         """Bid and ask; None where they cannot be read within moments, since only estimates rest on them."""
         try:
-            async with asyncio.timeout(TICKER_S):
+            async with asyncio.timeout(MARKET_S):
                 reply = await self._client.futures.ticker(product_type=product_type, symbol=symbol)
         except (ExchangeError, TimeoutError):
             return None

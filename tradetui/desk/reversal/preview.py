@@ -169,6 +169,7 @@ class ChangedFact(StrEnum):
     ORDER_GONE = "order gone"
     MARGIN = "margin"
     NOTIONAL = "notional"
+    CONTRACT = "contract"
 
 
 _NONE: Final = "none"
@@ -177,7 +178,8 @@ _SIZES: Final = (ChangedFact.SIZE, ChangedFact.LONG, ChangedFact.SHORT)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One fact that is not as it was shown. `row` is the order's id, the request's field or the other leg it is about.
+    """One fact that is not as it was shown. `row` is the order's id, the request's or the contract's field, or the
+    other leg it is about.
 
     `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all that is held where
     the side or the mode is another one.
@@ -237,6 +239,7 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
         yield Change(ChangedFact.ORDER_GONE, orders.get(order_id, order_id), _NONE, order_id)
     for order_id in sorted(new.order_ids - old.order_ids):
         yield Change(ChangedFact.NEW_ORDER, _NONE, orders.get(order_id, order_id), order_id)
+    yield from _changed_contract(old.contract, new.contract)
     if not old.margin_short and new.margin_short:
         yield Change(ChangedFact.MARGIN, "enough" if old.margin_short is False else "not known", "short")
     if old.notional and new.notional and abs(new.notional - old.notional) > old.notional * PRICE_TOLERANCE:
@@ -251,6 +254,22 @@ def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> It
     if before.leverage and now.leverage and before.leverage != now.leverage:
         was, leverage = (f"{exact_digits(times)}x" for times in (before.leverage, now.leverage))
         yield Change(ChangedFact.LEVERAGE, was, leverage, leg)
+
+
+def _changed_contract(before: Contract | None, now: Contract | None) -> Iterator[Change]:
+    """What decides whether a contract takes an order; what either reading does not tell is no change."""
+    if before is None or now is None:
+        return
+    if before.symbol_status and now.symbol_status and not same(before.symbol_status, now.symbol_status):
+        yield Change(ChangedFact.CONTRACT, before.symbol_status, now.symbol_status, "status")
+    for was, limit, name in (
+        (before.size_multiplier, now.size_multiplier, "size step"),
+        (before.min_trade_num, now.min_trade_num, "minimum size"),
+        (before.min_trade_usdt, now.min_trade_usdt, "minimum value"),
+        (before.max_market_order_qty, now.max_market_order_qty, "maximum size"),
+    ):
+        if was is not None and limit is not None and was != limit:
+            yield Change(ChangedFact.CONTRACT, exact_digits(was), exact_digits(limit), name)
 
 
 def _changed_holdings(shown: ReversalPlan, now: ReversalPlan) -> Iterator[Change]:
