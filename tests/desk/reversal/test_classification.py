@@ -436,3 +436,24 @@ def test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its
         assert classification.effect == held
     else:
         assert classification.outcome is Outcome.OTHER
+
+
+@pytest.mark.parametrize(
+    ("closed_by", "effect"), [("a reversal", "-22"), ("not known", None), ("something else", "-6")]
+)
+def test_both_orders_of_a_reversal_are_ours_where_somebody_had_added_to_what_was_held(
+    closed_by: str, effect: str | None
+) -> None:
+    added = fill("buy", "buy_single", "6", mode="one_way_mode").model_copy(update={"order_id": "foreign"})
+    close, theirs = sold("16", "theirs"), frozenset({"theirs"})
+    seen = replace(
+        look("-16", order=detail("filled", "16", "16"), ours=(sold("16"),), others=(close, added)),
+        kindred_orders=theirs if closed_by == "a reversal" else frozenset(),
+        foreign_orders=frozenset({"foreign"}) | (theirs if closed_by == "something else" else frozenset()),
+    )
+    classification = classified(seen, plan(LONG_TEN))
+    assert classification.effect == (Net(Decimal(effect)) if effect else None)
+    assert classification.outcome is Outcome.OTHER
+    cancelled = replace(seen, order=detail("canceled", "16", "0"), held=Net(Decimal(0)), own_fills=())
+    if closed_by == "a reversal":
+        assert classified(cancelled, plan(LONG_TEN)).effect == Net(Decimal(-6)), "it closed what had been added too"

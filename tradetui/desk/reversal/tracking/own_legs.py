@@ -40,6 +40,9 @@ def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[Futu
         seen: one look.
         closing: fills taken for our closing leg by their size.
     """
+    if twin := _twin(plan, seen):
+        is_shown = seen.own_fills and not closing
+        return OtherLeg(twin, ambiguous=twin[0].order_id not in seen.kindred_orders) if is_shown else OtherLeg()
     if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
         return OtherLeg()
     if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in seen.own_fills):
@@ -85,6 +88,21 @@ def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
     return seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results)
 
 
+def _twin(plan: ReversalPlan, seen: Observation) -> Sequence[FuturesFill]:
+    """The fills of an order as large as ours, where ours is larger than what was to be closed and not what was to be
+    traded: somebody had added to it just before, and the exchange closed and opened all of it by two orders.
+    """
+    if not _is_one_order(plan, seen) or any(seen.order_size == result.traded for result in plan.results):
+        return ()
+    fills = (fill for fill in seen.other_fills if _closes(plan, fill) or _opens(plan, fill))
+    groups = [
+        group
+        for order_id, group in _by_order(fills).items()
+        if order_id not in seen.foreign_orders and sum(fill.base_volume for fill in group) == seen.order_size
+    ]
+    return next((group for group in groups if group[0].order_id in seen.kindred_orders), groups[-1] if groups else ())
+
+
 def _other_leg(
     seen: Observation, fills: Iterable[FuturesFill], wanted: set[Decimal], known: Sequence[FuturesFill]
 ) -> OtherLeg:
@@ -124,7 +142,7 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
     unfilled = order is not None and not order.base_volume and order.status in (OrderStatus.CANCELED, None)
     cancelled = unfilled and order is not None and order.status is not None
-    if seen.own_fills or (unfilled and _is_one_order(plan, seen)):
+    if seen.own_fills or (unfilled and _is_one_order(plan, seen) and not _twin(plan, seen)):
         return (), False
     for order_id, fills in _by_order(fill for fill in seen.other_fills if _closes(plan, fill)).items():
         kindred = order_id in seen.kindred_orders and (order is None or unfilled)
