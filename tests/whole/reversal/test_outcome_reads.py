@@ -325,6 +325,39 @@ async def test_an_order_once_live_by_its_own_id_locks_no_longer_than_it_is_shown
             assert not on.execution.intents.unsettled()
 
 
+async def test_an_order_live_by_its_own_id_is_followed_among_many_of_which_nothing_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ended by what it has filled, it would let a second reversal leave while it can still fill."""
+
+    def hide_others(_: Any, envelope: dict[str, Any]) -> None:
+        if envelope["data"] and envelope["data"].get("orderSource") == "normal":
+            del envelope["data"]["orderSource"]
+
+    def hide(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"] = {"entrustedList": None}
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, hide_others)
+        by_legs = ByLegs(on, monkeypatch)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        answers_with(monkeypatch, PENDING, hide)
+        by_legs.close("7")
+        await asyncio.sleep(5)
+        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        for number in range(2 * MOST_ORDERS_LOOKED_UP):
+            sides = order_sides(book.mode, "long", closes=bool(number % 2))
+            order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
+            fill(book, order, Decimal(1), market.moment)
+        await asyncio.sleep(400)
+        (intent,) = on.journal.newest()
+        assert intent.state is State.UNKNOWN
+
+
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")

@@ -27,6 +27,7 @@ _WINDOW_MS = 35_000
 """A request whose stamp is so much older than the exchange's time is not taken any more, with five seconds to spare."""
 MOST_PAGES = 10
 MOST_ORDERS_LOOKED_UP = 5
+"""In one look, of those of which nothing is known yet, and of those that are live."""
 _REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
 
 
@@ -48,6 +49,8 @@ class OrderReads:
         self._sources: dict[str, str] = {}
         self._live_orders: dict[str, float] = {}
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
+        self._asked: dict[str, float] = {}
+        """When (monotonic s) each order of others was last looked up."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -187,7 +190,8 @@ class OrderReads:
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
         unknown = [id_ for id_ in order_ids if id_ not in self._sources]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
-        for order_id in (*unknown, *live)[:MOST_ORDERS_LOOKED_UP]:
+        for order_id in (*self._next_asked(unknown), *self._next_asked(live)):
+            self._asked[order_id] = self._client.clock.monotonic()
             try:
                 order = await self._order_of_others(sent, order_id)
             except (Rejected, UnreadableReply):
@@ -206,6 +210,10 @@ class OrderReads:
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
+
+    def _next_asked(self, order_ids: list[str]) -> list[str]:
+        """Those that were looked up longest ago, so that none is kept from its turn by others that stay unknown."""
+        return sorted(order_ids, key=lambda id_: self._asked.get(id_, 0.0))[:MOST_ORDERS_LOOKED_UP]
 
     def _shown_live(self) -> frozenset[str]:
         """The orders that were shown as live of late: one that is denied from then on is not live for ever."""
