@@ -42,7 +42,7 @@ def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[Futu
     """
     if twin := _twin(plan, seen):
         is_shown = seen.own_fills and not closing
-        return OtherLeg(twin, ambiguous=twin[0].order_id not in seen.kindred_orders) if is_shown else OtherLeg()
+        return OtherLeg(tuple(twin), ambiguous=twin[0].order_id not in seen.kindred_orders) if is_shown else OtherLeg()
     if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
         return OtherLeg()
     if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in seen.own_fills):
