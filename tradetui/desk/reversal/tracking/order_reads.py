@@ -49,7 +49,7 @@ class OrderReads:
         self._sources: dict[str, str] = {}
         self._live_orders: dict[str, float] = {}
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
-        self._asked: dict[str, float] = {}
+        self._looked_up_s: dict[str, float] = {}
         """When (monotonic s) each order of others was last looked up."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
@@ -190,8 +190,8 @@ class OrderReads:
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
         unknown = [id_ for id_ in order_ids if id_ not in self._sources]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
-        for order_id in (*self._next_asked(unknown), *self._next_asked(live)):
-            self._asked[order_id] = self._client.clock.monotonic()
+        for order_id in (*self._next_to_look_up(unknown), *self._next_to_look_up(live)):
+            self._looked_up_s[order_id] = self._client.clock.monotonic()
             try:
                 order = await self._order_of_others(sent, order_id)
             except (Rejected, UnreadableReply):
@@ -211,9 +211,9 @@ class OrderReads:
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
-    def _next_asked(self, order_ids: list[str]) -> list[str]:
+    def _next_to_look_up(self, order_ids: list[str]) -> list[str]:
         """Those that were looked up longest ago, so that none is kept from its turn by others that stay unknown."""
-        return sorted(order_ids, key=lambda id_: self._asked.get(id_, 0.0))[:MOST_ORDERS_LOOKED_UP]
+        return sorted(order_ids, key=lambda id_: self._looked_up_s.get(id_, 0.0))[:MOST_ORDERS_LOOKED_UP]
 
     def _shown_live(self) -> frozenset[str]:
         """The orders that were shown as live of late: one that is denied from then on is not live for ever."""
