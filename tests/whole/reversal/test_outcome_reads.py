@@ -587,3 +587,24 @@ async def test_a_contract_that_cannot_be_read_again_delays_no_reversal(monkeypat
         sent = await on.execution.confirm(preview, preview.subject)
         assert on.posts == 1
         assert sent.acknowledged
+
+
+async def test_a_key_that_has_become_another_accounts_locks_the_session_and_sends_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def another(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"]["userId"] = "77"
+
+    async with scene() as on:
+        on.hold(long="20")
+        preview = await on.execution.preview(LONG)
+        answers_with(monkeypatch, "/spot/account/info", another)
+        sentence = f"The exchange says that this API key belongs to UID 77, and this session was started for {on.uid}"
+        for _ in range(2):
+            with pytest.raises(NotConfirmed, match=sentence):
+                await on.execution.confirm(preview, preview.subject)
+            preview = await on.execution.preview(LONG)
+        assert on.execution.locked
+        await on.execution.intents.set_lock(False)
+        assert on.execution.blocking_reasons(preview, preview.subject)[0].startswith(sentence)
+        assert on.posts == 0

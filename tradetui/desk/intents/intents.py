@@ -353,6 +353,10 @@ class Intents:
         """Whether the other sessions see that this one was locked by hand."""
         return self._lock.is_shared
 
+    def lock_session(self) -> None:
+        """Lock this session, and no other one."""
+        self._lock.here = True
+
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.
 

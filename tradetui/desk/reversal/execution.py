@@ -24,7 +24,7 @@ from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker, ended_elsewhere
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.task_groups import BackgroundTasks, is_cancelled
+from tradetui.desk.task_groups import BackgroundTasks, ReadGroup, is_cancelled
 from tradetui.exchange.client import TradingClient
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
@@ -58,6 +58,8 @@ class Execution:
         self.uid = settings.uid
         self.key_reads_only = False
         """Whether the exchange says that the API key may not trade futures."""
+        self._other_owner = ""
+        """Why nothing is sent, since the exchange names another UID for the API key; empty while it does not."""
         self._client = client
         self.settings = settings
         self._clock = clock
@@ -119,7 +121,17 @@ class Execution:
     async def _read_again(self, shown: Preview) -> Preview:
         await self.intents.look()
         await self._recall_contradiction()
-        return await self._market_state.again(shown)
+        async with ReadGroup() as group:
+            now, owner = await asyncio.gather(
+                group.begin(self._market_state.again(shown)), group.begin(self._market_state.owner())
+            )
+        if owner is not None and self.uid is not None and owner != self.uid:
+            self._other_owner = (
+                f"The exchange says that this API key belongs to UID {owner}, and this session was started for "
+                f"{self.uid}: nothing is sent. End the session and start again."
+            )
+            self.intents.lock_session()
+        return now
 
     async def _recall_if_readable(self) -> None:
         """What keeps the journal from being read keeps a preview from being confirmed, and not from being shown."""
@@ -147,7 +159,8 @@ class Execution:
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
         )
-        return blocking_reasons(preview, context, typed)
+        reasons = blocking_reasons(preview, context, typed)
+        return (self._other_owner, *reasons) if self._other_owner else reasons
 
     # Sending
 
@@ -240,6 +253,8 @@ class Execution:
                 raise
             why = f"The account could not be read again ({type(problem).__name__}: {problem})."
             raise NotConfirmed((why,), shown) from problem
+        if self._other_owner:
+            raise NotConfirmed((self._other_owner,), now)
         if changed := changes(shown, now):
             raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
         if reasons := self.blocking_reasons(now, typed):
