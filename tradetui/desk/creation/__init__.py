@@ -10,14 +10,7 @@ from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, check_form, creation_fields, rows_of
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import SecretBackend, Secrets, StoredKey
-from tradetui.desk.creation.kinds import (
-    CreationKind,
-    CreationRequest,
-    CreationStatus,
-    NotWritten,
-    kind_of,
-    titles_of,
-)
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten, kind_of, titles_of
 
 __all__ = [
     "FIELD_TITLES",

@@ -22,7 +22,7 @@ from tradetui.desk.tables.cells.number_format import (
     text_as_given,
     time_or_day,
 )
-from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.exchange_time import utc_moment
 
@@ -145,7 +145,7 @@ def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
     return ResultFigures(
         gross=sum((figures.gross for figures in known), Decimal(0)),
         fees=sum((figures.fees for figures in known), Decimal(0)),
-        funding=_sum_if_known(figures.funding for figures in known),
+        funding=known_sum(figures.funding for figures in known),
         volume=sum((figures.volume for figures in known), Decimal(0)),
         orders=sum(figures.orders for figures in known),
         won=sum(figures.won for figures in known),
@@ -155,17 +155,8 @@ def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
         is_converted=any(figures.is_converted for figures in known),
         is_complete=all(figures.is_complete for figures in known),
         incomplete_fills=sum(figures.incomplete_fills for figures in known),
-        unexplained=_sum_if_known(figures.unexplained for figures in known),
+        unexplained=known_sum(figures.unexplained for figures in known),
     )
-
-
-def _sum_if_known(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    total = Decimal(0)
-    for amount in amounts:
-        if amount is None:
-            return None
-        total += amount
-    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,7 @@ from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultR
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import (
-    PERIODS,
-    Grouping,
-    ResultSums,
-    day_at,
-    first_day,
-    period_name,
-    period_span,
-)
+from tradetui.trading.results.periods import PERIODS, Grouping, ResultSums, day_at, first_day, period_name, period_span
 from tradetui.wire.product_types import ProductType
 
 

@@ -11,14 +11,7 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar, cast
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    SkipValidation,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, SkipValidation, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator, core_schema

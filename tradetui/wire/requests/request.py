@@ -136,11 +136,8 @@ class Request(BaseModel, Generic[Row]):
 
     def redacted(self) -> Any:
         """What is sent, in the shape it is sent in, with secrets as `***`: for a review, a journal, a message."""
-        return {
-            name: "***" if parameter.secret else parameter.written(value)
-            for name, parameter in self._parameters.items()
-            if (value := getattr(self, parameter.attribute)) is not None
-        }
+        secrets = dict.fromkeys((name for name, parameter in self._parameters.items() if parameter.secret), "***")
+        return {name: secrets.get(name, written) for name, written in self.values().items()}
 
     def query(self) -> list[tuple[str, str]]:
         """The parameters of a GET, sorted by name, values not yet encoded."""

@@ -25,13 +25,7 @@ from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of
-from tradetui.trading.results.trips import (
-    RunningLeg,
-    Trip,
-    leg_as_json,
-    leg_from_json,
-    trip_as_json,
-)
+from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json, load_json

@@ -77,17 +77,11 @@ FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
 )
 
 
-def _fill_count(row: FillRow) -> str:
-    if not isinstance(row, FilledOrder):
-        return "1"
-    return f"{len(row.fills)}{'+' if row.older_unknown else ''}"
-
-
 FILL_COUNT: Final[Column[FillRow]] = Column(
     "fills",
     "Fills",
     lambda row: Decimal(len(row.fills)) if isinstance(row, FilledOrder) else Decimal(1),
-    lambda row, _: _fill_count(row),
+    lambda row, _: f"{len(row.fills)}{'+' if row.older_unknown else ''}" if isinstance(row, FilledOrder) else "1",
     5,
     right=True,
 )

@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import (
-    Column,
-    id_column,
-    ranked,
-    text_column,
-    time_column,
-)
+from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column

@@ -6,15 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import (
-    Column,
-    Tone,
-    id_column,
-    number_column,
-    ranked,
-    text_column,
-    time_column,
-)
+from tradetui.desk.tables.cells.column import Column, Tone, id_column, number_column, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import price_column, size_column
 from tradetui.desk.tables.cells.number_format import text_as_given, time_or_day
 from tradetui.desk.tables.columns.trade_columns import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
