@@ -5,29 +5,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tradetui.wire.errors import ExchangeError, InvalidRequest
+from tradetui.wire.errors import ExchangeError as ExchangeError
+from tradetui.wire.errors import InvalidRequest as InvalidRequest
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.reply import UndecodableRow
-
-__all__ = [
-    "AuthenticationFailed",
-    "Busy",
-    "ClockTooFarOff",
-    "EndpointMissing",
-    "ExchangeError",
-    "Hop",
-    "InvalidRequest",
-    "NotSent",
-    "OutcomeUnknown",
-    "PermissionRefused",
-    "RateLimited",
-    "ReadOnly",
-    "Rejected",
-    "UnifiedAccount",
-    "Unreachable",
-    "UnreadableReply",
-]
 
 
 class AuthenticationFailed(ExchangeError):

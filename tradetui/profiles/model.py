@@ -49,9 +49,7 @@ class CredentialSource(StrictSettings):
         "lines: api_key, secret, passphrase",
     )
     service: str = Field(
-        default="tradetui",
-        min_length=1,
-        description="keyring: the service name; the user name is the profile's",
+        default="tradetui", min_length=1, description="keyring: the service name; the user name is the profile's"
     )
     path: Path | None = Field(
         default=None,
@@ -91,8 +89,7 @@ class Profile(StrictSettings):
         "this machine",
     )
     environment: Literal["live", "demo"] = Field(
-        default="live",
-        description="demo sends the header of demo trading with a demo key; anything else is LIVE",
+        default="live", description="demo sends the header of demo trading with a demo key; anything else is LIVE"
     )
     uid: str | None = Field(
         default=None,
@@ -102,8 +99,7 @@ class Profile(StrictSettings):
         "limits, journal, lock and archive",
     )
     account_kind: Literal["unknown", "ordinary", "copy_trader", "broker"] = Field(
-        default="unknown",
-        description="a copy trader's reversal is limited to 1 call a second; unknown counts as one",
+        default="unknown", description="a copy trader's reversal is limited to 1 call a second; unknown counts as one"
     )
     mode: Literal["monitor", "trade"] = Field(
         default="monitor", description="monitor cannot send anything; trade may reverse positions"
@@ -121,8 +117,7 @@ class Profile(StrictSettings):
     )
     intervals: Intervals = Field(default=Intervals(), description="seconds between polls, by panel")
     budget_share: Annotated[
-        float,
-        Field(gt=0, le=1, description="share of each rate limit used; other programs share the account's UID"),
+        float, Field(gt=0, le=1, description="share of each rate limit used; other programs share the account's UID")
     ] = 0.5
     address_share: Annotated[
         float,
@@ -186,12 +181,10 @@ class Profile(StrictSettings):
         "outcomes, each to line and bell",
     )
     keys: dict[str, str] = Field(
-        default_factory=dict,
-        description="key bindings by id, as printed by `tradetui keys`; several keys with commas",
+        default_factory=dict, description="key bindings by id, as printed by `tradetui keys`; several keys with commas"
     )
     data_dir: Path | None = Field(
-        default=None,
-        description="where archive, journal and state are kept; the user's data directory when not given",
+        default=None, description="where archive, journal and state are kept; the user's data directory when not given"
     )
     credentials: CredentialSource = Field(default=CredentialSource(), description="where the API key comes from")
 

@@ -128,12 +128,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "Give the API key the permission named in the message, or use another key.",
             "40014 40025 40040 40301 403 30022 30028",
         ),
-        **_entries(
-            _PERM,
-            CodeGroup.ACCOUNT,
-            UNIFIED_ACCOUNT_REMEDY,
-            "40085 40084",
-        ),
+        **_entries(_PERM, CodeGroup.ACCOUNT, UNIFIED_ACCOUNT_REMEDY, "40085 40084"),
         **_entries(
             _PERM,
             CodeGroup.ACCOUNT,
@@ -147,10 +142,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "40035 40101 40111 40016",
         ),
         **_entries(
-            _PERM,
-            CodeGroup.ACCOUNT,
-            "The exchange does not serve this account from here.",
-            "40000 40103 40104 32022",
+            _PERM, CodeGroup.ACCOUNT, "The exchange does not serve this account from here.", "40000 40103 40104 32022"
         ),
         **_entries(
             _PERM, CodeGroup.SUBACCOUNT, "Use the main account's key: sub-accounts may not do this.", "40061 40068"
@@ -281,10 +273,7 @@ _MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065",
         ),
         **_entries(
-            _NO,
-            CodeGroup.SUBACCOUNT,
-            "The sub-account does not belong to this broker: check the UID.",
-            "40028 40066",
+            _NO, CodeGroup.SUBACCOUNT, "The sub-account does not belong to this broker: check the UID.", "40028 40066"
         ),
         **_entries(
             _NO,

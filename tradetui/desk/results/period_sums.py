@@ -176,10 +176,7 @@ def keep_sums(connection: sqlite3.Connection, zone: tzinfo, now_ms: int, since: 
     following = first_day(since + _OVER_A_MONTH, Grouping.MONTH)
     last = min(following, today) - _DAY
     keep_before = quarter_of(day_start_ms(today, zone))
-    for spans, by_symbol in (
-        (_day_spans(since, last, zone), False),
-        (_month_spans(since, last, today, zone), True),
-    ):
+    for spans, by_symbol in ((_day_spans(since, last, zone), False), (_month_spans(since, last, today, zone), True)):
         for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
             pass
     return following if following <= today else None

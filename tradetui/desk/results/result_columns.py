@@ -63,14 +63,7 @@ def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
 
 _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
     Grouping.SYMBOL: text_column("symbol", "Symbol", 8, lambda line: line.group),
-    Grouping.DAY: Column(
-        "day",
-        "Day",
-        lambda line: line.group,
-        _day_text,
-        10,
-        order=lambda line: line.group,
-    ),
+    Grouping.DAY: Column("day", "Day", lambda line: line.group, _day_text, 10, order=lambda line: line.group),
     Grouping.COIN: text_column("coin", "Coin", 8, lambda line: line.group),
 }
 _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
@@ -94,10 +87,7 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         5,
         right=True,
         unit="of the closing orders",
-        sources=(
-            ("wins", lambda line: Decimal(line.figures.won)),
-            ("losses", lambda line: Decimal(line.figures.lost)),
-        ),
+        sources=(("wins", lambda line: Decimal(line.figures.won)), ("losses", lambda line: Decimal(line.figures.lost))),
     ),
     _amount_column("gross", "Gross", 9, lambda figures: figures.gross),
     _amount_column("volume", "Volume", 10, lambda figures: figures.volume, signed=False),

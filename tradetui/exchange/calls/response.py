@@ -43,11 +43,7 @@ _BEFORE_TRYING_AGAIN = {
     TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
     TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
 }
-_HOPS = {
-    TransportErrorKind.PROXY: Hop.PROXY,
-    TransportErrorKind.NAME: Hop.NAME,
-    TransportErrorKind.TLS: Hop.TLS,
-}
+_HOPS = {TransportErrorKind.PROXY: Hop.PROXY, TransportErrorKind.NAME: Hop.NAME, TransportErrorKind.TLS: Hop.TLS}
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
@@ -136,12 +132,7 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     if not envelope.ok:
         if write_refused(envelope.code, status, envelope.msg):
             return _refusal(endpoint, envelope, answer)
-        return _unknown(
-            endpoint,
-            answer,
-            envelope.msg or "its error leaves that open",
-            envelope.code,
-        )
+        return _unknown(endpoint, answer, envelope.msg or "its error leaves that open", envelope.code)
     if status >= 500 or status in (408, TOO_MANY_REQUESTS):
         return _unknown(endpoint, answer, f"success was answered with HTTP status {status}")
     try:
@@ -211,11 +202,7 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
     if answer.limited:
         return _limited(endpoint, answer, answer.unreadable, None)
     if status >= 500:
-        return Busy(
-            f"HTTP status {status}, {answer.unreadable}",
-            remedy=_IF_IT_LASTS,
-            **error_fields,
-        )
+        return Busy(f"HTTP status {status}, {answer.unreadable}", remedy=_IF_IT_LASTS, **error_fields)
     if status == 404:
         return EndpointMissing(answer.unreadable, remedy="Check base_url.", **error_fields)
     if 300 <= status < 400:

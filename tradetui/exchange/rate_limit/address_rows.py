@@ -88,8 +88,7 @@ class AddressRows:
                 return AddressClaim(None, turn - LONGEST_RESERVATION_S, counted)
             begins = turn
             self._base.execute(
-                "insert or replace into addresses values (?, ?)",
-                (address, max(feeds_until, now) + 1 / quota.feed_rate),
+                "insert or replace into addresses values (?, ?)", (address, max(feeds_until, now) + 1 / quota.feed_rate)
             )
         until = counts_until(begins + hold_s)
         self._base.execute(_COUNT, (address, until, 1))

@@ -202,15 +202,7 @@ class PermitStore:
             if feed:
                 self._keep_turn(key, now, None if use is not None else look_again)
             self._keep(key, allowance, grants)
-            return Claim(
-                use,
-                look_again,
-                ends,
-                allowed,
-                allowance.withheld > 0,
-                allowance.paused_until,
-                address_claim,
-            )
+            return Claim(use, look_again, ends, allowed, allowance.withheld > 0, allowance.paused_until, address_claim)
 
     def replied(self, use: PermitUse, now: float, remaining: int | None) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
@@ -338,10 +330,7 @@ class PermitStore:
             return Quota(limit, random=self._random), 0
         withheld, paused_until, halved_at, restore_at, grants = row
         restore = inf if restore_at is None else restore_at / NS
-        return (
-            Quota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random),
-            grants,
-        )
+        return (Quota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random), grants)
 
     def _keep(self, key: str, allowance: Quota, grants: int) -> None:
         halved = round(max(allowance.halved_at, -1.0) * NS)

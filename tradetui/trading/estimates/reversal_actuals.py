@@ -8,10 +8,10 @@ from decimal import Decimal
 from enum import Enum, auto
 from typing import Final
 
-from tradetui.trading.contract_math import ZERO, profit
+from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, result_at_stop
 from tradetui.trading.holdings import Legs
 from tradetui.trading.order_impact import nearest_stop_loss
 from tradetui.trading.positions import LONG, SHORT, Position
@@ -162,11 +162,7 @@ def _stopped(
     if held is None or held.is_long is None:
         return None, None
     stop = nearest_stop_loss(plan, stops or (), LONG if held.is_long else SHORT, held.stop_loss)
-    if stop is None or held.entry is None:
-        return (None if stop is None else stop.price), None
-    size = held.size if stop.size is None else min(stop.size, held.size)
-    result = profit(plan.params.product_type, long=held.is_long, size=size, entry=held.entry, price=stop.price)
-    return stop.price, result
+    return (None, None) if stop is None else (stop.price, result_at_stop(plan, held, stop))
 
 
 def _sum(amounts: Iterable[Decimal]) -> Decimal:

@@ -145,7 +145,7 @@ def result_if_stopped(
         trailing = trailing_sizes(plan, waiting, new)
         return StopResult(
             leg=new,
-            now=None if ending is None else _held_result(plan, basis.position, ending),
+            now=None if ending is None else result_at_stop(plan, basis.position, ending),
             size=min(sum((leg_size if size is None else size for size in trailing), ZERO), leg_size),
             leg_size=leg_size,
             ending=None if ending is None else ending.price,
@@ -159,7 +159,7 @@ def result_if_stopped(
     return StopResult(
         leg=new,
         price=stop.price,
-        now=_held_result(plan, other, stop),
+        now=result_at_stop(plan, other, stop),
         afterwards=afterwards,
         size=size,
         leg_size=leg_size,
@@ -168,7 +168,8 @@ def result_if_stopped(
     )
 
 
-def _held_result(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
+def result_at_stop(plan: ReversalPlan, position: Position | None, stop: StopLoss) -> Decimal | None:
+    """The result of a held leg, in the margin coin, should a stop-loss of it fill at its trigger price."""
     if position is None or position.entry is None:
         return None
     return _result(plan, stop, position.size if stop.size is None else min(stop.size, position.size), position.entry)

@@ -113,9 +113,6 @@ class SubaccountEmailRequest(Request[SubaccountEmail]):
     sub_uid: Annotated[
         str,
         Shaped(
-            required=True,
-            rule="a sub-account's UID",
-            pattern=r"[0-9]+",
-            remedy="Give its digits, such as 4200000001.",
+            required=True, rule="a sub-account's UID", pattern=r"[0-9]+", remedy="Give its digits, such as 4200000001."
         ),
     ]

@@ -41,14 +41,7 @@ _THREE_MONTHS = TimeRule(
 )
 _THREE_MONTHS_FROM_BINDING = _THREE_MONTHS._replace(from_binding=True)
 
-_PlanType = Annotated[
-    str,
-    Word(
-        required=True,
-        rule="one of the plan types",
-        choices=QUERIED_PLAN_TYPES,
-    ),
-]
+_PlanType = Annotated[str, Word(required=True, rule="one of the plan types", choices=QUERIED_PLAN_TYPES)]
 
 
 class ReversalRequest(Request[ReversalResult]):
@@ -136,8 +129,7 @@ class PendingOrdersRequest(TimedRequest[PendingOrder]):
     symbol: Symbol = None
     product_type: ProductTypeText
     status: Annotated[
-        str | None,
-        Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
+        str | None, Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED))
     ] = None
     id_less_than: OlderThan = None
     start_time: Time = None

@@ -41,10 +41,7 @@ class VirtualSubaccountRequest(Request[Never]):
     sub_account_name: Annotated[
         str,
         Shaped(
-            required=True,
-            rule="8 English letters",
-            pattern=r"[A-Za-z]{8}",
-            remedy="Give exactly 8 of a-z and A-Z.",
+            required=True, rule="8 English letters", pattern=r"[A-Za-z]{8}", remedy="Give exactly 8 of a-z and A-Z."
         ),
     ]
     passphrase: Annotated[SecretStr, Passphrase()]
