@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.position_book import leg_of
+from tradetui.trading.position_book import content_of, leg_of
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide
@@ -157,12 +157,21 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
 def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
     """Why what is held cannot be summed from fills, though each can be read; empty where it can, or is reported.
 
-    A fill of our own order in hedge mode that is neither of its legs shows that `side` does not name the leg in this
+    Fills of our own order that come to what was planned only where those that are alike count once show that one fill
+    has several ids. One in hedge mode that is neither of its legs shows that `side` does not name the leg in this
     exchange's fills.
     """
-    if plan.params.mode is not PositionMode.HEDGE or not any(isinstance(leg.source, FromFills) for leg in positions):
+    if not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
-    for fill in own_fills:
+    own_fills, hedge = tuple(own_fills), plan.params.mode is PositionMode.HEDGE
+    closed, opened, traded = zip(*((move.closed, move.opened, move.traded) for move in plan.results), strict=True)
+    for moves, planned in ((_closes, closed if hedge else closed + traded), (_opens, opened if hedge else ())):
+        fills = [fill for fill in own_fills if moves(plan, fill)]
+        volume = sum((fill.base_volume for fill in fills), ZERO)
+        alike_once = {content_of(fill): fill.base_volume for fill in fills}
+        if volume not in planned and len(alike_once) < len(fills) and sum(alike_once.values(), ZERO) in planned:
+            return f"fills of its order come under several ids ({volume} in all): fills do not show what is held"
+    for fill in own_fills if hedge else ():
         by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
         certain = fill.position_mode is PositionMode.HEDGE and not fill.unknown_word and not by_the_system
         if certain and not (_closes(plan, fill) or _opens(plan, fill)):
