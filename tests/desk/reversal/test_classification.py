@@ -381,6 +381,7 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
 
 
 @pytest.mark.parametrize("acknowledged", [True, False])
+@pytest.mark.parametrize("state", ["canceled", "cancelled", "Rejected", "expired"])
 @pytest.mark.parametrize(
     ("size", "made_by", "is_ours"),
     [
@@ -390,13 +391,13 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
         ("40", "a reversal", False),
     ],
 )
-def test_an_opening_order_cancelled_without_a_fill_leaves_what_its_reversal_closed(
-    size: str, made_by: str, is_ours: bool, acknowledged: bool
+def test_an_opening_order_that_ends_without_a_fill_leaves_what_its_reversal_closed(
+    size: str, made_by: str, is_ours: bool, state: str, acknowledged: bool
 ) -> None:
     theirs = frozenset({"theirs"})
     seen = Observation(
         answer=OrderAnswer.SHOWN,
-        order=detail("canceled", size, "0"),
+        order=detail(state, size, "0"),
         held=legs("0"),
         other_fills=(leg_fill("buy", "close", "20", "theirs"),),
         kindred_orders=theirs if made_by == "a reversal" else frozenset(),

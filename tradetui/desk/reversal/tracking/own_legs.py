@@ -17,6 +17,7 @@ from tradetui.wire.models.futures import FuturesFill
 
 _SOON_AFTER = timedelta(seconds=10)
 """Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
+_UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and status is not OrderStatus.FILLED)
 _THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
 """What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
 
@@ -135,12 +136,13 @@ def _other_leg(
 def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
     """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
 
-    Fills that name no order may be ours. An order of our id that was cancelled without a fill was the opening one
+    Fills that name no order may be ours. An order of our id that ended without a fill was the opening one
     where another order closed, unless it was to close itself or something else is known to have made the other; what
     only a reversal makes counts whatever it came to, also where ours has no fill in a state nobody knows.
     """
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
-    unfilled = order is not None and not order.base_volume and order.status in (OrderStatus.CANCELED, None)
+    may_end_unfilled = order is not None and order.status in (*_UNFILLED_ENDS, None)
+    unfilled = may_end_unfilled and order is not None and not order.base_volume
     cancelled = unfilled and order is not None and order.status is not None
     if seen.own_fills or (unfilled and _is_one_order(plan, seen) and not _twin(plan, seen)):
         return (), False
