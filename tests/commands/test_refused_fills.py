@@ -17,7 +17,7 @@ from tradetui.cli import main
 from tradetui.commands.process.console import DONE
 from tradetui.commands.show.archive_reading import REFUSED_FOR_MS
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import Rejected
+from tradetui.exchange.errors import Rejected, UnreadableReply
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
 
@@ -74,3 +74,32 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
     is_complete, remarks = printed()
     assert is_complete
     assert "not given" not in remarks
+
+
+@pytest.mark.parametrize("times", [1, 1_000])
+def test_a_reply_that_cannot_be_read_is_asked_for_again(
+    point: Point, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    point(TRADETUI_PRODUCT_TYPES="USDT-FUTURES")
+    assert main(["show", "pnl", *PERIOD[:2], "--since", "1d", *UNTIL, "--json"]) == DONE
+    capsys.readouterr()
+    read, garbled = ExchangeReader.read, 0
+
+    async def read_garbled(self: ExchangeReader, request: Any) -> Any:
+        nonlocal garbled
+        if isinstance(request, FuturesFillsRequest) and request.id_less_than is not None and garbled < times:
+            garbled += 1
+            raise UnreadableReply("no JSON", endpoint="futures.fills")
+        return await read(self, request)
+
+    def is_complete() -> bool:
+        assert main(["show", "pnl", *PERIOD, "--json"]) == DONE
+        out, err = capsys.readouterr()
+        assert "not given" not in err
+        return all(row["complete"] for row in json.loads(out))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ExchangeReader, "read", read_garbled)
+        assert is_complete() == (times == 1)
+        assert garbled == min(times, 2), "a second time at once, and then not before somebody asks"
+    assert is_complete()

@@ -208,7 +208,8 @@ async def _read_fills(
 ) -> list[ExchangeError]:
     """Read the newest fills, then older ones page by page until nothing of the period is missing.
 
-    What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that.
+    What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that. A reply
+    that cannot be read is no refusal: it is asked for once more at once, and again whenever somebody asks.
     """
     history = FillHistory(client, product_type, InlineDisk())
     await history.attach(archive)
@@ -225,7 +226,7 @@ async def _read_fills(
         history.passed_over = {
             gap.cursor for gap in gaps if gap.product_type is product_type and _is_refused(gap, now_ms)
         }
-    refused: dict[str, ExchangeError] = {}
+    failed: dict[str, ExchangeError] = {}
     while any(
         span.product_type is product_type and span.meets(since, until)
         for span in missing_spans(archive.connection, client.clock.wall_ms())
@@ -235,15 +236,17 @@ async def _read_fills(
                 break
         except (Rejected, UnreadableReply) as problem:
             cursor = history.gaps[-1].cursor  # where what was refused waits now
-            refused[cursor] = problem
-            history.passed_over.add(cursor)
+            if isinstance(problem, Rejected) or cursor in failed:
+                history.passed_over.add(cursor)
+            failed[cursor] = problem
         progress.page()
-    undecodable = {gap.cursor: _UNDECODABLE for gap in history.undecodable_gaps}
-    archive.note_refusals(product_type, undecodable | {cursor: str(refused[cursor]) for cursor in refused}, now_ms)
+    refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_gaps}
+    refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
+    archive.note_refusals(product_type, refusals, now_ms)
     _bring_forward(archive)
     await history.read_newest(client.clock.monotonic())
     progress.page()
-    return list(refused.values())
+    return [problem for cursor, problem in failed.items() if cursor in history.passed_over]
 
 
 async def _read_bills(
