@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.kept_rows import RowRank
+from tradetui.desk.archive.kept_rows import KeptRows, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -346,3 +347,31 @@ async def test_rows_this_version_cannot_read_are_counted_beside_the_others() -> 
         await settled(pilot)
         assert screen.table.rows.row(0) is not None
         assert "1 unreadable and left out: use the newer tradetui that wrote them" in screen_text(stage.app)
+
+
+async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_demand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=30) as pilot:
+        with monkeypatch.context() as broken:
+            broken.setattr(KeptRows, "newest_row", fail)
+            screen = await opened(stage, pilot)
+            text = screen_text(stage.app)
+            assert "The archive cannot be read: disk I/O error." in text
+            assert "Reading the archive" not in text and " ? " in text
+        await pilot.press("u")
+        await settled(pilot)
+        assert screen.table.shown > 0 and "cannot be read" not in screen_text(stage.app)
+        with monkeypatch.context() as broken:
+            broken.setattr(KeptRows, "page", fail)
+            await pilot.press("u", "G")
+            await settled(pilot)
+            text = screen_text(stage.app)
+            assert "the archive cannot be read: disk I/O error" in text and "being summed" not in text
+        await pilot.press("u")
+        await settled(pilot)
+        assert "cannot be read" not in screen_text(stage.app)

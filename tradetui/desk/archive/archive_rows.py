@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -49,6 +50,8 @@ class ArchiveRows(Generic[RecordT]):
         self.generation = 0
         self.count = 0
         self.unreadable_count = 0
+        self.error = ""
+        """Why the file could not be read, until it is read again by `refresh`; empty where it could."""
         self._refreshes = 0
         self._kept_rows = kept_rows
         self._disk = disk
@@ -66,7 +69,12 @@ class ArchiveRows(Generic[RecordT]):
 
     async def refresh(self) -> None:
         """Count again and forget the pages: rows may have come in, of new symbols too."""
-        self.selection, self.count = await self._disk.run(self._recount, self.selection)
+        try:
+            self.selection, self.count = await self._disk.run(self._recount, self.selection)
+        except (sqlite3.Error, OSError) as problem:
+            self._fail(problem)
+            return
+        self.error = ""
         self.unreadable_count = self._kept_rows.unreadable_count(self.selection.kind)
         self._pages.clear()
         self._places.clear()
@@ -76,6 +84,10 @@ class ArchiveRows(Generic[RecordT]):
         self._refreshes += 1
         if not self.is_pending:
             self._changed()
+
+    def _fail(self, problem: Exception) -> None:
+        self.error = str(problem)
+        self._changed()
 
     def _recount(self, selection: Selection[RecordT]) -> tuple[Selection[RecordT], int]:
         """The selection of the rows there are by now, and their count; runs on the disk's thread."""
@@ -126,7 +138,8 @@ class ArchiveRows(Generic[RecordT]):
             else:
                 self.selection, self.count, self.generation = counted.selection, counted.count, counted.generation
                 self.unreadable_count = counted.unreadable_count
-            await self._load(0, self._refreshes)
+            if not self.error:
+                await self._load(0, self._refreshes)
         finally:
             self.is_pending = False
             self._changed()
@@ -187,14 +200,18 @@ class ArchiveRows(Generic[RecordT]):
             view.close()
 
     def _fetch(self, number: int) -> None:
-        if number in self._loading:
+        if number in self._loading or self.error:
             return
         task = asyncio.get_running_loop().create_task(self._load(number, self._refreshes))
         self._loading[number] = task
         task.add_done_callback(lambda _: self._loading.pop(number, None))
 
     async def _load(self, number: int, refreshes: int) -> None:
-        page = await self._disk.run(self._read, number, self.count, dict(self._edges))
+        try:
+            page = await self._disk.run(self._read, number, self.count, dict(self._edges))
+        except (sqlite3.Error, OSError) as problem:
+            self._fail(problem)
+            return
         if refreshes != self._refreshes:
             self._changed()  # whoever still wants the page asks again
             return

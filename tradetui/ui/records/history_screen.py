@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
@@ -103,10 +104,14 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     @work(group="sum", exclusive=True, exit_on_error=False)
     async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
         totals = FillTotals()
-        async for fills in rows.chunks():
-            for fill in fills:
-                totals.add(fill)
-        self._sum = totals
+        try:
+            async for fills in rows.chunks():
+                for fill in fills:
+                    totals.add(fill)
+        except (sqlite3.Error, OSError) as problem:
+            rows.error = str(problem)
+        else:
+            self._sum = totals
         self._changed()
 
     @property
@@ -122,6 +127,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} not included")))
 
     def _sum_note(self, cell_format: CellFormat) -> str:
+        if self._error:
+            return f"the archive cannot be read: {self._error}; {self.key_named('poll_now')} tries again"
         if self._kind.name != FILLS.name:
             return ""
         if self._table.shown > MOST_SUMMED:
@@ -130,7 +137,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return "profit and fees are being summed …" if self._known_sum is None else self._known_sum.text(cell_format)
 
     def _short_sum_note(self, cell_format: CellFormat) -> str:
-        if self._known_sum is None:
+        if self._error or self._known_sum is None:
             return self._sum_note(cell_format)
         parts = (f"sums in USDT of {counted(self._table.shown, 'fill')}", self._known_sum.outside_cells(cell_format))
         return " · ".join(filter(None, parts))
@@ -164,20 +171,34 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._sum_anew()
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
-        count = "…" if self._is_reading else f"{self._table.shown:,}"
+        unknown = "?" if self._error else "…"
+        count = unknown if self._is_reading else f"{self._table.shown:,}"
         title = f"{self.subject} {count}{dates}{pattern}"
         self.query_one(RecordsFrame).say(title, self.nothing, ORDER.format(sort=self.key_named("sort")))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, zone_label(self.zone))
 
     @property
+    def _shown_rows(self) -> RowSource[FeedRow] | None:
+        return self._table.rows if self._table.source is self._rows else self._rows
+
+    @property
     def _is_reading(self) -> bool:
         """Whether it is not known yet how many rows there are."""
-        rows = self._table.rows if self._table.source is self._rows else self._rows
+        rows = self._shown_rows
         return isinstance(rows, ArchiveRows) and not rows.count and not rows.generation
 
     @property
+    def _error(self) -> str:
+        """Why the rows could not be read; empty where they could."""
+        rows = self._shown_rows
+        return rows.error if isinstance(rows, ArchiveRows) else ""
+
+    @property
     def nothing(self) -> str:
+        if self._error:
+            remedy = f"Check the disk and its free space; {self.key_named('poll_now')} tries again."
+            return f"The archive cannot be read: {self._error}.\n{remedy}"
         if self._is_reading:
             return f"Looking for {self._table.pattern} …" if self._table.pattern else "Reading the archive …"
         if self._table.pattern:
