@@ -14,7 +14,7 @@ import pytest
 from tradetui.desk.alerts.rules import Condition, RuleKind
 from tradetui.profiles.alert_rules import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
-from tradetui.profiles.load import Flags, load, profile_names
+from tradetui.profiles.load import Flags, known_profiles, load
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
 from tradetui.profiles.write import example_text
 
@@ -116,7 +116,7 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
     beside = config.parent / "profiles.d"
     beside.mkdir()
     (beside / "second.toml").write_text('base_url = "https://second.example"\n')
-    assert profile_names({}, flags) == ("a", "second")
+    assert known_profiles({}, flags.config).names == ("a", "second")
     assert load({}, Flags(config=config, profile="second")).profile.base_url == "https://second.example"
     with pytest.raises(ConfigurationError, match="default_profile"):
         load({}, flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
@@ -54,28 +55,20 @@ def first_broken(problem: ValidationError) -> BrokenSetting:
 def explained(broken: BrokenSetting, location: str) -> ConfigurationError:
     """The error that names the setting, its rule and what to do; `location` is where it was given."""
     path = broken.path
-    top, key = path[0] if path else "", ".".join(path)
+    top = path[0] if path else ""
+    refused = partial(ConfigurationError, location=location, key=".".join(path))
     if broken.kind == "extra_forbidden":
         known = _known_keys(path)
-        return ConfigurationError(
-            "unknown key" + did_you_mean(path[-1], known),
-            location=location,
-            key=key,
-            remedy=f"Known keys: {', '.join(known)}.",
-        )
+        return refused("unknown key" + did_you_mean(path[-1], known), remedy=f"Known keys: {', '.join(known)}.")
     if broken.kind == "missing":
-        return ConfigurationError(
-            "is required",
-            location=location,
-            key=key,
-            remedy='For example base_url = "https://api.bitget.com".' if key == "base_url" else "Add it.",
-        )
+        remedy = 'For example base_url = "https://api.bitget.com".' if top == "base_url" else "Add it."
+        return refused("is required", remedy=remedy)
     rule = broken.rule.removeprefix("Value error, ").replace("Input should be", "must be", 1)
     rule, setting = _RULES.get(broken.kind, rule), _setting(top, path)
     if broken.kind == "string_pattern_mismatch" and setting is not None and setting.title:
         rule = f"must be {setting.title}"
     meaning = f"It means: {setting.description}." if setting is not None and setting.description else ""
-    return ConfigurationError(rule[:1].lower() + rule[1:], location=location, key=key, remedy=meaning)
+    return refused(rule[:1].lower() + rule[1:], remedy=meaning)
 
 
 def _setting(top: str, path: Sequence[str]) -> FieldInfo | None:

@@ -143,11 +143,6 @@ def known_profiles(environ: Mapping[str, str], config: Path | None) -> KnownProf
     return KnownProfiles(tuple(sources), default)
 
 
-def profile_names(environ: Mapping[str, str], flags: Flags) -> tuple[str, ...]:
-    """Return the names of every profile in the configuration file and beside it."""
-    return known_profiles(environ, flags.config).names
-
-
 def profiles_dir(config_file: Path) -> Path:
     """Return the directory in which each new profile has a file of its own."""
     return config_file.parent / "profiles.d"

@@ -8,6 +8,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
@@ -66,19 +67,14 @@ def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) 
     Raises:
         ConfigurationError: with the field that must be copied again.
     """
+    refused = partial(ConfigurationError, location=location, key="credentials")
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
-        raise ConfigurationError(
-            "key and passphrase must be plain ASCII", location=location, key="credentials", remedy="Copy them again."
-        )
+        raise refused("key and passphrase must be plain ASCII", remedy="Copy them again.")
     for name in FIELDS:
         lines = values[name].splitlines() if name == "secret" and is_rsa else [values[name]]  # PEM has many
         if not all(line.isprintable() for line in lines):
-            raise ConfigurationError(
-                f"{name} holds a line break or another control character",
-                location=location,
-                key="credentials",
-                remedy="Copy it again, without any characters around it.",
-            )
+            remedy = "Copy it again, without any characters around it."
+            raise refused(f"{name} holds a line break or another control character", remedy=remedy)
 
 
 def refuse_wider_than_owner(file: Path) -> None:
@@ -107,36 +103,25 @@ def refuse_wider_than_owner(file: Path) -> None:
 
 
 def _from_command(command: tuple[str, ...]) -> dict[str, str]:
-    location = f"command {command[0]}"
+    refused = partial(ConfigurationError, location=f"command {command[0]}", key="credentials.command")
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMMAND_SECONDS, check=False
         )
     except FileNotFoundError:
-        raise ConfigurationError(
-            "no such program", location=location, key="credentials.command", remedy="Check its name and PATH."
-        ) from None
+        raise refused("no such program", remedy="Check its name and PATH.") from None
     except subprocess.TimeoutExpired:
-        raise ConfigurationError(
-            f"gave no answer within {COMMAND_SECONDS} s", location=location, key="credentials.command"
-        ) from None
+        raise refused(f"gave no answer within {COMMAND_SECONDS} s") from None
     except OSError as problem:
-        raise ConfigurationError(
-            f"cannot be run: {problem.strerror}", location=location, key="credentials.command"
-        ) from None
+        raise refused(f"cannot be run: {problem.strerror}") from None
     if done.returncode != 0:
-        raise ConfigurationError(
-            f"ended with code {done.returncode}",
-            location=location,
-            key="credentials.command",
-            remedy="Run it by hand to see why.",
-        )
+        raise refused(f"ended with code {done.returncode}", remedy="Run it by hand to see why.")
     try:
         text = done.stdout.decode("utf-8").strip()
     except UnicodeDecodeError:
-        raise ConfigurationError("printed no UTF-8 text", location=location, key="credentials.command") from None
+        raise refused("printed no UTF-8 text") from None
     if text.startswith("{"):
-        return _from_json(text, location)
+        return _from_json(text, f"command {command[0]}")
     return dict(zip(FIELDS, (line.strip() for line in text.splitlines()), strict=False))
 
 

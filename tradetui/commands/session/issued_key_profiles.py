@@ -10,7 +10,7 @@ from typing import Any
 from tradetui.desk.creation import CreationKind, KeyStoreUnusable, NotWritten, Secrets, StoredKey
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profile_names, profiles_dir
+from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profiles_dir
 from tradetui.profiles.secrets import FIELDS, from_keyring, into_keyring, out_of_keyring
 from tradetui.profiles.write import check_name, write_default, write_profile
 
@@ -72,11 +72,13 @@ class ProfileMaker:
 
     def _written(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         check_name(name, "profile")
-        if name in profile_names(self._loaded.environ, self._flags):
+        config = self._loaded.environ, self._flags.config
+        before = known_profiles(*config)
+        if name in before.names:
             raise ConfigurationError(
                 f"there is a profile {name!r} already", location="profile", remedy="Choose another name."
             )
-        file = profiles_dir(places.config_file(self._loaded.environ, self._flags.config)) / f"{name}.toml"
+        file = profiles_dir(places.config_file(*config)) / f"{name}.toml"
         if file.exists():
             raise ConfigurationError("exists already and is not overwritten", location=str(file))
         service = self._loaded.profile.credentials.service
@@ -84,8 +86,6 @@ class ProfileMaker:
         if entry.file is None:
             credentials = {"source": "keyring", "service": service}
             self._into_keyring(service, name, secrets)
-        config = self._loaded.environ, self._flags.config
-        before = known_profiles(*config)
         if before.written_default is None and before.default is not None:
             # It was the only one: with a second it would not be clear which one plain `tradetui` opens.
             write_default(places.config_file(*config), before.default)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from tradetui.commands.session import screen_state
 from tradetui.profiles.changes import SCREEN_SETTINGS, Effect, reconfigured
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, LoadedProfile, load, profile_names
+from tradetui.profiles.load import Flags, LoadedProfile, known_profiles, load
 from tradetui.ui.settings.preferences import preferences_from
 from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileChoice, ProfileLook, ProfileSummary
 
@@ -32,7 +32,7 @@ class ProfileSessions:
         self._flags = flags
         self._next = {first.name: first}
         self._opened = {first.name: first}
-        names = profile_names(first.environ, flags)
+        names = known_profiles(first.environ, flags.config).names
         self.choices: list[ProfileChoice] = []
         for name in names if first.name in names else (first.name, *names):
             self._add(name)

@@ -118,10 +118,7 @@ class Alerts:
         self._publish_due()
 
     def triggers_changed(
-        self,
-        snapshot: Snapshot[ProductRow[TriggerOrder]],
-        waiting: Iterable[ProductRow[TriggerOrder]],
-        now_ms: int,
+        self, snapshot: Snapshot[ProductRow[TriggerOrder]], waiting: Iterable[ProductRow[TriggerOrder]], now_ms: int
     ) -> None:
         """Look at the trigger orders that ended, and those that wait, where the exchange tells them."""
         self._waiting_symbols = {row.record.symbol.upper() for row in waiting}

@@ -131,13 +131,7 @@ def rule_of(condition: Condition, channels: Collection[Channel] = _LINE_AND_BELL
 
 DEFAULT_RULES: Final = tuple(
     rule_of(Condition(kind))
-    for kind in (
-        RuleKind.FILL,
-        RuleKind.TRIGGER,
-        RuleKind.STOP_CANCELLED,
-        RuleKind.LINK_LOST,
-        RuleKind.OUTCOME_UNKNOWN,
-    )
+    for kind in (RuleKind.FILL, RuleKind.TRIGGER, RuleKind.STOP_CANCELLED, RuleKind.LINK_LOST, RuleKind.OUTCOME_UNKNOWN)
 )
 """Rules of a profile that has none."""
 

@@ -15,10 +15,9 @@ from tradetui.desk.tables.cells.column import Tone, TotalTexts, tone_of
 from tradetui.desk.tables.cells.figure_columns import fee, money
 from tradetui.desk.tables.cells.number_format import number, percent
 from tradetui.desk.tables.columns.orders import rest_value
-from tradetui.desk.tables.columns.positions import worst_position
+from tradetui.desk.tables.columns.positions import without_stop_text, worst_position
 from tradetui.trading.account_totals import free_part
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.positions import StopState
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_state
 from tradetui.wire.product_types import USDT_COINS, margin_coin
@@ -195,9 +194,7 @@ def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat)
 def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
     """The worst unrealised result in dollars, and how many positions have no stop."""
     positions = list(rows)
-    unprotected = sum(position.market.stop_state is StopState.NONE for position in positions)
-    without_stop = f"{unprotected} without stop" if unprotected else ""
-    return " · ".join(filter(None, (worst_position(positions, cell_format), without_stop)))
+    return " · ".join(filter(None, (worst_position(positions, cell_format), without_stop_text(positions))))
 
 
 def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:

@@ -124,9 +124,7 @@ POSITIONS: Final[Table[Position]] = Table(
     label="Positions",
     subject="the positions",
     endpoint_name="futures.positions",
-    fields_shown=frozenset(
-        {"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"},
-    ),
+    fields_shown=frozenset({"holdSide", "total", "openPriceAvg", "markPrice", "unrealizedPL", "achievedProfits"}),
     nothing="No open position.\nOne opened anywhere appears here within seconds.",
     interval_s=2.0,
 )

@@ -63,11 +63,7 @@ _POSITIONS: Final[TableView[Position]] = TableView(
     headline=positions_headline,
 )
 _ORDERS: Final[TableView[ProductRow[PendingOrder]]] = TableView(
-    columns=ORDER_COLUMNS,
-    totals=orders_totals,
-    note=orders_note,
-    short_note=orders_note,
-    headline=orders_note,
+    columns=ORDER_COLUMNS, totals=orders_totals, note=orders_note, short_note=orders_note, headline=orders_note
 )
 _FILLS: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     columns=FILL_COLUMNS,
@@ -79,10 +75,7 @@ _FILLS: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     headline=fills_note,
 )
 _TRIGGERS: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
-    columns=TRIGGER_COLUMNS,
-    columns_for=trigger_columns,
-    note=stops_note,
-    headline=stops_headline,
+    columns=TRIGGER_COLUMNS, columns_for=trigger_columns, note=stops_note, headline=stops_headline
 )
 _SPOT_FILLS: Final[TableView[SpotFill]] = TableView(SPOT_FILL_COLUMNS)
 _SPOT_BILLS: Final[TableView[SpotBill]] = TableView(SPOT_BILL_COLUMNS)

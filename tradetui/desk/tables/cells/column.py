@@ -130,23 +130,10 @@ def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | No
 
 
 def number_column(
-    id_: str,
-    title: str,
-    width: int,
-    value: Callable[[RowT], Decimal | int | None],
-    *,
-    unit: str = "",
+    id_: str, title: str, width: int, value: Callable[[RowT], Decimal | int | None], *, unit: str = ""
 ) -> Column[RowT]:
     """A figure with all its digits, of which nobody knows what it counts."""
-    return Column(
-        id_,
-        title,
-        value,
-        lambda row, _: number(value(row)),
-        width,
-        right=True,
-        unit=unit,
-    )
+    return Column(id_, title, value, lambda row, _: number(value(row)), width, right=True, unit=unit)
 
 
 def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) -> Column[RowT]:

@@ -75,11 +75,7 @@ def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *
 
 
 def size_column(
-    id_: str,
-    title: str,
-    width: int,
-    value: Callable[[RowT], Decimal | None],
-    symbol: Callable[[RowT], str | None],
+    id_: str, title: str, width: int, value: Callable[[RowT], Decimal | None], symbol: Callable[[RowT], str | None]
 ) -> Column[RowT]:
     """A size with at least the places of its contract's step; it is never rounded."""
 

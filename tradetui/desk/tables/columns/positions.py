@@ -59,10 +59,7 @@ def _source_tone(position: Position) -> Tone:
 
 
 def _profit_column(
-    id_: str,
-    title: str,
-    amount: Callable[[Position], Decimal | None],
-    dollars: Callable[[Position], Decimal | None],
+    id_: str, title: str, amount: Callable[[Position], Decimal | None], dollars: Callable[[Position], Decimal | None]
 ) -> Column[Position]:
     """A profit as it was received, shown and ordered by what it is in dollars.
 
@@ -222,9 +219,13 @@ def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mappin
 def position_note_without_stop_column(rows: Iterable[Position], cell_format: CellFormat) -> str:
     """The note where the column of stops is not on the screen: it says first how many positions have none."""
     positions = list(rows)
-    without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
-    warning = f"{without_stop} without stop" if without_stop else ""
-    return " · ".join(filter(None, (warning, position_note(positions, cell_format))))
+    return " · ".join(filter(None, (without_stop_text(positions), position_note(positions, cell_format))))
+
+
+def without_stop_text(positions: Iterable[Position]) -> str:
+    """How many positions have no stop, `2 without stop`; empty where all have one."""
+    count = sum(position.market.stop_state is StopState.NONE for position in positions)
+    return f"{count} without stop" if count else ""
 
 
 def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> str:

@@ -87,13 +87,7 @@ def effect_column(
         return Tone.LONG if is_long else Tone.SHORT
 
     return Column(
-        id_,
-        title,
-        shown,
-        lambda row, _: shown(row),
-        12,
-        tone=tone,
-        sources=(("side", side), ("tradeSide", trade_side)),
+        id_, title, shown, lambda row, _: shown(row), 12, tone=tone, sources=(("side", side), ("tradeSide", trade_side))
     )
 
 

@@ -44,11 +44,7 @@ def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
 _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     text_column("symbol", "Symbol", 8, _symbol),
     Column(
-        "planType",
-        "Kind",
-        lambda row: row.record.plan_type,
-        lambda row, _: text_as_given(trigger_kind(row.record)),
-        22,
+        "planType", "Kind", lambda row: row.record.plan_type, lambda row, _: text_as_given(trigger_kind(row.record)), 22
     ),
     effect_column(
         "does",
