@@ -93,6 +93,7 @@ def test_a_close_of_hedge_mode_is_the_same_with_and_without_reduce_only() -> Non
         order("buy", "buy_single"),
         order("buy", "", mode=""),
         order("buy", "open", reduceOnly="perhaps"),
+        order("buy", "open", posSide="sideways"),
         order("upwards", "buy_single", mode="one_way_mode"),
     ],
 )

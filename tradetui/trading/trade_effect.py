@@ -136,6 +136,9 @@ def _effect(
     reduces: bool = False,
 ) -> TradeEffect | None:
     side, trade_side = known(Side, side_word), known(TradeSide, trade_side_word)
+    leg = known(PositionSide, pos_side)
+    if pos_side and leg is None:
+        return None
     if mode is None:
         mode = PositionMode.parse(mode_word)
         if mode is None and mode_word:
@@ -145,7 +148,7 @@ def _effect(
         mode = PositionMode.ONE_WAY if trade_side in _ONE_WAY_WORDS else PositionMode.HEDGE
     if mode is PositionMode.ONE_WAY:
         return _one_way(side, trade_side, reduces=reduces)
-    return _hedge(side, trade_side, known(PositionSide, pos_side))
+    return _hedge(side, trade_side, leg)
 
 
 def _one_way(side: Side | None, trade_side: TradeSide | None, *, reduces: bool) -> TradeEffect | None:
