@@ -14,6 +14,7 @@ import pytest
 
 from tests.exchange.scripted_exchange import PATIENT
 from tradetui.exchange import client
+from tradetui.exchange.rate_limit import local_budget, permit_store, shared_budget
 
 Point = Callable[..., None]
 
@@ -45,6 +46,7 @@ def point_at(
     On a busy machine the sandbox may answer after more than the seconds that a command gives an exchange.
     """
     patch.setattr(client, "Timeouts", lambda: PATIENT)
+    return_permits_soon(patch)
     key = next(profile for profile in server["profiles"] if profile["name"] == account)
     values = {
         "TRADETUI_BASE_URL": server["base_url"],
@@ -59,3 +61,12 @@ def point_at(
     }
     for name, value in values.items():
         patch.setenv(name, value)
+
+
+def return_permits_soon(patch: pytest.MonkeyPatch) -> None:
+    """Have permits return soon after their reply, for an exchange without limits: what waits for them proves no rule.
+
+    That they return a second after it is proven in tests/exchange/test_limiter.py and test_shared_budget.py.
+    """
+    for module in (local_budget, permit_store, shared_budget):
+        patch.setattr(module, "COOLING_S", 0.01)

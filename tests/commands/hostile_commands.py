@@ -14,9 +14,13 @@ import json
 import os
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests.commands.conftest import return_permits_soon
 from tests.ui.fixtures.hostile_exchange import HostileExchange
 from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
@@ -76,7 +80,10 @@ def write_hostile_journal() -> None:
 
 def run_all(directory: Path, commands: list[list[str]]) -> None:
     """Run each command on the account that it suits."""
-    exchange = ServedHostileExchange(build_sandbox(7))
+    return_permits_soon(pytest.MonkeyPatch())
+    sandbox = build_sandbox(7)
+    sandbox.options = replace(sandbox.options, limits=False)
+    exchange = ServedHostileExchange(sandbox)
     os.environ["TRADETUI_BASE_URL"] = serve_in_thread(exchange)
     os.environ |= {"TRADETUI_DATA_DIR": str(directory / "data"), "TRADETUI_RUNTIME_DIR": str(directory / "run")}
     os.environ |= {"XDG_CONFIG_HOME": str(directory / "config"), "HOME": str(directory)}
