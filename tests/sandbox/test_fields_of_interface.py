@@ -27,7 +27,7 @@ SHOWN_OTHERWISE: dict[tuple[int, str], type | tuple[type, ...]] = {
     (9, "fromCoinSize"): (int, float),
 }
 """Fields that the table types as String and the example shows as something else."""
-WORDS = {
+LISTED_FIELDS = {
     1: {"permissions"},
     2: {"permList"},
     3: {"tradeScope"},
@@ -176,7 +176,7 @@ def test_values_are_text(rows: dict[int, list[Row]], number: int) -> None:
 def test_words_are_the_documents(document: Document, rows: dict[int, list[Row]], number: int) -> None:
     described = fields(document, number)
     requested = {row["Parameter"]: row["Rule"] for row in document.endpoints[number].parameters}
-    allowed = {name: set(listed_words(described[name])) for name in WORDS.get(number, ())}
+    allowed = {name: set(listed_words(described[name])) for name in LISTED_FIELDS.get(number, ())}
     allowed |= {name: set(listed_words(requested[name])) for name in REQUEST_WORDS.get(number, ())}
     allowed |= {name: known for (endpoint, name), known in EXAMPLE_WORDS.items() if endpoint == number}
     for name, known in allowed.items():

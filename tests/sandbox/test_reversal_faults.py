@@ -24,7 +24,7 @@ from tradetui.wire.product_types import ProductType
 
 STEP = CONTRACTS[SYMBOL].step
 BODY = {"symbol": SYMBOL, "marginCoin": "USDT", "productType": "USDT-FUTURES"}
-SAID = {
+OUTCOME_OF_FAULT = {
     "reverse-smaller": Outcome.SMALLER,
     "closed-only": Outcome.CLOSED_ONLY,
     "remainder": Outcome.REMAINDER,
@@ -118,7 +118,7 @@ def test_a_fault_comes_out_as_it_is_called(
         assert STAND.held() == before
         return
     assert answer.code == "00000", answer.body
-    assert name_outcome(plan, STAND.held(), liquidated=STAND.liquidated()) is SAID[fault], STAND.held()
+    assert name_outcome(plan, STAND.held(), liquidated=STAND.liquidated()) is OUTCOME_OF_FAULT[fault], STAND.held()
     check_books(STAND.caller.sandbox.exchange_state)
 
 
@@ -141,7 +141,7 @@ def test_short_margin_does_not_make_another_outcome_of_a_fault() -> None:
         before, book.balances["USDT"] = book.balances["USDT"], Decimal(0)
         plan = planned(PositionMode.HEDGE, STAND.held(), Side.BUY, Decimal(1))
         STAND.reverse(fault, plan)
-        assert name_outcome(plan, STAND.held()) is SAID[fault]
+        assert name_outcome(plan, STAND.held()) is OUTCOME_OF_FAULT[fault]
         book.balances["USDT"] = before
 
 
@@ -155,5 +155,5 @@ async def test_the_program_names_it(mode: str, fault: str, core_only: bool) -> N
         on.sandbox.faults.next(fault)
         progress: list[Progress] = await on.reverse(Target(SYMBOL, USDT, Side.BUY if mode == "hedge" else None))
         # Without order detail, what a second order opened may be anybody's doing.
-        assert progress[-1].outcome is (None if core_only and fault == "other" else SAID[fault])
+        assert progress[-1].outcome is (None if core_only and fault == "other" else OUTCOME_OF_FAULT[fault])
         assert on.posts == 1

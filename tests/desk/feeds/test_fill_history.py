@@ -44,6 +44,17 @@ def reader(client: ScriptedClient, *histories: FillHistory) -> FillsReader:
     return FillsReader({history.product_type: history for history in histories}, client.clock)
 
 
+async def archive_of(client: ScriptedClient) -> Archive:
+    """An archive into which an earlier session read every fill there is."""
+    archive = Archive(None)
+    earlier = history(client)
+    await earlier.attach(archive)
+    await earlier.read_newest(0.0)
+    while await earlier.read_gap():
+        pass
+    return archive
+
+
 async def test_the_first_read_shows_one_page_and_the_past_follows_page_by_page() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(350)]
@@ -224,12 +235,7 @@ async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -
 async def test_the_oldest_fill_of_a_page_that_comes_under_other_ids_counts_once(archived: str) -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
-    archive = Archive(None)
-    earlier = history(client)
-    await earlier.attach(archive)
-    await earlier.read_newest(0.0)
-    while await earlier.read_gap():
-        pass
+    archive = await archive_of(client)
     client.rows[FILLS, USDT] = [fill(number, tradeId=f"{10**18 + 500 + number}") for number in range(150)]
     past = history(client)
     if archived == "before":
@@ -244,10 +250,7 @@ async def test_the_oldest_fill_of_a_page_that_comes_under_other_ids_counts_once(
 async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_came_under_another_id() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1), fill(2)]
-    archive = Archive(None)
-    earlier = history(client)
-    await earlier.attach(archive)
-    await earlier.read_newest(0.0)
+    archive = await archive_of(client)
     past = history(client)
     await past.read_newest(0.0)
     client.rows[FILLS, USDT] = [fill(1, tradeId=f"{10**18 + 501}"), fill(2)]
@@ -285,12 +288,7 @@ async def test_halves_of_one_trade_that_come_on_two_pages_are_two_fills(closes_f
 async def test_a_session_that_reads_before_its_archive_is_there_keeps_what_it_read() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
-    archive = Archive(None)
-    earlier = history(client)
-    await earlier.attach(archive)
-    await earlier.read_newest(0.0)
-    while await earlier.read_gap():
-        pass
+    archive = await archive_of(client)
     client.rows[FILLS, USDT] = [fill(number) for number in range(140, 300)]  # the exchange forgets the oldest
     past = history(client)
     await past.read_newest(1.0)

@@ -41,7 +41,7 @@ from tradetui.wire.enums import Side
 from tradetui.wire.product_types import ProductType
 
 LOOKED_AT_S = 1.5
-Told = dict[str, Any]
+Report = dict[str, Any]
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def serve(connection: socket.socket) -> None:
             lines.flush()
 
 
-def run_apart(errand: Mapping[str, Any]) -> Told:
+def run_apart(errand: Mapping[str, Any]) -> Report:
     """Run one errand in a forked process; `killed` says that it was, `told` what it wrote before its end."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -102,7 +102,7 @@ PATIENCE_S = 60.0
 """How long the journal may take to open on a busy machine."""
 
 
-async def reverse(errand: Mapping[str, Any]) -> Told:
+async def reverse(errand: Mapping[str, Any]) -> Report:
     """Preview, confirm, follow for as long as a person would look; killed somewhere from the confirmation on."""
     desk, execution = _open()
     desk.storage.start()
@@ -112,7 +112,7 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
     while blocked := [reason for reason in execution.blocking_reasons(preview, preview.subject) if "journal" in reason]:
         assert asyncio.get_running_loop().time() < end, blocked
         await asyncio.sleep(0.005)
-    report: Told = {"refused": None, "end": None}
+    report: Report = {"refused": None, "end": None}
     kill_at(errand["kill"], errand["how"])
     try:
         sent = await execution.confirm(preview, preview.subject)
@@ -128,7 +128,7 @@ async def reverse(errand: Mapping[str, Any]) -> Told:
     return report
 
 
-async def take_up(errand: Mapping[str, Any]) -> Told:
+async def take_up(errand: Mapping[str, Any]) -> Report:
     """Start anew, see every intent to its end (or see that it has none), and tell what the journal says."""
     desk, execution = _open()
     kill_at(errand["kill"], errand["how"])
@@ -153,7 +153,7 @@ async def take_up(errand: Mapping[str, Any]) -> Told:
     if errand.get("release") and execution.intents.unsettled():
         await execution.release(intents[0].id, "looked on the exchange's own page")
         intents = await execution.intents.newest()
-    report: Told = {
+    report: Report = {
         "count": count,
         "blocked_while_open": blocked_while_open,
         "unsettled": list(execution.intents.unsettled()),

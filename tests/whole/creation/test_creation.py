@@ -33,12 +33,12 @@ pytestmark = pytest.mark.looptime
 S = State
 NEW_BROKER_SUBACCOUNT = CreateSubaccountRequest(subaccount_name="new@desk.example", label="new")
 COPY_KEY = CreateCopyKeyRequest(passphrase=SecretStr(PASSPHRASE))
-EACH: dict[str, tuple[str, CreationRequest, str]] = {
+CREATIONS: dict[str, tuple[str, CreationRequest, str]] = {
     "batch": ("hedge", batch("alphaone"), "subaccounts.create_batch"),
     "broker": ("broker", NEW_BROKER_SUBACCOUNT, "broker.create_subaccount"),
     "copy": ("copy-new", COPY_KEY, "copytrading.create_api_key"),
 }
-each_of_them = pytest.mark.parametrize("which", EACH)
+for_each_creation = pytest.mark.parametrize("which", CREATIONS)
 
 
 async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
@@ -138,9 +138,9 @@ async def test_refusals_are_sentences_and_leave_the_kind_free(
         assert not (tmp_path / "vault").exists() or on.files() == []
 
 
-@each_of_them
+@for_each_creation
 async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -> None:
-    account, wanted, _ = EACH[which]
+    account, wanted, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         results = await asyncio.gather(*(on.creation.create(wanted) for _ in range(50)), return_exceptions=True)
         assert on.posts == 1
@@ -148,10 +148,10 @@ async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -
         assert sum(isinstance(result, Withheld) for result in results) == 49
 
 
-@each_of_them
+@for_each_creation
 @pytest.mark.parametrize("fault", ["dropped-after", "dropped-before", "5xx", "truncated", "non-json", "delay"])
 async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path, which: str, fault: str) -> None:
-    account, wanted, endpoint = EACH[which]
+    account, wanted, endpoint = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=60_000)
         on.sandbox.faults.next(fault, endpoint=endpoint)
@@ -179,9 +179,9 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         assert not (tmp_path / "vault").exists() or on.files() == []
 
 
-@each_of_them
+@for_each_creation
 async def test_no_secret_is_in_the_journal(tmp_path: Path, which: str) -> None:
-    account, wanted, _ = EACH[which]
+    account, wanted, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         known = {key.secret for key in on.sandbox.exchange_state.keys}
         await on.creation.create(wanted)
@@ -279,10 +279,10 @@ def full(on: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 # After a crash
 
 
-@each_of_them
+@for_each_creation
 @pytest.mark.parametrize("state", [S.INTENDED, S.SENT, S.ACKNOWLEDGED])
 async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which: str, state: State) -> None:
-    account, wanted, _ = EACH[which]
+    account, wanted, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         kind = EACH_KIND[which]
         details = {"title": which, "request": wanted.redacted()}
@@ -365,12 +365,12 @@ async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) ->
     return worked
 
 
-@each_of_them
+@for_each_creation
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     tmp_path: Path, which: str, done: bool
 ) -> None:
-    account, wanted, _ = EACH[which]
+    account, wanted, _ = CREATIONS[which]
     at, ends = 1, set[State]()
     while True:
         async with scene(tmp_path / str(at), account) as on:
@@ -404,9 +404,9 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     assert ends == {S.WITHDRAWN, S.SETTLED, S.UNKNOWN}
 
 
-@each_of_them
+@for_each_creation
 async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.LogCaptureFixture) -> None:
-    account, wanted, endpoint = EACH[which]
+    account, wanted, endpoint = CREATIONS[which]
     caplog.set_level(logging.DEBUG)
     async with scene(tmp_path, account) as on:
         known = len(on.sandbox.exchange_state.keys)

@@ -23,7 +23,7 @@ from tests.whole.lives.plan import (
     ReadFaultKind,
     ReplyKind,
     StrangerTrade,
-    Words,
+    UnknownWords,
 )
 from tests.whole.lives.rare import (
     ALIKE_SHARE,
@@ -314,14 +314,14 @@ def _strangers(random: Random) -> tuple[StrangerTrade, ...]:
     return tuple(trades)
 
 
-def _foreign_words(random: Random) -> Words:
+def _foreign_words(random: Random) -> UnknownWords:
     if random.random() > 0.12:
-        return Words()
+        return UnknownWords()
     match random.randrange(4):
         case 0:
-            return Words(hold_side=random.choice(("net", "both", "BUY")))
+            return UnknownWords(hold_side=random.choice(("net", "both", "BUY")))
         case 1:
-            return Words(end_state=random.choice(("complete", "done", "part_canceled")))
+            return UnknownWords(end_state=random.choice(("complete", "done", "part_canceled")))
         case 2:
-            return Words(trade_side="swap_open")
-    return Words(position_mode="split_mode")
+            return UnknownWords(trade_side="swap_open")
+    return UnknownWords(position_mode="split_mode")
