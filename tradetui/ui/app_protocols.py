@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, cast, runtime_checkable
+from inspect import isawaitable
+from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
 
 from textual.message import Message
 
@@ -20,6 +21,7 @@ from tradetui.ui.settings.preferences import ScreenPreferences, TableChoice
 if TYPE_CHECKING:
     from textual import events
     from textual.dom import DOMNode
+    from textual.screen import Screen
 
     from tradetui.desk.desk import Desk
     from tradetui.desk.results.period import Period
@@ -30,9 +32,12 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.table import Table
     from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 
+_Answer = TypeVar("_Answer")
 
+
+@runtime_checkable
 class KeyedScreen(Protocol):
-    """A screen that the registry of bindings names: the main screen, a lookup, a list or a row's detail."""
+    """A screen that the registry of bindings names, and that is no dialog."""
 
     where: ClassVar[str]
 
@@ -44,6 +49,12 @@ class KeyedScreen(Protocol):
 
     async def run_action(self, action: str) -> None:
         """Do what a binding does."""
+
+    def say_unbound(self, event: events.Key) -> None:
+        """Say of a key that nothing took that it does nothing here."""
+
+    def show_alert(self) -> None:
+        """There is a new alert."""
 
 
 def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
@@ -57,22 +68,6 @@ class FollowsDesk(Protocol):
 
     def desk_changed(self) -> None:
         """The desk has published something."""
-
-
-@runtime_checkable
-class SaysUnboundKeys(Protocol):
-    """A screen that says of a key that it does nothing there."""
-
-    def say_unbound(self, event: events.Key) -> None:
-        """Nothing took this key."""
-
-
-@runtime_checkable
-class ShowsAlerts(Protocol):
-    """A screen on which an alert is seen without a message in a corner."""
-
-    def show_alert(self) -> None:
-        """There is a new alert."""
 
 
 @runtime_checkable
@@ -159,6 +154,16 @@ class TradingApp(Protocol):
 def trading_app(node: DOMNode) -> TradingApp:
     """The application that a screen or widget belongs to."""
     return cast(TradingApp, node.app)
+
+
+def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[[_Answer], object]) -> None:
+    """Open a dialog; `then` is called with its answer, and not where it was left, which is None."""
+
+    async def take(answer: _Answer | None) -> None:
+        if answer is not None and isawaitable(work := then(answer)):
+            await work
+
+    node.app.push_screen(dialog, take)
 
 
 class OpenMessage(Message):

@@ -9,7 +9,7 @@ from textual.screen import ModalScreen
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.ui.alerts.desktop_notification import notification
-from tradetui.ui.app_protocols import ShowsAlerts
+from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.safe_text import notify
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class AlertNotices:
         """
         # Behind a dialog the screen's own line is still there.
         screen = next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, ModalScreen))
-        if isinstance(screen, ShowsAlerts):
+        if isinstance(screen, KeyedScreen):
             screen.show_alert()
         beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}

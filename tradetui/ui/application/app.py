@@ -15,7 +15,15 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from tradetui.ui.app_protocols import FollowsDesk, OpenLookup, OpenMessage, SaysUnboundKeys, SeesEveryKey, is_of_results
+from tradetui.ui.app_protocols import (
+    FollowsDesk,
+    KeyedScreen,
+    OpenLookup,
+    OpenMessage,
+    SeesEveryKey,
+    ask_in_dialog,
+    is_of_results,
+)
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
@@ -38,7 +46,6 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.tables.rows.row_source import FeedRow
-    from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.records.lookup_screen import LookupScreen
 
@@ -180,7 +187,7 @@ class TradeApp(App[None], inherit_bindings=False):
     async def on_key(self, event: events.Key) -> None:
         """Do what a key is bound to that nothing on the screen took, or have the screen say that it does nothing."""
         event.prevent_default()  # Textual's own method would look for the binding once more
-        if not await self._check_bindings(event.key) and isinstance(self.screen, SaysUnboundKeys):
+        if not await self._check_bindings(event.key) and isinstance(self.screen, KeyedScreen):
             self.screen.say_unbound(event)
 
     async def begin(self) -> None:
@@ -346,15 +353,10 @@ class TradeApp(App[None], inherit_bindings=False):
         if not unsettled:
             self.exit()
             return
-
-        def leave(yes: bool | None) -> None:
-            if yes:
-                self.exit()
-
         question = "Not settled yet: " + ", ".join(unsettled) + "\nQuit all the same?"
         if self.desk is not None and self.desk.holds_unsaved_keys:
             question = f"NEW API KEYS ARE IN MEMORY ONLY; quitting may lose them.\n{question}"
-        self.push_screen(lazy_imports.confirm_dialog("Quit", question, "Quit"), leave)
+        ask_in_dialog(self, lazy_imports.confirm_dialog("Quit", question, "Quit"), lambda _: self.exit())
 
     def action_lock_at_once(self) -> None:
         """Lock trading, whatever is open; unlocking is the main screen's."""

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any, cast
 
 from tradetui.ui import app_protocols
-from tradetui.ui.app_protocols import TradingApp
+from tradetui.ui.app_protocols import TradingApp, ask_in_dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from tradetui.ui.main.main_screen import MainScreen
     from tradetui.ui.money.charts.chart import Chart, ChartText
     from tradetui.ui.records.lookup_screen import LookupScreen
-    from tradetui.ui.settings.preferences import TableChoice
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.desk_screen import DeskScreen
 
@@ -72,7 +71,7 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
     ask_to_try_again(app, intents, changed)
 
 
-def confirm_dialog(title: str, question: str, action: str) -> Screen[bool]:
+def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None]:
     """A question whose safe answer has the focus."""
     from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 
@@ -122,11 +121,27 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
             app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows))
         case app_protocols.OpenDates():
-            _ask_for_dates(app, message)
+            from tradetui.ui.dialogs.dates_dialog import DatesDialog
+
+            def take_dates(answer: DateFilter | bool | None) -> None:
+                if answer is not None:
+                    message.chosen(None if isinstance(answer, bool) else answer)
+
+            dates_dialog = DatesDialog(
+                message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days
+            )
+            app.push_screen(dates_dialog, take_dates)
         case app_protocols.OpenSort():
-            _ask_for_sort(app, message)
+            from tradetui.ui.dialogs.table_dialogs import SortDialog
+
+            sort_dialog = SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys)
+            ask_in_dialog(app, sort_dialog, lambda choice: message.chosen(choice.column))
         case app_protocols.OpenColumns():
-            _ask_for_columns(app, message, trading_app.preferences.table(message.table.name))
+            from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
+
+            before = trading_app.preferences.table(message.table.name)
+            columns = message.table.every_column
+            ask_in_dialog(app, ColumnsDialog(message.subject, columns, message.default, before), message.chosen)
         case app_protocols.OpenProfiles():
             from tradetui.ui.application.overlays.navigation import ask_for_profile
 
@@ -148,42 +163,6 @@ def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartT
     from tradetui.ui.money.charts.plot import draw
 
     return draw(chart, width, height, has_utf8=has_utf8)
-
-
-def _ask_for_dates(app: App[Any], message: app_protocols.OpenDates) -> None:
-    """Ask from when to when, and of which symbols, rows are shown."""
-    from tradetui.ui.dialogs.dates_dialog import DatesDialog
-
-    def take(answer: DateFilter | bool | None) -> None:
-        if answer is not None and answer is not False:
-            message.chosen(None if answer is True else answer)
-
-    dialog = DatesDialog(message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days)
-    app.push_screen(dialog, take)
-
-
-def _ask_for_sort(app: App[Any], message: app_protocols.OpenSort) -> None:
-    """Ask which column orders the rows of a table."""
-    from tradetui.ui.dialogs.table_dialogs import SortChoice, SortDialog
-
-    def take(choice: SortChoice | None) -> None:
-        if choice is not None:
-            message.chosen(choice.column)
-
-    app.push_screen(
-        SortDialog(message.subject, message.columns, message.under_cursor, message.sort, message.keys), take
-    )
-
-
-def _ask_for_columns(app: App[Any], message: app_protocols.OpenColumns, before: TableChoice) -> None:
-    """Ask which columns a table shows, from those that were chosen before on."""
-    from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
-
-    def take(choice: TableChoice | None) -> None:
-        if choice is not None:
-            message.chosen(choice)
-
-    app.push_screen(ColumnsDialog(message.subject, message.table.every_column, message.default, before), take)
 
 
 def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:

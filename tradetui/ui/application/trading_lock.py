@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.application import lazy_imports
 from tradetui.ui.safe_text import notify, withdraw
 
@@ -60,11 +61,10 @@ class TradingLock:
             self._ask_to_unlock(desk, desk.intents)
 
     def _ask_to_unlock(self, desk: Desk, intents: Intents) -> None:
-        def unlock(yes: bool | None) -> None:
-            if yes:
-                intents.set_lock(False)
-                withdraw(self._app, LOCKED_NOW)
-                self._changed()
+        def unlock(_: bool) -> None:
+            intents.set_lock(False)
+            withdraw(self._app, LOCKED_NOW)
+            self._changed()
 
         question = f"Unlock trading on {desk.settings.environment} {desk.settings.name}?"
-        self._app.push_screen(lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)
+        ask_in_dialog(self._app, lazy_imports.confirm_dialog("Unlock trading", question, "Unlock"), unlock)

@@ -25,8 +25,8 @@ _HINTS: Final[Mapping[str, str]] = {
 _WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
 
 
-class DatesDialog(ParameterForm[DateFilter | bool]):
-    """Returns the filter that was typed, True for none at all, and False when it was left."""
+class DatesDialog(ParameterForm[DateFilter | bool | None]):
+    """Returns the filter that was typed, True for none at all, and None when it was left."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("down", "app.focus_next", "Next field"),
@@ -80,6 +80,3 @@ class DatesDialog(ParameterForm[DateFilter | bool]):
         chosen, problems = self._read()
         if not problems:
             self.dismiss(True if chosen is None else chosen)
-
-    def action_cancel(self) -> None:
-        self.dismiss(False)

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
@@ -98,8 +99,5 @@ def open_export(
     def save(path: Path, form: Format, replace: bool) -> int:
         return save_rows(path, rows, columns, form, replace=replace)
 
-    def notify_saved(sentence: str | None) -> None:
-        if sentence is not None:
-            notify(app, f"{sentence}.", seconds=8)
-
-    app.push_screen(ExportDialog(title, default_name(file_stem, account, now, Format.CSV), save), notify_saved)
+    dialog = ExportDialog(title, default_name(file_stem, account, now, Format.CSV), save)
+    ask_in_dialog(app, dialog, lambda sentence: notify(app, f"{sentence}.", seconds=8))

@@ -85,8 +85,8 @@ class TextDialog(DimmingScreen[bool]):
         self.dismiss(True)
 
 
-class ConfirmDialog(DeliberateDialog[bool]):
-    """Returns whether the named action was chosen; Enter presses Cancel unless the focus was moved."""
+class ConfirmDialog(DeliberateDialog[bool | None]):
+    """Returns True where the named action was chosen; Enter presses Cancel unless the focus was moved."""
 
     def __init__(self, title: str, question: str, action: str) -> None:
         super().__init__(classes="dialog")
@@ -101,9 +101,6 @@ class ConfirmDialog(DeliberateDialog[bool]):
 
     def on_descendant_focus(self) -> None:
         self.say_next_step(f"presses {self._action}")
-
-    def action_cancel(self) -> None:
-        self.dismiss(False)
 
     def confirm(self) -> None:
         self.dismiss(True)

@@ -18,7 +18,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.columns.lookups import totals_columns
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
-from tradetui.ui.app_protocols import OpenLookup
+from tradetui.ui.app_protocols import OpenLookup, ask_in_dialog
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
@@ -176,11 +176,7 @@ class LookupScreen(TableScreen):
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
         self._texts = {}
         fields = filter_fields(self.kind.endpoint)
-        self.app.push_screen(FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._query_chosen)
-
-    def _query_chosen(self, query: Query | None) -> None:
-        if query is not None:
-            self._begin(query)
+        ask_in_dialog(self, FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._begin)
 
     def _checked(self, texts: Mapping[str, str]) -> Checked:
         if self.desk is None:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
-from tradetui.ui.app_protocols import OpenLookup, TradingApp
+from tradetui.ui.app_protocols import OpenLookup, TradingApp, ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
 from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
@@ -36,14 +36,14 @@ async def ask_for_profile(app: App[Any]) -> None:
     profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
     summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
 
-    def pick(index: int | None) -> None:
-        if index is not None and (index != trading_app.chosen or trading_app.desk is None):
+    def pick(index: int) -> None:
+        if index != trading_app.chosen or trading_app.desk is None:
             trading_app.open_profile(index)
 
     chosen = trading_app.chosen
     names = [profile.name for profile in profiles]
     lines = profile_lines(names, summaries, None if trading_app.desk is None else chosen)
-    app.push_screen(ChoiceDialog("Profiles", lines, chosen), pick)
+    ask_in_dialog(app, ChoiceDialog("Profiles", lines, chosen), pick)
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
@@ -97,13 +97,13 @@ def open_screen_list(screen: DeskScreen) -> None:
     names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]
     here = screen.screen_name
 
-    async def go(index: int | None) -> None:
-        if index is not None and (name := names[index]) in LOOKUPS:
+    async def go(index: int) -> None:
+        if (name := names[index]) in LOOKUPS:
             screen.post_message(OpenLookup(name))
-        elif index is not None and name in _TITLES:
+        elif name in _TITLES:
             await screen.run_action(BINDING_OF_ID[name].action)
-        elif index is not None:
-            await screen.trade_app.open_panel(names[index])
+        else:
+            await screen.trade_app.open_panel(name)
 
     options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
-    screen.app.push_screen(ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
+    ask_in_dialog(screen, ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)

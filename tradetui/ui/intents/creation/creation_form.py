@@ -22,7 +22,7 @@ from tradetui.desk.creation import (
 )
 from tradetui.desk.intents.states import State
 from tradetui.desk.parameter_form import FormField
-from tradetui.ui.app_protocols import trading_app
+from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_result import ResultDialog
@@ -131,15 +131,13 @@ class CreationForm(ParameterForm[None]):
     def accept(self) -> None:
         request = check_form(self._kind, self._texts()).request
         if request is not None:
-            self.app.push_screen(ReviewDialog(self._creation, request), self._reviewed)
+            ask_in_dialog(self, ReviewDialog(self._creation, request), self._reviewed)
 
-    def _reviewed(self, created: CreationStatus | None) -> None:
+    def _reviewed(self, created: CreationStatus) -> None:
         """Once something was sent the form has done its work: what became of it takes its place.
 
         Where it was refused the form stays behind what is said, to be mended.
         """
-        if created is None:
-            return
         if created.state is State.REJECTED:
             self.app.push_screen(ResultDialog(self._creation, created, fresh=True))
         else:
@@ -153,10 +151,5 @@ class CreationForm(ParameterForm[None]):
         if not any(any(row.values()) for row in self._texts()):
             self.dismiss()
             return
-
-        def leave(yes: bool | None) -> None:
-            if yes:
-                self.dismiss()
-
         question = "Everything typed here is discarded; nothing was sent."
-        self.app.push_screen(ConfirmDialog("Leave the form", question, "Leave"), leave)
+        ask_in_dialog(self, ConfirmDialog("Leave the form", question, "Leave"), lambda _: self.dismiss())

@@ -17,6 +17,7 @@ from textual.widgets import Button, OptionList, Static
 from tradetui.desk.creation import Creation, CreationStatus, KeyStoreUnusable, StoredKey
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
@@ -133,12 +134,8 @@ class ResultDialog(IssuedKeysDialog):
     def _release(self) -> None:
         """Give the kind free, once the person says what was found on the exchange's site."""
         created = self._created
-
-        def given(why: str | None) -> None:
-            if why is not None:
-                self.run_worker(self._released(why), exit_on_error=False)
-
-        self.app.push_screen(ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next), given)
+        dialog = ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next)
+        ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))
 
     async def _released(self, why: str) -> None:
         try:

@@ -8,6 +8,7 @@ from textual.app import App
 
 from tradetui.desk.creation import Creation, CreationKind
 from tradetui.desk.intents.intents import Withheld
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.creation.creation_result import ResultDialog
@@ -21,12 +22,7 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
         _open_named(app, creation, name)
         return
     names = choices(creation)
-
-    def go(index: int | None) -> None:
-        if index is not None:
-            _open_named(app, creation, names[index])
-
-    app.push_screen(ChoiceDialog("Create", names), go)
+    ask_in_dialog(app, ChoiceDialog("Create", names), lambda index: _open_named(app, creation, names[index]))
 
 
 def _open_named(app: App[Any], creation: Creation, name: str) -> None:

@@ -17,6 +17,7 @@ from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import ENDED, Intent
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog
 from tradetui.ui.intents.reversal.tables.table_rows import line
@@ -192,14 +193,10 @@ class JournalScreen(RecordsScreen[Intent]):
             # Before a reason is typed for nothing.
             notify(self.app, reason, severity="warning")
             return
-
-        def released(why: str | None) -> None:
-            if why is not None:
-                self.run_worker(self._release(intent, why), exit_on_error=False)
-
         name = intent.scope.rpartition("|")[2]
         caution = str(intent.details.get("next") or (DOUBT_CAUTION if intent.state in ENDED else CAUTION))
-        self.app.push_screen(ReleaseDialog(intent.title, end_of_intent(intent), name, caution), released)
+        dialog = ReleaseDialog(intent.title, end_of_intent(intent), name, caution)
+        ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
 
     def _creation_of(self, intent: Intent) -> Creation | None:
         """Who releases it where it is a creation."""

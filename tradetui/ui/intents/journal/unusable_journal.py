@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
-from tradetui.ui.app_protocols import trading_app
+from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.key_bindings.line_box import LineBox
@@ -40,15 +40,12 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
         else:
             notify(app, f"The journal cannot be used: {intents.trouble}.", severity="error", seconds=30)
 
-    def answered(yes: bool | None) -> None:
-        if yes:
-            app.run_worker(try_again(), exit_on_error=False)
-
     question = (
         f"Nothing is sent while the journal cannot be used: {intents.trouble}.\n"
         "Trying again opens it once more, checks every entry, and writes to the disk."
     )
-    app.push_screen(ConfirmDialog("The journal cannot be used", question, "Try again"), answered)
+    dialog = ConfirmDialog("The journal cannot be used", question, "Try again")
+    ask_in_dialog(app, dialog, lambda _: app.run_worker(try_again(), exit_on_error=False))
 
 
 class LostJournalDialog(DeliberateDialog[None]):

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.preview import Target
+from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
@@ -28,11 +29,7 @@ def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) 
     def objection(name: str) -> str:
         return _leg_to_name(Target.named(name), desk.positions.snapshot.rows)
 
-    def take(name: str | None) -> None:
-        if name:
-            chosen(Target.named(name))
-
-    app.push_screen(SymbolDialog(objection), take)
+    ask_in_dialog(app, SymbolDialog(objection), lambda name: chosen(Target.named(name)))
 
 
 def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
