@@ -151,6 +151,10 @@ def test_the_nearest_stop_is_the_one_of_the_leg_that_fires_first() -> None:
     assert nearest_stop(SOL, trailing) == (StopState.TRAILING, None)
 
 
+def test_a_trigger_of_a_kind_nobody_knows_is_no_stop() -> None:
+    assert nearest_stop(SOL, [stop_of("SOLUSDT", "150", "other_plan")]) == (StopState.NONE, None)
+
+
 def test_a_stop_of_one_way_mode_closes_the_leg_its_side_goes_against() -> None:
     one_way = {"pos_mode": "one_way_mode", "trade_side": "sell_single", "pos_side": "net"}
     sells = stop_of("SOLUSDT", "120", side="sell").model_copy(update=one_way)
