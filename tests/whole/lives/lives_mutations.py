@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
-from tradetui.desk.intents.states import Event
+from tradetui.desk.intents.states import Event, WrongStep
 from tradetui.desk.reversal import market_state
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.intent_watch import IntentWatch
@@ -28,7 +30,7 @@ from tradetui.desk.reversal.tracking.classification import Standing
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.exchange.errors import OutcomeUnknown, Rejected
+from tradetui.exchange.errors import NotSent, OutcomeUnknown, Rejected
 from tradetui.storage.process_life import ProcessLives
 from tradetui.trading.positions import SHORT, Position
 from tradetui.trading.positions import reported as reported_position
@@ -210,6 +212,20 @@ def _is_whole(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
+def sent_is_written_behind(patch: Patch) -> None:
+    right, behind = Intents.about_to_send, set[asyncio.Task[None]]()
+
+    async def about_to_send(self: Intents, intent: str, details: Mapping[str, Any]) -> None:
+        async def write() -> None:
+            await asyncio.sleep(0.05)
+            with suppress(NotSent, WrongStep):
+                await right(self, intent, details)
+
+        behind.add(asyncio.create_task(write()))
+
+    patch(Intents, "about_to_send", about_to_send)
+
+
 def chain_not_checked(patch: Patch) -> None:
     patch(Journal, "verify", lambda self: self._verified)
     patch(RegisteredJournal, "verify", lambda self: self._verified)
@@ -322,5 +338,6 @@ MUTATIONS: Mapping[str, Mutation] = {
     "6 locked under one name": Mutation(locked_under_one_name, _one_without_uid),
     "6 addresses as they are written": Mutation(addresses_as_they_are_written, _two_names),
     "6 a lost journal is new": Mutation(a_lost_journal_is_new, _damaged(Damage.DELETED, Damage.EMPTIED)),
+    "6 sent is written behind": Mutation(sent_is_written_behind, _killed_while_sending),
     "6 the chain is not checked": Mutation(chain_not_checked, _damaged(Damage.FLIPPED)),
 }
