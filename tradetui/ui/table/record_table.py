@@ -26,10 +26,11 @@ from tradetui.ui.table.column_layout import ColumnLayout
 from tradetui.ui.table.cursor import ScrollAnchor, TableCursor, Viewport
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Footer, Line, TableLines
+from tradetui.ui.terminal.true_colours import TrueColours
 from tradetui.wire.text.sanitize import scrub
 
 
-class RecordTable(ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
+class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
     """A table of records; see the module.
 
     Who holds a `RecordTable[object]` holds a table of any rows: it sorts, filters and exports what is there. Rows and

@@ -8,11 +8,14 @@ from typing import Final
 from textual import events, on
 from textual.containers import Container
 from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
 from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.ui.table.record_table import RecordTable
+from tradetui.ui.terminal.true_colours import TrueColours
 from tradetui.wire.text.counted import counted
 
 _AROUND: Final = 6
@@ -30,7 +33,7 @@ def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str],
     return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
 
 
-class AsideFrame(Container):
+class AsideFrame(TrueColours, Container):
     """A container with a title at the left of its border and a sentence at the right; `heading` is the title."""
 
     def __init__(self, *children: Widget, id: str, classes: str = "panel") -> None:
@@ -38,6 +41,14 @@ class AsideFrame(Container):
         self.heading = Content()
         self._remark = ""
         self._drawn: tuple[object, ...] = ()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Its lines; those inside the border are one strip: Textual keeps what each is cut into for the screen."""
+        lines = super().render_lines(crop)
+        for y in range(1, len(lines)):
+            if lines[y] == lines[y - 1]:
+                lines[y] = lines[y - 1]
+        return lines
 
     def entitle(self, heading: Content, remark: str = "") -> None:
         """Take another title. A title costs a repaint of the whole border, so it is set only where it differs."""
