@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.feeds.fills.fill_history import READ_AGAIN
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
@@ -371,3 +372,20 @@ async def test_fills_that_are_read_again_are_a_reason_to_go_on_looking_and_no_fa
         sentences = [progress.sentence async for progress in on.execution.follow(sent)]
         assert "looking: all fills are read again" in sentences
         assert not caplog.records
+
+
+async def test_fills_that_are_read_anew_while_a_reversal_is_confirmed_are_said_in_the_readers_own_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with scene() as on:
+        on.hold(long="2")
+        preview = await on.execution.preview(LONG)
+
+        async def begins_anew(*_: object) -> object:
+            raise StillReading(READ_AGAIN)
+
+        monkeypatch.setattr(on.execution._market_state, "held", begins_anew)
+        with pytest.raises(NotConfirmed) as refusal:
+            await on.execution.confirm(preview, preview.subject)
+        assert str(refusal.value) == f"{READ_AGAIN}."
+        assert on.posts == 0

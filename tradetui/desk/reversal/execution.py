@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
+from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import ENDED, Intent, State
@@ -248,6 +249,8 @@ class Execution:
             ) from None
         except ExchangeError:
             raise
+        except StillReading as reading:
+            raise NotConfirmed((f"{reading}.",), shown) from None
         except BaseException as problem:
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
