@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     private = _data_directory(loaded)
     account = identity_of(loaded)
     reached, online = asyncio.run(_online(loaded, route))
+    to_terminal = stdout().is_terminal and not args.json
     checks = [
         _configuration(loaded),
         Check("proxy", CheckStatus.OK, route.proxy_words or "none"),
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         ),
         _journal(loaded, account),
         _terminal(),
-        _alert_check("desktop", desktop_finding(loaded, os.environ, to_terminal=_shows_tests(args))),
+        _alert_check("desktop", desktop_finding(loaded, os.environ, to_terminal=to_terminal)),
         *online,
     ]
     output = stdout()
@@ -222,10 +223,6 @@ def _terminal() -> Check:
 
 def _alert_check(name: str, result: AlertFinding) -> Check:
     return _check(name, not result.remedy, result.finding, result.remedy)
-
-
-def _shows_tests(args: argparse.Namespace) -> bool:
-    return stdout().is_terminal and not args.json
 
 
 async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:

@@ -117,11 +117,7 @@ def rules_finding(
     faults = []
     for rule in rules:
         why = impossible(
-            rule,
-            product_types,
-            sends=not loaded.read_only,
-            symbols=symbols,
-            no_equity_because=no_equity_because,
+            rule, product_types, sends=not loaded.read_only, symbols=symbols, no_equity_because=no_equity_because
         )
         if why and (loaded.profile.alerts is not None or rule.condition.kind is not RuleKind.OUTCOME_UNKNOWN):
             faults.append(f"{rule.name!r} cannot fire: {why}")

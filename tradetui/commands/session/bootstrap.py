@@ -86,18 +86,6 @@ def open_reader(loaded: LoadedProfile, clock: Clock | None = None) -> ExchangeRe
     return ExchangeReader(credentials, **_options(loaded, credentials, clock))
 
 
-def open_client(
-    loaded: LoadedProfile, clock: Clock | None = None, credentials: Credentials | None = None
-) -> ExchangeReader:
-    """A client that may also write, or only read where the profile, a flag or the environment says so."""
-    credentials = credentials or credentials_of(loaded)
-    options = _options(loaded, credentials, clock)
-    if loaded.read_only:
-        return ExchangeReader(credentials, **options)
-    kind = ExchangeClient if loaded.profile.account_admin else TradingClient
-    return kind(credentials, **options)
-
-
 def _options(loaded: LoadedProfile, credentials: Credentials, clock: Clock | None) -> dict[str, Any]:
     profile = loaded.profile
     clock = clock or SystemClock()
@@ -176,7 +164,8 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
     `made` is called with the name of each profile that is made of a key given out.
     """
     clock, credentials = SystemClock(), credentials_of(loaded)
-    client = open_client(loaded, clock, credentials)
+    kind = ExchangeClient if loaded.profile.account_admin else TradingClient
+    client = (ExchangeReader if loaded.read_only else kind)(credentials, **_options(loaded, credentials, clock))
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
     disk = ThreadDisk()
     trading = None

@@ -52,10 +52,7 @@ def open_demo_desk(
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))
     random = Random(sandbox.options.seed)
     budget = LocalBudget(
-        share=1.0,
-        account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary",
-        clock=clock,
-        random=random,
+        share=1.0, account_kind="copy_trader" if key.kind.startswith("copy") else "ordinary", clock=clock, random=random
     )
     options: dict[str, Any] = {"clock": clock, "random": random, "budget": budget}
     writing = ExchangeClient if account_admin else TradingClient

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channels_in_words, logged_at, rule_columns
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
-from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_frame import TableFrame, nothing_matches
+from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
 
 if TYPE_CHECKING:
@@ -34,22 +32,6 @@ LOG_READ_EVERY_S = 1.0
 _FRAME = 3
 """Lines of a panel that are no rows: its border and the titles of the columns."""
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
-
-
-class AlertDialog(DimmingScreen[None]):
-    """Lines of a label and a text."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
-
-    def __init__(self, title: str, lines: Sequence[tuple[str, str]]) -> None:
-        super().__init__(classes="dialog")
-        self._heading = title
-        self._lines = lines
-
-    def compose(self) -> ComposeResult:
-        with self.framed(self._heading, "Esc back"), VerticalScroll():
-            for label, text in self._lines:
-                yield Static(Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text)), markup=False)
 
 
 class AlertsScreen(ClosableScreen):
@@ -63,22 +45,14 @@ class AlertsScreen(ClosableScreen):
         super().__init__(settings)
         self._rules_table = RecordTable(rule_columns(()), id="table-rules")
         self._log_table = RecordTable(LOG_COLUMNS, id="table-log")
-        self._no_rule = Static(classes="words", markup=False)
-        self._no_log = Static(classes="words", markup=False)
         self._on_log = False
         self._rules: Sequence[RuleRow] = ()
         self._log: Sequence[LoggedAlert] = ()
         self._generation = 0
 
     def compose(self) -> ComposeResult:
-        with TableFrame(table=self._rules_table, id="alert-rules", classes="panel"):
-            yield self._rules_table
-            with Container(classes="nothing"):
-                yield self._no_rule
-        with TableFrame(table=self._log_table, id="alert-log", classes="panel -empty"):
-            yield self._log_table
-            with Container(classes="nothing"):
-                yield self._no_log
+        yield RecordsFrame(self._rules_table, id="alert-rules", nothing="")
+        yield RecordsFrame(self._log_table, id="alert-log", nothing="")
         yield Hints()
 
     def on_mount(self) -> None:
@@ -98,10 +72,7 @@ class AlertsScreen(ClosableScreen):
                 rule,
                 rule.name in alerts.silenced,
                 impossible(
-                    rule,
-                    settings.product_types,
-                    sends=desk.intents is not None,
-                    no_equity_because=no_equity_because,
+                    rule, settings.product_types, sends=desk.intents is not None, no_equity_because=no_equity_because
                 ),
             )
             for rule in alerts.rules
@@ -146,16 +117,16 @@ class AlertsScreen(ClosableScreen):
 
     def refresh_states(self) -> None:
         silenced = sum(row.silenced for row in self._rules)
-        rules_box, log_box = self.query_one("#alert-rules", TableFrame), self.query_one("#alert-log", TableFrame)
-        rules_title = f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
-        rules_box.entitle(sanitized(f"{rules_title}{_pattern_of(self._rules_table)}"))
-        rules_box.border_subtitle = sanitized("" if self._rules else "alerts = [] in the profile turns every alert off")
-        log_box.entitle(sanitized(f"Log {self._log_table.shown or ''}".strip() + _pattern_of(self._log_table)))
+        title = f"Alerts {len(self._rules)}{f' · {silenced} silenced' if silenced else ''}"
+        rules_box, log_box = (self.query_one(id_, RecordsFrame) for id_ in ("#alert-rules", "#alert-log"))
+        off = "" if self._rules else "alerts = [] in the profile turns every alert off"
+        nothing = nothing_matches(self._rules_table, self.key_named)
+        rules_box.say(f"{title}{_pattern_of(self._rules_table)}", nothing, off)
         rules_box.set_class(bool(self._rules) and not self._rules_table.shown, "-empty")
-        log_box.set_class(not self._log_table.shown, "-empty")
-        self._no_rule.update(sanitized(nothing_matches(self._rules_table, self.key_named)))
         nothing = f"No alert has fired yet.\n{self.key_named('test_alert')} sends a test."
-        self._no_log.update(sanitized(nothing_matches(self._log_table, self.key_named) if self._log else nothing))
+        if self._log:
+            nothing = nothing_matches(self._log_table, self.key_named)
+        log_box.say(f"Log {self._log_table.shown or ''}".strip() + _pattern_of(self._log_table), nothing)
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
@@ -186,17 +157,13 @@ class AlertsScreen(ClosableScreen):
         event.prevent_default()
         if isinstance(event.record, RuleRow):
             rule = event.record.rule
-            lines = [
-                ("when", rule.condition.sentence),
-                ("to", channels_in_words(rule)),
-                ("state", event.record.state),
-            ]
-            self.app.push_screen(AlertDialog(f"Alert {rule.name}", lines))
+            lines = [("when", rule.condition.sentence), ("to", channels_in_words(rule)), ("state", event.record.state)]
+            self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
         elif isinstance(event.record, LoggedAlert):
             alerted = event.record
             time = f"{logged_at(alerted).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
             lines = [("what", alerted.sentence), ("alert", alerted.rules), ("to", alerted.delivery)]
-            self.app.push_screen(AlertDialog(time, lines))
+            self.app.push_screen(LinesDialog(time, _labelled(lines)))
 
     def action_test_alert(self) -> None:
         """Send a test by every channel of the alert under the cursor."""
@@ -218,6 +185,11 @@ class AlertsScreen(ClosableScreen):
             now = "sounds again" if row.silenced else f"is silenced; {self.key_named('silence')} lets it sound again"
             notify(self.app, f"{row.key} {now}.")
         self._show_rules()
+
+
+def _labelled(lines: Sequence[tuple[str, str]]) -> Iterator[Content]:
+    for label, text in lines:
+        yield Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text))
 
 
 def _pattern_of(table: RecordTable[object]) -> str:

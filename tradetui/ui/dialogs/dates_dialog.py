@@ -8,8 +8,6 @@ from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.widgets import Input, Static
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
@@ -46,20 +44,13 @@ class DatesDialog(ParameterForm[DateFilter | bool | None]):
     def compose(self) -> ComposeResult:
         with self.framed(f"Dates of {self._heading}", "Tab next · Enter shows · empty: all · Esc back"):
             for name in DATE_FIELDS:
-                with Horizontal(classes="field"):
-                    yield Static(sanitized(name.capitalize()), classes="name", markup=False)
-                    yield self.box(
-                        FormField(name, "", False),
-                        f"field-{name}",
-                        text=self._texts.get(name, ""),
-                        placeholder=self._hints[name],
-                    )
-                yield Static("", id=f"problem-{name}", classes="problem -whole", markup=False)
+                field, text = FormField(name, "", False), self._texts.get(name, "")
+                yield from self.field_lines(field, name.capitalize(), text, self._hints[name], whole=True)
             yield from self.buttons("Show", harmless=True)
 
     @property
     def texts(self) -> dict[str, str]:
-        return {name: self.query_one(f"#field-{name}", Input).value for name in DATE_FIELDS}
+        return {name: self.text_of(name) for name in DATE_FIELDS}
 
     def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:
         return read_date_filter(self.texts, self._now_ms, self._zone, whole_days=self._whole_days)

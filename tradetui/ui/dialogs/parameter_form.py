@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Generic
 
 from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
@@ -14,6 +16,7 @@ from textual.widgets import Input, Static
 from tradetui.desk.parameter_form import FormField
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
 from tradetui.ui.key_bindings.line_box import LineBox
+from tradetui.ui.safe_text import sanitized
 
 
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
@@ -43,6 +46,17 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
             password=field.is_secret,
             suggester=SuggestFromList(field.choices, case_sensitive=False) if field.choices else None,
         )
+
+    def field_lines(self, field: FormField, title: str, text: str, placeholder: str, *, whole: bool) -> ComposeResult:
+        """The title of a field with its box, and the line for what is wrong, `whole` of it or its beginning."""
+        with Horizontal(classes="field"):
+            yield Static(sanitized(title), classes="name", markup=False)
+            yield self.box(field, f"field-{field.name}", text=text, placeholder=placeholder)
+        yield Static("", id=f"problem-{field.name}", classes=f"problem{' -whole' if whole else ''}", markup=False)
+
+    def text_of(self, name: str) -> str:
+        """What stands in the box of a field."""
+        return self.query_one(f"#field-{name}", Input).value
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
         """Write what is wrong under a box, or close its line up."""

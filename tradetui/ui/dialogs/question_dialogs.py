@@ -1,13 +1,15 @@
-"""Questions: one of several from a list, a line of text, and yes or no, where the safe answer has the focus."""
+"""Lines to read, and questions: one of a list, a line of text, yes or no, where the safe answer has the focus."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.screen import ScreenResultType
 from textual.widgets import Input, OptionList, Static
 
@@ -15,6 +17,22 @@ from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
+
+
+class LinesDialog(DimmingScreen[None]):
+    """Lines that are read and put away."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
+
+    def __init__(self, title: str, lines: Iterable[Content], keys: str = "Esc back", *, is_tall: bool = False) -> None:
+        super().__init__(classes="dialog -tall" if is_tall else "dialog")
+        self._heading = title
+        self._keys = keys
+        self._content = Content("\n").join(lines)
+
+    def compose(self) -> ComposeResult:
+        with self.framed(self._heading, self._keys), VerticalScroll():
+            yield Static(self._content, markup=False)
 
 
 class ListDialog(DimmingScreen[ScreenResultType]):

@@ -64,12 +64,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
 
     def shown_now() -> Shown:
         return Shown(
-            str(desk.settings.environment),
-            str(desk.access),
-            account_of(desk),
-            alarm,
-            worth,
-            link_of(desk, halved),
+            str(desk.settings.environment), str(desk.access), account_of(desk), alarm, worth, link_of(desk, halved)
         )
 
     bar.show(urgent, desk.clock.monotonic(), worth, shown_now)

@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static
 
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.period_results import PeriodResults
@@ -40,7 +39,7 @@ from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_frame import AsideFrame, TableFrame, nothing_matches
+from tradetui.ui.table.table_frame import AsideFrame, RecordsFrame, nothing_matches
 from tradetui.ui.table.table_lines import Footer
 
 _BAR_NAME: Final = "MONEY"
@@ -152,7 +151,7 @@ class MoneyPanels(Container):
 
     result_panel = getters.query_one(ResultPanel)
     calendar = getters.query_one(CalendarPanel)
-    _nothing = getters.query_one("#money-nothing", Static)
+    _groups_frame = getters.query_one("#money-groups", RecordsFrame)
 
     def __init__(self, reading: PeriodReading, chart_panel: ChartPanel, key_named: Callable[[str], str]) -> None:
         super().__init__(id="money-panels")
@@ -178,10 +177,7 @@ class MoneyPanels(Container):
             with AsideFrame(id="money-chart"):
                 yield self._chart_panel
         with Container(id="money-lower"):
-            with TableFrame(table=self.table, id="money-groups", classes="panel -empty", names_columns=True):
-                yield self.table
-                with Container(classes="nothing"):
-                    yield Static(sanitized("reading …"), classes="words", id="money-nothing", markup=False)
+            yield RecordsFrame(self.table, id="money-groups", names_columns=True)
             with AsideFrame(id="money-calendar"):
                 yield CalendarPanel(self._reading.period.last_day)
 
@@ -212,10 +208,7 @@ class MoneyPanels(Container):
         result_frame.entitle(sanitized("Result"))
         reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
-        frame = self.query_one("#money-groups", TableFrame)
         pattern = f" /{self.table.pattern}" if self.table.pattern else ""
-        frame.entitle(sanitized(f"By {self.grouping}{pattern}"))
-        frame.set_class(not self.table.shown, "-empty")
         if self.table.pattern and self.table.source.count:
             nothing = nothing_matches(self.table, self._key_named)
         elif self._reading.results is None:
@@ -228,7 +221,7 @@ class MoneyPanels(Container):
                 symbols=() if self._reading.dates is None else self._reading.dates.symbols,
                 key_named=self._key_named,
             )
-        self._nothing.update(sanitized(nothing))
+        self._groups_frame.say(f"By {self.grouping}{pattern}", nothing)
 
     def group_by(self, grouping: Grouping) -> None:
         """Results by symbol, day or coin, to be shown next."""

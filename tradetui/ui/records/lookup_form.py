@@ -9,8 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, VerticalScroll
-from textual.widgets import Input, Static
+from textual.containers import VerticalScroll
 
 from tradetui.desk.lookup.query import Checked, Query
 from tradetui.desk.parameter_form import FormField
@@ -51,19 +50,9 @@ class FilterForm(ParameterForm[Query | None]):
         with self.framed(self._heading, "Tab next · Enter shows · Esc back"):
             with VerticalScroll(can_focus=False):
                 for field in self._fields.values():
-                    yield from self._lines(field)
+                    title, text = field_title(field.name), self._texts.get(field.name, "")
+                    yield from self.field_lines(field, title, text, self._hint(field), whole=False)
             yield from self.buttons("Show", harmless=True)
-
-    def _lines(self, field: FormField) -> ComposeResult:
-        with Horizontal(classes="field"):
-            yield Static(sanitized(field_title(field.name)), classes="name", markup=False)
-            yield self.box(
-                field,
-                f"field-{field.name}",
-                text=self._texts.get(field.name, ""),
-                placeholder=self._hint(field),
-            )
-        yield Static("", id=f"problem-{field.name}", classes="problem", markup=False)
 
     def _hint(self, field: FormField) -> str:
         if field.is_time:
@@ -79,7 +68,7 @@ class FilterForm(ParameterForm[Query | None]):
 
     @property
     def texts(self) -> dict[str, str]:
-        return {name: self.query_one(f"#field-{name}", Input).value for name in self._fields}
+        return {name: self.text_of(name) for name in self._fields}
 
     def check(self) -> None:
         texts = self.texts

@@ -123,12 +123,19 @@ class TableFrame(AsideFrame):
 
 
 class RecordsFrame(TableFrame):
-    """A frame around the one table of a screen, and a sentence in the table's place where it has no row."""
+    """A frame around a table, and a sentence in the table's place where it has no row."""
 
-    def __init__(self, table: RecordTable[object], *, nothing: str = "reading …", names_columns: bool = False) -> None:
+    def __init__(
+        self,
+        table: RecordTable[object],
+        *,
+        id: str = "records",
+        nothing: str = "reading …",
+        names_columns: bool = False,
+    ) -> None:
         self._sentence = Static(sanitized(nothing), classes="words", markup=False)
         instead = Container(self._sentence, classes="nothing")
-        super().__init__(table, instead, table=table, id="records", classes="panel -empty", names_columns=names_columns)
+        super().__init__(table, instead, table=table, id=id, classes="panel -empty", names_columns=names_columns)
 
     def say(self, title: str, nothing: str, note: str = "") -> None:
         """Bring the title, the sentence where there is no row, and the note below the rows up to date."""

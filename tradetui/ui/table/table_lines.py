@@ -182,12 +182,7 @@ class TableLines:
         return Strip([Segment(" " * MARGIN + fitted(whole_parts(text, room), room, right=False), self.style(NOTE))])
 
     def _cells_of(
-        self,
-        texts: Sequence[str],
-        tones: Sequence[Tone],
-        background: str,
-        marked: int | None,
-        layout: ColumnLayout,
+        self, texts: Sequence[str], tones: Sequence[Tone], background: str, marked: int | None, layout: ColumnLayout
     ) -> list[Segment]:
         plain = self.toned(background, Tone.PLAIN)
         segments: list[Segment] = []

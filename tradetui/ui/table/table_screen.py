@@ -174,8 +174,7 @@ class TableScreen(DeskScreen):
         sort, preferences = self.table.sort, self.trade_app.preferences
         if self.choosable is not None:
             choice = preferences.table(self.screen_name)._replace(
-                sort=None if sort is None else sort.column,
-                reverse=sort is not None and sort.reverse,
+                sort=None if sort is None else sort.column, reverse=sort is not None and sort.reverse
             )
             self.trade_app.remember_table(self.screen_name, choice)
 

@@ -13,7 +13,8 @@ from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unkn
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.intents.journal.journal_screen import IntentDialog, JournalScreen
+from tradetui.ui.dialogs.question_dialogs import LinesDialog
+from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
 
 pytestmark = pytest.mark.looptime
@@ -50,7 +51,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
         assert "Reverse " in text
         await pilot.press("enter")
         await pilot.pause()
-        assert isinstance(stage.app.screen, IntentDialog)
+        assert isinstance(stage.app.screen, LinesDialog)
         shown = screen_text(stage.app)
         for sentence in (
             "intended",

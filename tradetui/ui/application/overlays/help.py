@@ -95,10 +95,7 @@ class HelpDialog(DimmingScreen[None]):
     _scroll = getters.query_one(VerticalScroll)
 
     def __init__(
-        self,
-        changed: Mapping[str, str],
-        blocking_reason: Callable[[str], str | None],
-        hides: Callable[[str], bool],
+        self, changed: Mapping[str, str], blocking_reason: Callable[[str], str | None], hides: Callable[[str], bool]
     ) -> None:
         super().__init__(classes="dialog -tall")
         self._lines = [

@@ -7,18 +7,15 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import ENDED, Intent
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.app_protocols import ask_in_dialog
-from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
@@ -62,23 +59,11 @@ LOOK_S = 1.0
 _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal is written here before it is sent."
 
 
-class IntentDialog(DimmingScreen[None]):
-    """Everything the journal knows of one intent; secrets stand in it as `***` and nowhere else."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
-
-    def __init__(self, intent: Intent, zone: tzinfo) -> None:
-        super().__init__(classes="dialog -tall")
-        self._intent = intent
-        self._zone = zone
-
-    def compose(self) -> ComposeResult:
-        with self.framed(f"Intent {self._intent.id}", "↑ ↓ scroll · Esc back"), VerticalScroll():
-            yield Static(Content("\n").join(intent_lines(self._intent, self._zone)), markup=False)
-
-
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
-    """The intent line by line: what it was, then each step with its time and what was told in it."""
+    """All the journal knows of an intent: what it was, then each step with its time and what was told in it.
+
+    Secrets stand in it as `***` and nowhere else.
+    """
     yield line("what", intent.title, "bold")
     yield line("state", str(intent.state), "bold $accent")
     yield line("kind", intent.kind)
@@ -182,7 +167,8 @@ class JournalScreen(RecordsScreen[Intent]):
         event.prevent_default()
         intent = next((intent for intent in self._intents if intent.id == event.key), None)
         if intent is not None:
-            self.app.push_screen(IntentDialog(intent, self.zone))
+            lines, keys = intent_lines(intent, self.zone), "↑ ↓ scroll · Esc back"
+            self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))
 
     def action_release(self) -> None:
         """Give free what an intent locks, though its outcome is not known."""

@@ -134,16 +134,16 @@ class ReversalDialog(ScrollingDialog):
         is_enter = isinstance(event, events.Key) and event.key == "enter"
         if is_enter and self.focused is None and self._phase in _ASKING:
             self._unread.pressed_nothing = NO_FOCUS
-            self.call_later(self._tell)
+            self.call_later(self.say_what_may_be_done)
             self.set_timer(BACK_S, self._give_focus_back)
         elif self._phase is Phase.ARMED and not in_burst:
             self._unread.read(self._preview, word_wanted=self._fields.word_wanted)
             self._note = ""
-            self.call_later(self._tell)
+            self.call_later(self.say_what_may_be_done)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
             return True
         self._unread.dropped = True
-        self.call_later(self._tell)
+        self.call_later(self.say_what_may_be_done)
         return False
 
     def _is_text(self, event: TypedInput) -> bool:
@@ -160,10 +160,6 @@ class ReversalDialog(ScrollingDialog):
         if self._fields.must_type:
             return self._fields.word_box
         return None if is_key_of("lock", key, trading_app(self).settings.keys) else self._fields.size_box
-
-    def say_what_may_be_done(self) -> None:
-        """The lock may be another one."""
-        self._tell()
 
     def action_go(self, step: int) -> None:
         """Go to the next field or button, or with -1 to the one before; from the whole word to the confirm button.
@@ -183,7 +179,7 @@ class ReversalDialog(ScrollingDialog):
     def _scrolled(self) -> None:
         if self._preview is not None:
             self._area.note_end()
-        self._tell()
+        self.say_what_may_be_done()
         if self.focused is None:
             self.set_timer(BACK_S, self._give_focus_back)
 
@@ -198,7 +194,7 @@ class ReversalDialog(ScrollingDialog):
         if self._end is not None:
             self._draw_end(self._end)
         self._show_age()
-        self._tell()
+        self.say_what_may_be_done()
 
     # Filling in
 
@@ -244,7 +240,7 @@ class ReversalDialog(ScrollingDialog):
         self._show_keys()
         self._target = preview.target
         self._show_age()
-        self._tell()
+        self.say_what_may_be_done()
 
     def _draw(self, preview: Preview) -> None:
         self._area.show_preview(preview, self._marked, self._execution.settings)
@@ -264,7 +260,7 @@ class ReversalDialog(ScrollingDialog):
     def _arm(self) -> None:
         self._phase, self._ready = Phase.ARMED, True
         self._area.note_end()
-        self._tell()
+        self.say_what_may_be_done()
         if self.focused is None:
             self.set_timer(BACK_S, self._give_focus_back)
 
@@ -278,11 +274,11 @@ class ReversalDialog(ScrollingDialog):
     def _disarm(self, reason: str) -> None:
         self._phase = Phase.READING
         self._reading = reason
-        self._tell()
+        self.say_what_may_be_done()
 
     # What is said
 
-    def _tell(self) -> None:
+    def say_what_may_be_done(self) -> None:
         """Bring fields, notice, reason and the confirm button up to date."""
         if self._phase in (Phase.SENDING, Phase.OVER) or not self.is_attached:
             return
@@ -310,7 +306,7 @@ class ReversalDialog(ScrollingDialog):
 
     def on_descendant_focus(self) -> None:
         """What Enter does depends on what has the focus."""
-        self._tell()
+        self.say_what_may_be_done()
 
     def _reasons(self) -> tuple[str, ...]:
         """Every reason why it cannot be confirmed now."""
@@ -350,7 +346,7 @@ class ReversalDialog(ScrollingDialog):
     def _typed(self) -> None:
         if self._fields.must_type and not self._fields.word_wanted:
             self._unread.dropped = False
-        self._tell()
+        self.say_what_may_be_done()
 
     @on(Input.Submitted, "#size")
     def _size_taken(self) -> None:
@@ -393,7 +389,7 @@ class ReversalDialog(ScrollingDialog):
     def pressed_too_soon(self) -> None:
         """Enter came before the focus was on the screen: say so until the next key."""
         self._unread.pressed_nothing = TOO_SOON
-        self._tell()
+        self.say_what_may_be_done()
 
     def confirm(self) -> None:
         """Send it, once it is read again and nothing has changed."""
