@@ -16,6 +16,7 @@ MONEY, RESULTS = ("money",), ("money", "trips")
 RECORDS = ("main", "lookup", "journal", "history", "alerts")
 LISTS = (*RECORDS, *RESULTS)
 ROWS, READ_ANEW = (*LISTS, "detail"), (*SCREENS, "history")
+DATED: Final = ("main", "history", "money")
 PANELLED: Final = (*SCREENS, "alerts", "money")
 EVERYWHERE: Final = ("app",)
 
@@ -103,16 +104,7 @@ BINDINGS: Final = (
     KeyBinding(
         "columns", "c", "columns", "Columns", "which are shown, in which order, how wide", "Rows", (*SCREENS, "history")
     ),
-    KeyBinding(
-        "dates",
-        "f",
-        "dates",
-        "Dates",
-        "from when to when, and which symbols",
-        "Rows",
-        ("main", "history", "money"),
-        True,
-    ),
+    KeyBinding("dates", "f", "dates", "Dates", "from when to when, and which symbols", "Rows", DATED, True),
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
     KeyBinding("history", "H", "history", "History", "every fill or stop ever seen", "View", MAIN),

@@ -179,8 +179,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def _count(self, snapshot: Snapshot[FeedRowT_co]) -> str:
         if snapshot.read_at is None:
             return ""
-        shown, count = self.table.shown, snapshot.count
-        return shown_of(shown, count)
+        return shown_of(self.table.shown, snapshot.count)
 
     def _entitle(self, count: str, state: str) -> None:
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []

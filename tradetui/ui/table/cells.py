@@ -58,7 +58,8 @@ class Cells(Generic[RowT]):
         if spare and lay_out(needs, room + spare).hidden_after < lay_out(needs, room).hidden_after:
             room += spare
         self._room = room
-        self._grew = False
+        self.outgrown = False
+        """Whether a text came that is longer than its column, so that columns are to be laid out again."""
         return self._use(lay_out(needs, room, self.layout.scrolled))
 
     def scroll_to(self, column_index: int) -> bool:
@@ -90,11 +91,6 @@ class Cells(Generic[RowT]):
             if column.id in totals:
                 self._note_length(column_index, cells_of(totals[column.id][0]))
 
-    @property
-    def outgrown(self) -> bool:
-        """Whether a text came that is longer than its column, so that columns are to be laid out again."""
-        return self._grew
-
     def _needs(self) -> list[ColumnNeed]:
         return [
             _need_of(column, longest, is_sorted=column.id == self.sorted_by)
@@ -114,7 +110,7 @@ class Cells(Generic[RowT]):
         if length > self._longest[column_index]:
             before = _need_of(self.columns[column_index], self._longest[column_index])
             self._longest[column_index] = length
-            self._grew = self._grew or _need_of(self.columns[column_index], length) != before
+            self.outgrown = self.outgrown or _need_of(self.columns[column_index], length) != before
 
     # Rows
 

@@ -46,14 +46,10 @@ class NewestAlert(Static):
         if alerts is not None and alerts.unseen and alerts.newest is not None:
             time = utc_moment(alerts.newest.at_ms).astimezone(zone)
             sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
-        self._show(sentence)
-
-    def _show(self, sentence: str) -> None:
-        if sentence == self._sentence:
-            return
-        self._sentence = sentence
-        self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
-        self.display = bool(sentence)
+        if sentence != self._sentence:
+            self._sentence = sentence
+            self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
+            self.display = bool(sentence)
 
 
 class DeskScreen(Screen[None]):

@@ -73,6 +73,7 @@ class AsideFrame(TrueColours, Container):
     @on(events.Resize)
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
+    @on(RecordTable.Rearranged)
     def _entitle_again(self) -> None:
         """The line between the titles fills the border and has its colour."""
         self.entitle(self.heading, self._remark)
@@ -116,10 +117,6 @@ class TableFrame(AsideFrame):
             if len(names) + 2 <= room:
                 return f"{before}→ {names}"
         return f"{before}→ {len(titles)} more" if titles else before.removesuffix(" · ")
-
-    @on(RecordTable.Rearranged)
-    def _rearranged(self) -> None:
-        self._entitle_again()
 
 
 class RecordsFrame(TableFrame):

@@ -79,11 +79,10 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
     sound = [row for row, summary in zip(cells, summaries, strict=True) if not summary.trouble]
     widths = [max((cell_len(row[column]) for row in sound), default=0) for column in range(5)]
     widths[0] = max((cell_len(row[0]) for row in cells), default=0)
-    return ["  ".join(_padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * max(0, width - cell_len(text))
+    return [
+        "  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
 
 
 _TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}

@@ -21,7 +21,6 @@ from tradetui.desk.creation import (
     rows_of,
 )
 from tradetui.desk.intents.states import State
-from tradetui.desk.parameter_form import FormField
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
@@ -59,12 +58,10 @@ class CreationForm(ParameterForm[None]):
             with VerticalScroll(can_focus=False):
                 for row in range(self._rows):
                     with Horizontal(classes="row"):
-                        yield from (self._box(row, field) for field in self._fields)
+                        for field in self._fields:
+                            yield self.box(field, f"box-{row}-{field.name}", classes=f"cell {field.name}")
                     yield Static("", id=f"problem-{row}", classes="problem", markup=False)
             yield from self.buttons("Review", harmless=True)
-
-    def _box(self, row: int, field: FormField) -> Input:
-        return self.box(field, f"box-{row}-{field.name}", classes=f"cell {field.name}")
 
     def _texts(self) -> list[dict[str, str]]:
         return [

@@ -26,11 +26,6 @@ _BESIDE_TITLE: Final = 8
 """Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
 
 
-def seconds_ago(seconds: float) -> str:
-    """An age in seconds: `0.4 s`."""
-    return f"{max(0.0, seconds):.1f} s"
-
-
 class Frame(Vertical):
     """Names the account in its top, in the colour of a warning where it is a live one, and what it waits for."""
 
@@ -49,8 +44,8 @@ class Frame(Vertical):
 
     def show_age(self, preview: Preview, now: float) -> None:
         """Say how old the preview is, and for how long it is good."""
-        good_s = max(0.0, EXPIRES_S - (now - preview.read_at))
-        self.show_state(f"read {seconds_ago(now - preview.requested_at)} ago · good for {good_s:.0f} s")
+        age_s, good_s = max(0.0, now - preview.requested_at), max(0.0, EXPIRES_S - (now - preview.read_at))
+        self.show_state(f"read {age_s:.1f} s ago · good for {good_s:.0f} s")
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:

@@ -45,7 +45,8 @@ class _HeldRow:
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
     figures = figures_of(preview)
-    header = TableRow("", ("now", "change", "afterwards", "entry", _value_title(preview)))
+    value_title = f"value {preview.estimates.quote_coin}" if preview.estimates is not None else "value"
+    header = TableRow("", ("now", "change", "afterwards", "entry", value_title))
     rows = [header, *(_row(held, preview, figures) for held in _held_rows(preview, plan, figures, marks))]
     yield from table(rows, _WIDTHS, room)
 
@@ -176,10 +177,6 @@ def _net_note(preview: Preview, net: Decimal) -> str:
 def _worth(amount: Decimal, mark: Decimal, *, signed: bool) -> str:
     # What a leg is worth is in the quote coin, always a dollar.
     return Figures(None, "USD").money(amount * mark, signed=signed)
-
-
-def _value_title(preview: Preview) -> str:
-    return f"value {preview.estimates.quote_coin}" if preview.estimates is not None else "value"
 
 
 def _sizes_held(held: Holdings | None) -> Iterable[tuple[str, Decimal]]:

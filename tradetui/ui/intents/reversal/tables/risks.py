@@ -128,7 +128,8 @@ def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, mark
 
 def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
     costs = estimates.costs
-    name, cells = f"Free margin {estimates.margin_coin}", (figures.money(costs.free), _after(figures, costs))
+    cells = (figures.money(costs.free), estimate(figures.money(costs.free_after)))
+    name = f"Free margin {estimates.margin_coin}"
     changed = marks.was(ChangedFact.MARGIN)
     if costs.margin_short:
         return TableRow(name, cells, MARGIN_SHORT, _SHORT, _SHORT, changed, keeps_note=True)
@@ -138,10 +139,6 @@ def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -
     freed = figures.money(costs.freed)
     frees = "" if costs.freed is None else f", closing frees {'as much first' if freed == needs else freed}"
     return TableRow(name, cells, f"enough: needs {needs}{frees}", changed=changed)
-
-
-def _after(figures: Figures, costs: ReversalCosts) -> str:
-    return estimate(figures.money(costs.free_after))
 
 
 def _margin_ratio(estimates: ReversalEstimates) -> TableRow:
