@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 from dataclasses import replace
+from datetime import tzinfo
 from decimal import Decimal
 
 from tradetui.commands.process.console import ATTENTION, DONE, stdout
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         output.json_line(preview.as_json(desk_settings(loaded), monitor + blocked))
     else:
-        for line in _lines(preview, monitor + blocked):
+        for line in _lines(preview, monitor + blocked, desk_settings(loaded).zone):
             output.line(line)
     return ATTENTION if blocked else DONE
 
@@ -69,15 +70,15 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
         return preview, blocked, (SendsNothing.MONITOR,) if settings.read_only else ()
 
 
-def _lines(preview: Preview, blocked: tuple[str, ...]) -> list[str]:
+def _lines(preview: Preview, blocked: tuple[str, ...], zone: tzinfo) -> list[str]:
     lines = [_line("mode", f"{preview.mode or '—'} ({preview.mode_from})")]
     if preview.plan is not None:
         plan = preview.plan
         lines.append(_line("reverses", plan.subject))
         lines.append(_line("held now", str(plan.before)))
         lines += (_line("held afterwards", str(result.after)) for result in plan.results)
-        if preview.unproven:
-            lines.append(_line("not proven", preview.unproven))
+        if unproven := preview.unproven(zone):
+            lines.append(_line("not proven", unproven))
         lines.append(_line("request", dump_json(dict(plan.request_fields()))))
         if plan.side_meaning:
             lines.append(_line("", plan.side_meaning))

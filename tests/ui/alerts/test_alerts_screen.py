@@ -47,7 +47,7 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
         stage.desk.alerts.test(EVERY_WAY)
         await settled(pilot)
         lines = screen_text(stage.app).splitlines()
-        assert lines[-2].strip() == "12:00  Test of the alert link lost: nothing happened"
+        assert lines[-2].strip() == '12:00  This is a test of the alert "link lost"; nothing has happened'
         assert "A Alerts 1 new" in lines[-3]
         assert messages(stage) == []
         assert stage.desk.alerts.unseen == 1
@@ -56,7 +56,7 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
         await pilot.press("escape")
         await settled(pilot)
         assert stage.desk.alerts.unseen == 0
-        assert "Test of the alert" not in screen_text(stage.app)
+        assert "This is a test of the alert" not in screen_text(stage.app)
 
 
 @pytest.mark.parametrize("wanted", [True, False])
@@ -88,7 +88,9 @@ async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> N
         stage.desk.alerts.test(EVERY_WAY)
         await settled(pilot)
         assert messages(stage)[before:] == [], "no message covers a row"
-        assert "Test of the alert" in screen_text(stage.app).splitlines()[-2], "the newest stands above the keys"
+        assert "This is a test of the alert" in screen_text(stage.app).splitlines()[-2], (
+            "the newest stands above the keys"
+        )
 
 
 async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +104,10 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
         await settled(pilot)
         notices = [text for text in written if "]9;" in text or "]777;" in text]
         assert len(notices) == 1
-        assert notices[0].endswith("\a\a") and "Test of the alert link lost: nothing happened" in notices[0]
+        assert (
+            notices[0].endswith("\a\a")
+            and 'This is a test of the alert "link lost"; nothing has happened' in notices[0]
+        )
 
 
 @pytest.mark.parametrize("key", ["6", "J", "m", "A"])
@@ -121,7 +126,7 @@ async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
         monkeypatch.setattr(stage.app, "push_screen", push_and_alert)
         await pilot.press(key)
         await settled(pilot)
-        assert "Test of the alert link lost: nothing happened" in screen_text(stage.app)
+        assert 'This is a test of the alert "link lost"; nothing has happened' in screen_text(stage.app)
 
 
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
@@ -138,7 +143,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         await pilot.press("t", "x")
         await settled(pilot)
         text = screen_text(stage.app)
-        assert "Test of the alert fill: nothing happened" in text
+        assert 'This is a test of the alert "fill"; nothing has happened' in text
         assert "Alerts 5 · 1 silenced" in text and "Log 1" in text
         assert stage.desk.alerts.silenced == {"fill"}
         await pilot.press("x")
@@ -146,7 +151,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         assert stage.desk.alerts.silenced == frozenset()
         await pilot.press("tab", "enter")
         await settled(pilot)
-        assert "what      Test of the alert fill: nothing happened" in screen_text(stage.app)
+        assert 'what      This is a test of the alert "fill"; nothing has happened' in screen_text(stage.app)
         await pilot.press("escape", "t")
         await settled(pilot)
         assert "Put the cursor on an alert of the list first." in messages(stage)

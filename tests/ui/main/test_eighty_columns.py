@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from textual.widgets import Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import reversed_once
+from tests.ui.fixtures.reversal_dialog import opened
 from tradetui.ui.application.screenshot import screen_text
+from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 from tradetui.ui.table.cells import ELLIPSIS
 
 pytestmark = pytest.mark.looptime
@@ -24,6 +27,51 @@ async def test_every_screen_with_times_names_its_zone() -> None:
             await pilot.pause()
             assert "  UTC" in screen_text(stage.app).splitlines()[-1], key
             await pilot.press("escape")
+
+
+async def test_a_column_that_orders_the_positions_is_on_the_screen() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("2", "z")
+        await pilot.pause()
+        assert " Stop" not in screen_text(stage.app).splitlines()[3]
+        await pilot.press("s", "t")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        frame, header = screen_text(stage.app).splitlines()[2:4]
+        assert "by stop ▲" in frame and "Stop▲" in header and "Symbol" in header, header
+
+
+@pytest.mark.parametrize("size", [(60, 16), SIZE, (120, 36)])
+async def test_keys_and_buttons_of_the_columns_are_in_sight(size: tuple[int, int]) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(size) as pilot:
+        await pilot.press("2", "c")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ColumnsDialog)
+        text = " ".join(screen_text(stage.app).replace("│", " ").split())
+        assert "Space shows, hides" in text and "Cancel Show these" in text, text
+
+
+async def test_every_title_of_the_creation_form_is_whole() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("N", "enter")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert "Name Passphrase Note Permissions IP addresses" in " ".join(screen_text(stage.app).split())
+
+
+async def test_what_a_reversal_assumes_is_wrapped_once() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        body = dialog.query_one("#body", Static)
+        lines = str(body.content).splitlines()
+        (first,) = [index for index, line in enumerate(lines) if line.startswith("Assumed")]
+        assert max(map(len, lines[first:])) <= body.content_size.width
 
 
 async def test_kind_and_size_of_a_stop_are_there_whole() -> None:

@@ -47,6 +47,17 @@ def test_half_of_a_screen_of_120_cells_shows_when_a_stop_changed_last() -> None:
     assert titles == ["Symbol", "Kind", "Trigger", "Status", "Time"]
 
 
+def test_the_column_that_orders_the_rows_is_on_the_screen_whatever_its_rank() -> None:
+    row = ProductRow(ProductType.USDT_FUTURES, trigger(1, planType="pos_profit", triggerPrice="126893.8"))
+    cells = Cells(trigger_columns([row]), DEFAULT_FORMAT)
+    cells.measure([row], {})
+    for column in cells.columns:
+        cells.sorted_by = column.id
+        cells.lay_out(57)
+        shown = [cells.columns[column_index].id for column_index in cells.layout.shown]
+        assert column.id in shown and cells.columns[0].id in shown
+
+
 def test_of_equal_ranks_the_last_goes_first() -> None:
     assert lay_out(needs((9, 5), (9, 5), (9, 5)), 11).shown == (0, 1)
 

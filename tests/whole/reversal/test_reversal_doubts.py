@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta, timezone
 from decimal import Decimal
 from itertools import count
 from pathlib import Path
@@ -308,9 +309,11 @@ async def test_what_fills_do_not_prove_is_named_before_and_after() -> None:
         )
         target = Target(SYMBOL, USDT, side)
         preview = await on.execution.preview(target)
-        assert "fills since" in preview.unproven
-        decisive = decision_lines(preview, (), Room(109, 36))
-        assert any("NOT PROVEN" in row.plain for row in decisive)
+        assert "fills since" in preview.unproven()
+        assert preview.unproven().partition(";")[0].endswith(" UTC")
+        zone = timezone(timedelta(hours=9), "JST")
+        decisive = [row.plain for row in decision_lines(preview, (), Room(109, 36), zone)]
+        assert any("NOT PROVEN: summed from fills since" in row and " JST;" in row for row in decisive)
         sent_request = preview.as_json(on.execution.settings, ())
         assert any("not proven" in assumption for assumption in sent_request["assumptions"])
         sent = await on.execution.confirm(preview, preview.subject)

@@ -83,7 +83,7 @@ def why_typed(preview: Preview, settings: DeskSettings) -> str:
         return ""
     if plan.uncertain:
         return "two results are possible"
-    if preview.unproven:
+    if preview.unproven():
         return "the position is not proven"
     if settings.typed_above is not None and preview.notional is None:
         return f"its value is not known, and may be above your {settings.typed_above:,}"

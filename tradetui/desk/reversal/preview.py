@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
@@ -106,19 +107,19 @@ class Preview:
         """Symbol and leg, `BTCUSDT SHORT`, as it is typed to confirm; as it was requested where there is no plan."""
         return self.plan.subject if self.plan is not None else self.target.subject
 
-    @property
-    def unproven(self) -> str:
-        """Why what is held may be more than is known of; empty where it is proven."""
+    def unproven(self, zone: tzinfo = UTC) -> str:
+        """Why what is held may be more than is known of, its time in a zone; empty where it is proven."""
         since = unproven_since(self.positions, self.target.symbol)
         if not since:
             return ""
         moments = [moment for moment in since if moment is not None]
-        begins = f" since {min(moments):%Y-%m-%d %H:%M} UTC" if moments else ""
+        begins = f" since {min(moments).astimezone(zone):%Y-%m-%d %H:%M %Z}" if moments else ""
         return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
     @property
     def _not_proven(self) -> str:
-        return self.unproven and f"the position is not proven: {self.unproven}"
+        unproven = self.unproven()
+        return unproven and f"the position is not proven: {unproven}"
 
     def expired(self, now: float) -> bool:
         """Whether it has been on the screen for too long."""

@@ -24,6 +24,8 @@ from tradetui.wire.text.sanitize import scrub
 
 _KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
 ID_WIDTH = 24
+MOST_LINES, AROUND_THE_LIST = 20, 9
+"""Lines of the list where there is room, and of the screen, the box, the keys and the buttons around it."""
 
 
 class ColumnsDialog(DeliberateDialog[TableChoice | None]):
@@ -41,7 +43,6 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         ("k", "cursor(-1)", "Up"),
     ]
     AUTO_FOCUS = "OptionList"
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-airy")]
     _list = getters.query_one(OptionList)
 
     def __init__(
@@ -71,6 +72,10 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
 
     def on_mount(self) -> None:
         self._list.highlighted = 0
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The columns scroll where they do not fit; keys and buttons stay in sight."""
+        self._list.styles.max_height = max(3, min(MOST_LINES, event.size.height - AROUND_THE_LIST))
 
     @property
     def _at(self) -> int:

@@ -164,13 +164,16 @@ class Cells(Generic[RowT]):
 
 
 def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> ColumnNeed:
-    """What a column asks for whose longest text takes so many cells; 0 where none was seen."""
-    title = cells_of(column.title) + is_sorted
+    """What a column asks for whose longest text takes so many cells; 0 where none was seen.
+
+    The one that orders the rows goes last where room is short: without it nobody sees what the order says.
+    """
+    title, rank = cells_of(column.title) + is_sorted, -1 if is_sorted else column.rank
     if column.right:
         width = max(title, column.width, min(longest, WIDEST_NUMBER))
-        return ColumnNeed(column.rank, width, width)
+        return ColumnNeed(rank, width, width)
     wanted = max(title, min(longest or column.width, WIDEST_TEXT))
-    return ColumnNeed(column.rank, max(title, min(wanted, column.width)), wanted)
+    return ColumnNeed(rank, max(title, min(wanted, column.width)), wanted)
 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:

@@ -138,12 +138,35 @@ def test_what_has_changed_is_marked_in_its_row() -> None:
     before = preview(plan(legs("0.1214", "0.25"), "sell"), orders=ORDERS[:1])
     rows = drawn(preview(), looked_at=before)
     assert rows[5].endswith(" ◂ size was 0.2500")
-    assert rows[6] == "   entry was 86,470.6"
-    assert rows[7].endswith(" ◂ net was -0.1286")
-    assert rows[11].endswith(" ◂ notional was 42,098.55")
-    assert rows[19].endswith(" ◂ new")
+    assert rows[6].endswith(" ◂ net was -0.1286")
+    assert rows[10].endswith("taker 0.06 % of 49,406.86 USDT ◂ was 42,098.55"), "the figure beside its mark"
+    assert rows[17].endswith(" ◂ new")
     gone = drawn(preview(orders=[]), looked_at=preview())
     assert "gone          buy 0.1186 at 81,768.4" in gone
+
+
+def test_a_note_makes_room_for_the_mark_of_its_row_and_moves_no_line() -> None:
+    before, now = preview(plan(legs("0.1214", "0.25"), "sell")), preview()
+    for width in range(98, 130):
+        room = Room(width, 36)
+        fees = [row for row in drawn(now, room, looked_at=before) if row.startswith("Fees")]
+        assert [row.partition(" ◂ ")[2] for row in fees] == ["was 42,098.55"]
+        assert "taker" not in " ".join(drawn(now, room, looked_at=before)).replace(fees[0], "")
+
+
+def test_what_asks_for_attention_has_another_colour_than_a_loss() -> None:
+    off = Aftermath(actuals=replace(actual(), fees=Decimal("-49.41")))
+    progress = Progress(
+        State.SETTLED, SearchStage.ENDED, "x", held=Legs(Decimal("0.1")), outcome=Outcome.SMALLER, aftermath=off
+    )
+    before = preview(plan(legs("0.1214", "0.25"), "sell"))
+    drawn_lines = [
+        *outcome_lines(preview(), SHORT, progress, WIDE),
+        *decision_lines(preview(), changes(before, preview()), WIDE),
+    ]
+    styles = {str(span.style) for line in drawn_lines for span in line.spans}
+    assert "bold $warn" in styles
+    assert not any(tone in style for style in styles for tone in ("$error", "$success"))
 
 
 def test_a_mark_that_does_not_fit_behind_its_row_stands_whole_below_it() -> None:

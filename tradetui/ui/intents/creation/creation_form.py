@@ -26,7 +26,7 @@ from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
-from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
+from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES, WIDTHS
 from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -40,6 +40,7 @@ class CreationForm(ParameterForm[None]):
         ("f2", "reveal", "Show or hide what is typed"),
     ]
     VERTICAL_BREAKPOINTS = BREAKPOINTS
+    HORIZONTAL_BREAKPOINTS = WIDTHS
 
     def __init__(self, creation: Creation, kind: CreationKind) -> None:
         super().__init__(classes="dialog -creating")

@@ -57,7 +57,7 @@ class Unread:
         return changes(self.looked_at, preview)
 
     def lines(self, preview: Preview | None) -> Content:
-        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $error")
+        return Content.styled("\n".join(map(scrub, self._lines(preview))), "bold $warn")
 
     def _lines(self, preview: Preview | None) -> Iterator[str]:
         if changed := self.changed(preview):
@@ -104,7 +104,7 @@ class PreviewArea(VerticalScroll):
 
     def show_preview(self, preview: Preview, changed: Sequence[Change], settings: DeskSettings) -> None:
         """Show a preview; the scroll stays."""
-        self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room)))
+        self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room, settings.zone)))
         self._request.update(_NEW_LINE.join(request_lines(preview, changed)))
         self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed, self.room.width)))
         self._details.display = True

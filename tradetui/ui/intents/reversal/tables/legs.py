@@ -72,8 +72,8 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
                 row.name,
                 cells,
                 DIFFERENT if is_different else "",
-                "bold $error" if is_different else row.style,
-                "bold $error",
+                "bold $warn" if is_different else row.style,
+                "bold $warn",
                 keeps_note=True,
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, tzinfo
 from functools import partial
 from typing import Final
 
@@ -30,7 +31,7 @@ _ASSUMED: Final = "Assumed   "
 _MODE_NAMES: Final = {PositionMode.HEDGE: "hedge", PositionMode.ONE_WAY: "one-way"}
 
 
-def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> Iterator[Content]:
+def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone: tzinfo = UTC) -> Iterator[Content]:
     """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
@@ -40,7 +41,7 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room) -> I
     yield sanitized(_action(plan))
     yield from blank
     yield from legs_table(preview, plan, marks, room)
-    yield from _doubt_lines(preview, plan)
+    yield from _doubt_lines(preview, plan, zone)
     if not room.is_airy:
         yield from _warning_lines(preview)
     yield from blank
@@ -107,17 +108,17 @@ def _action(plan: ReversalPlan) -> str:
     return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
 
 
-def _doubt_lines(preview: Preview, plan: ReversalPlan) -> Iterator[Content]:
+def _doubt_lines(preview: Preview, plan: ReversalPlan, zone: tzinfo) -> Iterator[Content]:
     if plan.uncertain:
         yield Content.styled("One of these two results; the outcome says which.", "bold $warn")
-    if preview.unproven:
-        yield Content.styled(scrub(f"NOT PROVEN: {preview.unproven}"), "bold $warn")
+    if unproven := preview.unproven(zone):
+        yield Content.styled(scrub(f"NOT PROVEN: {unproven}"), "bold $warn")
 
 
 def _warning_lines(preview: Preview) -> Iterable[Content]:
     """The worst of what stands below, where it does not fit on the screen with the legs."""
     if preview.margin_short:
-        yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", "bold $error")
+        yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", "bold $warn")
     wrong = [order for order in preview.resting if order.wrong_way]
     if wrong:
         more = f", and {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
@@ -155,9 +156,9 @@ def _marked(row: Content, was: str | None) -> Content:
 def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
     """What became of it: the previewed tables with what is held now, and the orders and stops that are left."""
     came_true = progress.outcome is Outcome.REVERSED
-    yield Content.styled(scrub(_settled(plan, progress)), f"bold {'$success' if came_true else '$error'}")
+    yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
     if not came_true:
-        yield Content.styled("This differs from the preview. Check the position now.", "bold $error")
+        yield Content.styled("This differs from the preview. Check the position now.", "bold $warn")
     if came_true or room.is_airy:
         yield Content("")
     yield from outcome_table(shown, plan, progress.held, room)
@@ -214,7 +215,7 @@ def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content
     """It may have been done: what is certain, and what goes on; `journal_key` opens the journal."""
     symbol = shown.target.symbol
     return Content.assemble(
-        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $error"),
+        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $warn"),
         "\n\n",
         scrub(
             f"The search for the outcome continues. {symbol} stays locked until it is settled or released; "

@@ -32,7 +32,7 @@ from tradetui.ui.intents.reversal.tables.table_rows import (
 
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
-_SHORT: Final = "bold $error"
+_SHORT: Final = "bold $warn"
 MARGIN_SHORT: Final = "not enough margin: the exchange may open less, or nothing"
 
 
@@ -66,7 +66,7 @@ def outcome_risk_table(
     rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "actual"))]
     for figure, row in _rows(preview, plan, estimates, Marks()).items():
         is_off = figure in off
-        style = "bold $error" if is_off else "" if row.style == _SHORT else row.style
+        style = _SHORT if is_off else "" if row.style == _SHORT else row.style
         note = DIFFERENT if is_off else ""
         rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _SHORT, keeps_note=True))
     yield from table(rows, _OUTCOME_WIDTHS, room)
@@ -117,13 +117,14 @@ def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: Rever
 
 
 def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
-    costs = estimates.costs
+    costs, before = estimates.costs, marks.before(ChangedFact.NOTIONAL)
     basis = costs.fee_from
     if costs.fee_rate is not None and costs.notional is not None:
         notional = Figures(None, "USD").money(costs.notional)
-        basis = f"taker {per_cent(costs.fee_rate)} of {notional} {estimates.quote_coin}, both trades"
+        both = ", both trades" if before is None else ""
+        basis = f"taker {per_cent(costs.fee_rate)} of {notional} {estimates.quote_coin}{both}"
     cells = ("", estimate(figures.money(costs.fees, signed=True)))
-    return TableRow("Fees", cells, basis, changed=marks.was(ChangedFact.NOTIONAL))
+    return TableRow("Fees", cells, basis, changed=None if before is None else f"was {before}")
 
 
 def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:

@@ -17,7 +17,7 @@ from tradetui.wire.text.sanitize import scrub
 
 _PLACES_OF_COINS: Final = 6
 _LIQUIDATION_FIGURES: Final = 4
-CHANGED: Final = "bold $error"
+CHANGED: Final = "bold $warn"
 DIFFERENT: Final = "DIFFERENT"
 """Marks a row whose outcome is not as previewed."""
 _GAP: Final = 3
@@ -111,7 +111,7 @@ class TableRow:
     note_style: str = "$quiet"
     changed: str | None = None
     keeps_note: bool = False
-    """Whether the note is shown, on a line of its own, also where it does not fit."""
+    """Whether the note is shown, on a line of its own, also where it does not fit; else it makes room for the mark."""
 
 
 def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterator[Content]:
@@ -132,8 +132,8 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         below: list[tuple[str, str]] = []
         if changed:
             (behind if length + len(changed) <= room.width else below).append((changed, CHANGED))
-        if note and (room.is_wide or row.keeps_note):
-            fits = length + _GAP + len(note) + len(changed) <= room.width
+        fits = length + _GAP + len(note) + len(changed) <= room.width
+        if note and (row.keeps_note or (room.is_wide and (fits or not changed))):
             (behind if fits else below).insert(0, (f"{' ' * _GAP}{note}", row.note_style))
         yield Content.assemble(*parts, *behind)
         if below:
