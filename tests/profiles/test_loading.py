@@ -111,6 +111,23 @@ def test_default_profile_and_choice(config: Path) -> None:
         load({}, Flags(config=config, profile="aa"))
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "key", "rule"),
+    [
+        ("\nprofils = 3\n", 2, "profils", "did you mean profiles\\?"),
+        ("default_profile = 3\n", 1, "default_profile", "must be a profile's name in quotes"),
+        ("\n\nprofiles = 3\n", 3, "profiles", r"must be tables \[profiles.NAME\]"),
+        ("[profiles]\nmain = 3\n", 2, "profiles.main", r"must be a table \[profiles.NAME\]"),
+    ],
+)
+def test_what_is_wrong_around_the_profiles_is_named_with_its_line(
+    config: Path, text: str, line: int, key: str, rule: str
+) -> None:
+    flags = written(config, text)
+    with pytest.raises(ConfigurationError, match=rf"{config}:{line}: {key}: .*{rule}"):
+        load({}, flags)
+
+
 def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
     flags = written(config, '[profiles.a]\nbase_url = "https://a.example"\n')
     beside = config.parent / "profiles.d"

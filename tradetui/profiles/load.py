@@ -179,31 +179,25 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
 def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
     """The profiles that are tables of the configuration file, and the default that it names."""
     text, tree = _parse(file)
+
+    def refused(rule: str, *path: str, remedy: str = "") -> ConfigurationError:
+        return ConfigurationError(
+            rule, location=_location(file, line_of(text, path)), key=".".join(path), remedy=remedy
+        )
+
     for key in tree:
         if key not in ("default_profile", "profiles"):
-            raise ConfigurationError(
-                "unknown key" + did_you_mean(key, ["default_profile", "profiles"]),
-                location=_location(file, line_of(text, [key])),
-                key=key,
-                remedy="A setting belongs in a table [profiles.NAME].",
-            )
+            rule = "unknown key" + did_you_mean(key, ["default_profile", "profiles"])
+            raise refused(rule, key, remedy="A setting belongs in a table [profiles.NAME].")
     default = tree.get("default_profile")
     if default is not None and not isinstance(default, str):
-        raise ConfigurationError(
-            "must be a profile's name in quotes",
-            location=_location(file, line_of(text, ["default_profile"])),
-            key="default_profile",
-        )
+        raise refused("must be a profile's name in quotes", "default_profile")
     tables = tree.get("profiles", {})
     if not isinstance(tables, dict):
-        raise ConfigurationError("must be tables [profiles.NAME]", location=str(file), key="profiles")
+        raise refused("must be tables [profiles.NAME]", "profiles")
     for name, settings in tables.items():
         if not isinstance(settings, dict):
-            raise ConfigurationError(
-                "must be a table [profiles.NAME]",
-                location=_location(file, line_of(text, ["profiles", name])),
-                key=f"profiles.{name}",
-            )
+            raise refused("must be a table [profiles.NAME]", "profiles", name)
     return {name: _Source(settings, file, text, ("profiles", name)) for name, settings in tables.items()}, default
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Final, NamedTuple
 
+from tradetui.desk.tables.cells.number_format import decimals
 from tradetui.desk.tables.rows.filled_order import average_price, order_key
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, known_sum
@@ -50,8 +51,7 @@ class OrderFills(NamedTuple):
     @property
     def price_places(self) -> int:
         """Places of the most exact of the prices."""
-        exponents = (fill.price.as_tuple().exponent for fill in self.fills)
-        return min(MOST_PLACES, max(-exponent if isinstance(exponent, int) else 0 for exponent in exponents))
+        return min(MOST_PLACES, max(decimals(fill.price) for fill in self.fills))
 
     @property
     def profit(self) -> Decimal | None:
