@@ -18,6 +18,7 @@ import pytest
 from tests.ui.fixtures.terminal_screen import PAGE_DOWN, Screen, until
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.intents.journal.journal import Journal
+from tradetui.ui.dialogs.deliberate_dialog import TOO_SOON
 from tradetui.ui.intents.reversal.preview_area import DROPPED, NO_FOCUS
 
 PROFILE = """
@@ -36,7 +37,7 @@ PATIENCE_S = 90.0
 """A preview is read anew when it is 10 s old: on a busy machine it takes several until one is confirmed in time."""
 KEY_EVERY_S = 5.0
 """A busy program answers late, and a key too many would press what comes after the dialog."""
-PRESSED_NOTHING = (NO_FOCUS[:20], DROPPED[:20])
+PRESSED_NOTHING = (NO_FOCUS[:20], DROPPED[:20], TOO_SOON[:20])
 
 
 def confirmable(screen: Screen) -> bool:
