@@ -458,3 +458,16 @@ def test_both_orders_of_a_reversal_are_ours_where_somebody_had_added_to_what_was
     cancelled = replace(seen, order=detail("canceled", "16", "0"), held=Net(Decimal(0)), own_fills=())
     if closed_by == "a reversal":
         assert classified(cancelled, plan(LONG_TEN)).effect == Net(Decimal(-6)), "it closed what had been added too"
+
+
+@pytest.mark.parametrize("made_by_something_else", [True, False])
+def test_what_a_stranger_trades_is_no_opening_of_an_order_that_ended_without_a_fill(
+    made_by_something_else: bool,
+) -> None:
+    seen = replace(
+        look("9", order=detail("canceled", "0.5", "0"), others=(sold("0.5", "stranger"), sold("0.5", "theirs"))),
+        kindred_orders=frozenset({"theirs"}),
+        foreign_orders=frozenset({"stranger"}) if made_by_something_else else frozenset(),
+    )
+    classification = classified(seen)
+    assert (classification.outcome, classification.effect) == (Outcome.OTHER, Net(Decimal("9.5")))

@@ -46,9 +46,16 @@ def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[Futu
         return OtherLeg(tuple(twin), ambiguous=twin[0].order_id not in seen.kindred_orders) if is_shown else OtherLeg()
     if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
         return OtherLeg()
+    if closing and _has_ended_unfilled(seen):
+        return OtherLeg()  # it was to open: whatever opened is not ours
     if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in seen.own_fills):
         return OtherLeg(ambiguous=True)  # the position was turned round before: what was planned tells no leg of ours
     return _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
+
+
+def _has_ended_unfilled(seen: Observation) -> bool:
+    """Whether the order of our id is known to be over, without a fill."""
+    return seen.order is not None and not seen.order.base_volume and seen.order.status in _UNFILLED_ENDS
 
 
 def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
@@ -141,9 +148,8 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     only a reversal makes counts whatever it came to, also where ours has no fill in a state nobody knows.
     """
     order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
-    may_end_unfilled = order is not None and order.status in (*_UNFILLED_ENDS, None)
-    unfilled = may_end_unfilled and order is not None and not order.base_volume
-    cancelled = unfilled and order is not None and order.status is not None
+    cancelled = _has_ended_unfilled(seen)
+    unfilled = cancelled or (order is not None and not order.base_volume and order.status is None)
     if seen.own_fills or (unfilled and _is_one_order(plan, seen) and not _twin(plan, seen)):
         return (), False
     for order_id, fills in _by_order(fill for fill in seen.other_fills if _closes(plan, fill)).items():
