@@ -103,3 +103,12 @@ async def test_the_journal_says_how_a_reversal_ended() -> None:
         await pilot.pause()
         (line,) = [line for line in screen_text(stage.app).splitlines() if "Reverse BTCUSD LONG" in line]
         assert "settled Reverse BTCUSD LONG 0.1894 into" in line and line.split()[-2] == "reversed", line
+
+
+async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((60, 24)) as pilot:
+        await pilot.press("7")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        assert "500 rows · scroll for older ones, if any · a reads all" in screen_text(stage.app)

@@ -80,7 +80,7 @@ def progress_text(lookup: Lookup, key: KeyOf) -> str:
         return f"{read} · all there are"
     if state is LookupState.FULL:
         return f"{read}, as many as fit here · {key('query')} narrows the query, `tradetui show` prints all"
-    return f"{read} · older ones, if any, follow as you scroll · {key('read_all')} reads all"
+    return f"{read} · scroll for older ones, if any · {key('read_all')} reads all"
 
 
 def bar_of(part: float | None) -> str:
