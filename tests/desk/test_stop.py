@@ -63,7 +63,7 @@ async def test_what_a_stopping_part_of_the_desk_makes_known_is_delivered_and_log
     await asyncio.sleep(10)
     desk._trading = Outcome(desk)  # type: ignore[assignment]
     await desk.stop()
-    assert delivered == ['This is a test of the alert "link"; nothing has happened']
+    assert delivered == ['This is a test of the alert "link": nothing has happened']
     assert desk.account is not None
     log = AlertLog(Archive(archive_file(desk.settings, desk.account)), "another").newest()
     assert ["desktop: sent" in alert.delivery for alert in log] == [True]

@@ -47,7 +47,7 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
         stage.desk.alerts.test(EVERY_WAY)
         await settled(pilot)
         lines = screen_text(stage.app).splitlines()
-        assert lines[-2].strip() == '12:00  This is a test of the alert "link lost"; nothing has happened'
+        assert lines[-2].strip() == '12:00  This is a test of the alert "link lost": nothing has happened'
         assert "A Alerts 1 new" in lines[-3]
         assert messages(stage) == []
         assert stage.desk.alerts.unseen == 1
@@ -106,7 +106,7 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
         assert len(notices) == 1
         assert (
             notices[0].endswith("\a\a")
-            and 'This is a test of the alert "link lost"; nothing has happened' in notices[0]
+            and 'This is a test of the alert "link lost": nothing has happened' in notices[0]
         )
 
 
@@ -126,7 +126,7 @@ async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
         monkeypatch.setattr(stage.app, "push_screen", push_and_alert)
         await pilot.press(key)
         await settled(pilot)
-        assert 'This is a test of the alert "link lost"; nothing has happened' in screen_text(stage.app)
+        assert 'This is a test of the alert "link lost": nothing has happened' in screen_text(stage.app)
 
 
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
@@ -143,7 +143,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         await pilot.press("t", "x")
         await settled(pilot)
         text = screen_text(stage.app)
-        assert 'This is a test of the alert "fill"; nothing has happened' in text
+        assert 'This is a test of the alert "fill": nothing has happened' in text
         assert "Alerts 5 · 1 silenced" in text and "Log 1" in text
         assert stage.desk.alerts.silenced == {"fill"}
         await pilot.press("x")
@@ -151,7 +151,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
         assert stage.desk.alerts.silenced == frozenset()
         await pilot.press("tab", "enter")
         await settled(pilot)
-        assert 'what      This is a test of the alert "fill"; nothing has happened' in screen_text(stage.app)
+        assert 'what      This is a test of the alert "fill": nothing has happened' in screen_text(stage.app)
         await pilot.press("escape", "t")
         await settled(pilot)
         assert "Put the cursor on an alert of the list first." in messages(stage)

@@ -176,7 +176,7 @@ async def test_at_80_columns_each_column_has_one_line_that_says_where_it_is_cut(
         await pilot.press("3", "c")
         await pilot.pause()
         lines = [line for line in screen_text(stage.app).splitlines() if "│ ■" in line]
-        assert len(lines) == 12
+        assert len(lines) == 15
         assert any("…" in line for line in lines)
 
 

@@ -195,7 +195,7 @@ class Alerts:
         event = AlertEvent(
             kinds=frozenset({rule.condition.kind}),
             key=f"test|{self._owner}|{now.monotonic_s}",
-            sentence=one_sentence(f'This is a test of the alert "{rule.name}"; nothing has happened'),
+            sentence=one_sentence(f'This is a test of the alert "{rule.name}": nothing has happened'),
             symbol=rule.condition.symbol,
         )
         self._show(Alert(event, now.at_ms, rule.channels, (rule.name,), test=True))
