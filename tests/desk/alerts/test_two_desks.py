@@ -46,9 +46,11 @@ def still(seed: int, data_dir: Path) -> Simulation:
 async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(tmp_path: Path) -> None:
     simulation = still(5, tmp_path)
     first, second = Watched(simulation.desk), Watched(simulation.open_desk())
-    for session in (first, second):
-        session.desk.start()
-        await asyncio.sleep(20)
+    # Begun so, the second sees the fill first: seen two seconds after the other it would be too late to deliver it.
+    first.desk.start()
+    await asyncio.sleep(19)
+    second.desk.start()
+    await asyncio.sleep(20)
     simulation.exchange_state.advance(simulation.clock.wall_ms())
     simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
     await asyncio.sleep(40)
