@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from inspect import isawaitable
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, ClassVar, Never, Protocol, TypeGuard, TypeVar, cast, runtime_checkable
 
 from textual.message import Message
@@ -160,7 +160,8 @@ def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[
     """Open a dialog; `then` is called with its answer, and not where it was left, which is None."""
 
     async def take(answer: _Answer | None) -> None:
-        if answer is not None and isawaitable(work := then(answer)):
+        # Of Textual's own awaitables none: a screen that is asked to leave must not wait for itself to be gone.
+        if answer is not None and iscoroutine(work := then(answer)):
             await work
 
     node.app.push_screen(dialog, take)

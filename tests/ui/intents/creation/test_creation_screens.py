@@ -314,6 +314,21 @@ async def test_letters_are_text_in_the_form() -> None:
 # Nothing by accident
 
 
+async def test_cancel_leaves_the_form_once_that_is_confirmed() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await batch_form(stage, pilot)
+        stage.app.screen.query_one("#cancel").focus()
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await asyncio.sleep(1)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        assert stage.app.screen_stack[-1] is stage.app.main
+        assert posts(stage) == 0
+
+
 async def test_enter_goes_back_and_escape_goes_back() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
