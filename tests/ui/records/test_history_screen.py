@@ -375,3 +375,30 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
         await pilot.press("u")
         await settled(pilot)
         assert "cannot be read" not in screen_text(stage.app)
+
+
+async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    newest_row, newest = KeptRows.newest_row, set[int]()
+
+    def without_later_fills(kept_rows: KeptRows) -> int:
+        newest.add(newest_row(kept_rows))
+        return min(newest)
+
+    def fail(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=30) as pilot:
+        monkeypatch.setattr(KeptRows, "newest_row", without_later_fills)
+        with monkeypatch.context() as broken:
+            broken.setattr(KeptRows, "page", fail)
+            screen = await opened(stage, pilot)
+            count = screen.table.shown
+            assert "the archive cannot be read: disk I/O error" in screen_text(stage.app)
+        await pilot.press("u")
+        await settled(pilot)
+        text = screen_text(stage.app)
+        assert screen.table.shown == count > 0 and "cannot be read" not in text
+        assert "being summed" not in text and "sums in USDT of" in text

@@ -93,9 +93,11 @@ class HistoryScreen(RecordsScreen[FeedRow]):
                 self.run_worker(rows.refresh(), exit_on_error=False)
 
     def _sum_anew(self) -> None:
-        """Sum up the fills that are shown, unless that was done or they are too many."""
+        """Sum up the fills that are shown, unless that was done, they are too many, or they cannot be read."""
         rows = self._table.rows
-        if self._kind.name != FILLS.name or not isinstance(rows, ArchiveRows) or self._summed == (rows, rows.count):
+        if self._kind.name != FILLS.name or not isinstance(rows, ArchiveRows) or rows.error:
+            return
+        if self._summed == (rows, rows.count):
             return
         self._summed, self._sum = (rows, rows.count), None
         if rows.count <= MOST_SUMMED:
@@ -109,7 +111,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
                 for fill in fills:
                     totals.add(fill)
         except (sqlite3.Error, OSError) as problem:
-            rows.error = str(problem)
+            rows.error, self._summed = str(problem), None
         else:
             self._sum = totals
         self._changed()
