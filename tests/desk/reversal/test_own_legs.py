@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
-from tests.trading.position_fills import fill, position
+from tests.trading.position_fills import START_MS, fill, position
 from tests.trading.test_reversal import legs, plan
 from tradetui.desk.reversal.tracking.own_legs import contradiction
+from tradetui.trading.holdings import Net
 from tradetui.trading.positions import FromFills
 from tradetui.wire.models.futures import FuturesFill
 
@@ -34,3 +36,20 @@ def test_a_fill_that_is_neither_leg_of_its_order_leaves_sums_of_fills_untold(
 ) -> None:
     assert bool(contradiction(LONG_REVERSED, [own_fill], [SUMMED])) is contradicts
     assert not contradiction(LONG_REVERSED, [own_fill], [REPORTED]), "what is reported needs no fills"
+
+
+@pytest.mark.parametrize(
+    ("prices", "contradicts"),
+    [
+        (("100", "100", "101"), False),
+        (("100", "100", "101", "101"), False),
+        (("100", "100", "101", "101", "102", "102", "103", "103"), True),
+    ],
+    ids=["a part, of which as much as it closes is unlike", "all of it", "each twice"],
+)
+def test_fills_of_a_part_that_are_alike_are_no_fill_under_two_ids(prices: tuple[str, ...], contradicts: bool) -> None:
+    sold = [
+        fill("sell", "sell_single", "5", price, mode="one_way_mode", at=START_MS).model_copy(update={"order_id": "o"})
+        for price in prices
+    ]
+    assert bool(contradiction(plan(Net(Decimal(10))), sold, [SUMMED])) is contradicts

@@ -165,9 +165,9 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
 def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
     """Why what is held cannot be summed from fills, though each can be read; empty where it can, or is reported.
 
-    Fills of our own order that come to what was planned only where those that are alike count once show that one fill
-    has several ids. One in hedge mode that is neither of its legs shows that `side` does not name the leg in this
-    exchange's fills.
+    Fills of our own order that come to more than was planned, and to just that where those that are alike count once,
+    show that one fill has several ids; less may be a part, of which fills can be alike. One in hedge mode that is
+    neither of its legs shows that `side` does not name the leg in this exchange's fills.
     """
     if not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
@@ -177,7 +177,7 @@ def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], position
         fills = [fill for fill in own_fills if moves(plan, fill)]
         volume = sum((fill.base_volume for fill in fills), ZERO)
         alike_once = {content_of(fill): fill.base_volume for fill in fills}
-        if volume not in planned and len(alike_once) < len(fills) and sum(alike_once.values(), ZERO) in planned:
+        if volume > max(planned, default=volume) and sum(alike_once.values(), ZERO) in planned:
             return f"fills of its order come under several ids ({volume} in all): fills do not show what is held"
     for fill in own_fills if hedge else ():
         by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
