@@ -381,6 +381,34 @@ async def test_an_order_live_by_its_own_id_is_followed_among_many_of_which_nothi
         assert intent.state is State.UNKNOWN
 
 
+async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New orders that come faster than they are looked up keep no older one from its turn."""
+    sources: list[str] = []
+
+    def note_source(_: Any, envelope: dict[str, Any]) -> None:
+        if envelope["data"]:
+            sources.append(envelope["data"].get("orderSource"))
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, note_source)
+        by_legs = ByLegs(on, monkeypatch)
+        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        by_legs.close("7")
+        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        sides = order_sides(book.mode, "long", closes=False)
+        for number in range(40):
+            for _ in range(4 if number else 2 * MOST_ORDERS_LOOKED_UP):
+                order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
+                fill(book, order, Decimal(1), market.moment)
+            await asyncio.sleep(0.1)
+        assert "normal" in sources
+        assert "reverse" in sources
+
+
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")

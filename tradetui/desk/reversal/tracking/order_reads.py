@@ -50,7 +50,7 @@ class OrderReads:
         self._live_orders: dict[str, float] = {}
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
         self._looked_up_s: dict[str, float] = {}
-        """When (monotonic s) each order of others was last looked up."""
+        """When (monotonic s) each order of others was last looked up, or first seen."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -212,8 +212,9 @@ class OrderReads:
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
 
     def _next_to_look_up(self, order_ids: list[str]) -> list[str]:
-        """Those that were looked up longest ago, so that none is kept from its turn by others that stay unknown."""
-        return sorted(order_ids, key=lambda id_: self._looked_up_s.get(id_, 0.0))[:MOST_ORDERS_LOOKED_UP]
+        """Of orders, newest first, those that wait longest: neither others that stay unknown nor new ones go before."""
+        oldest_first, now_s = order_ids[::-1], self._client.clock.monotonic()
+        return sorted(oldest_first, key=lambda id_: self._looked_up_s.setdefault(id_, now_s))[:MOST_ORDERS_LOOKED_UP]
 
     def _shown_live(self) -> frozenset[str]:
         """The orders that were shown as live of late: one that is denied from then on is not live for ever."""
