@@ -146,18 +146,18 @@ class ExchangeState:
 
     # The one write of a futures account
 
-    def reverse(self, uid: str, product_type: str, wanted: RequestedReversal, fault: str | None = None) -> Row:
+    def reverse(self, uid: str, product_type: str, requested: RequestedReversal, fault: str | None = None) -> Row:
         """Reverse a position as endpoint 5 says, or as a fault asks; raises Refusal."""
         book = self.book(uid, product_type)
-        if wanted.client_oid and any(order.client_oid == wanted.client_oid for order in book.orders.values()):
+        if requested.client_oid and any(order.client_oid == requested.client_oid for order in book.orders.values()):
             raise Refusal("43118", "clientOid duplicate")
-        if wanted.size is not None and wanted.size % wanted.spec.step:
+        if requested.size is not None and requested.size % requested.spec.step:
             raise Refusal("40808", "Parameter verification exception size checkBDScale error")
-        steps = decide(book, wanted, honours_one_way_size=self.one_way_size_honoured)
-        if wanted.size is not None and wanted.size < wanted.spec.step:
+        steps = decide(book, requested, honours_one_way_size=self.one_way_size_honoured)
+        if requested.size is not None and requested.size < requested.spec.step:
             raise Refusal("45111", "less than the minimum order quantity")
-        order = reverse_as(book, wanted, steps, fault, self.moment)
-        return {"orderId": order.order_id, "clientOid": wanted.client_oid or order.client_oid}
+        order = reverse_as(book, requested, steps, fault, self.moment)
+        return {"orderId": order.order_id, "clientOid": requested.client_oid or order.client_oid}
 
     # What a test or a demonstration may do to the exchange
 

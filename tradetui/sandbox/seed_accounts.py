@@ -13,7 +13,7 @@ from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.simulated_trader import fill_past, past_triggers, rest_orders, waiting_trigger
-from tradetui.sandbox.wallet_history import convert_book, past_movements, spot_books, transfer_book
+from tradetui.sandbox.wallet_history import convert_history, past_movements, spot_history, transfer_history
 from tradetui.wire.exchange_time import DAY_MS
 
 MAX_SUBACCOUNTS = 20
@@ -101,12 +101,12 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
         uid, ids, busy = account.uid, account.ids, fills[0] >= 1000
         # Looked at on few screens, so made when somebody does, each by a chance of its own.
         spot, convert = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
-        account.spot_past = partial(spot_books, uid, spot, ids, now_ms, 320 if busy else 30)
-        account.convert_past = partial(convert_book, convert, ids, now_ms, 140 if busy else 8)
+        account.spot_past = partial(spot_history, uid, spot, ids, now_ms, 320 if busy else 30)
+        account.convert_past = partial(convert_history, convert, ids, now_ms, 140 if busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
         uids = [row["subUid"] for row in account.subaccounts]
-        account.transfers = transfer_book(uids, chance, account.ids, now_ms)
+        account.transfers = transfer_history(uids, chance, account.ids, now_ms)
 
 
 def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:

@@ -44,7 +44,7 @@ _FUTURES_TRANSFERS: Final = (
 """How long before the start, and what part of the balance of now."""
 
 
-def spot_books(
+def spot_history(
     uid: str, chance: random.Random, ids: Identifiers, now_ms: int, count: int = 320
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Fills and bills of an account that balance: every fill has its two bills and its fee's."""
@@ -115,7 +115,7 @@ def spot_books(
     return fills, bills
 
 
-def convert_book(chance: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
+def convert_history(chance: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
     """Converts over the last hundred days."""
     rows = []
     for moment in sorted(now_ms - chance.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
@@ -144,7 +144,7 @@ def convert_book(chance: random.Random, ids: Identifiers, now_ms: int, count: in
     return rows
 
 
-def transfer_book(uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
+def transfer_history(uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
     """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
     rows: list[dict[str, Any]] = []
     for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(_TRANSFERS)):

@@ -53,51 +53,51 @@ class ReversalSteps(NamedTuple):
     opens: str
 
 
-def decide(account: FuturesBook, wanted: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
+def decide(account: FuturesBook, requested: RequestedReversal, *, honours_one_way_size: bool) -> ReversalSteps:
     """The steps of a request, by the interface's rules; raises Refusal."""
-    symbol = wanted.spec.symbol
+    symbol = requested.spec.symbol
     if account.mode == HEDGE:
-        if not wanted.trade_side:
+        if not requested.trade_side:
             raise Refusal("40774", MODE_MISMATCH)
-        if not wanted.side:
+        if not requested.side:
             raise Refusal("40019", "Parameter side cannot be empty")
-        if wanted.size is None:
+        if requested.size is None:
             raise Refusal("40019", "Parameter size cannot be empty")
-        held = account.held(symbol, "long" if wanted.side == "buy" else "short")
+        held = account.held(symbol, "long" if requested.side == "buy" else "short")
     else:
-        if wanted.trade_side:
+        if requested.trade_side:
             raise Refusal("40774", MODE_MISMATCH)
         held = account.net(symbol)
     if held is None:
         raise Refusal("22002", "No position to close")
-    whole = wanted.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
-    amount = held.size if whole or wanted.size is None else min(wanted.size, held.size)
+    whole = requested.size is None or (account.mode == ONE_WAY and not honours_one_way_size)
+    amount = held.size if whole or requested.size is None else min(requested.size, held.size)
     return ReversalSteps(held, amount, amount, "short" if held.leg == "long" else "long")
 
 
 def perform(
     account: FuturesBook,
-    wanted: RequestedReversal,
+    requested: RequestedReversal,
     steps: ReversalSteps,
     at: MarketMoment,
     opens_at_most: Callable[[], Decimal],
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
-    closing = _order(account, wanted, steps.closing.leg, steps.close, at, closes=True)
-    opened = wanted.spec.size(min(steps.open, max(ZERO, opens_at_most())))
+    closing = _order(account, requested, steps.closing.leg, steps.close, at, closes=True)
+    opened = requested.spec.size(min(steps.open, max(ZERO, opens_at_most())))
     if opened > ZERO:
-        _order(account, wanted, steps.opens, opened, at, closes=False)
+        _order(account, requested, steps.opens, opened, at, closes=False)
     return closing
 
 
 def _order(
-    account: FuturesBook, wanted: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
+    account: FuturesBook, requested: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
 ) -> Order:
     """One of the two market orders, filled at once, or cancelled where nothing is to be done; the closing one has the
     request's own id."""
     side, trade_side = order_sides(account.mode, leg, closes=closes)
-    client_oid = wanted.client_oid if closes else ""
-    order = market_order(account, wanted.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
+    client_oid = requested.client_oid if closes else ""
+    order = market_order(account, requested.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
     if size > ZERO:
         fill(account, order, size, at)
     else:
@@ -138,10 +138,10 @@ _CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] =
 
 
 def reverse_as(
-    book: FuturesBook, wanted: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
+    book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
-    spec = wanted.spec
+    spec = requested.spec
     changed = _CHANGES[fault](steps) if fault in _CHANGES else steps
 
     def opens_at_most() -> Decimal:
@@ -154,7 +154,7 @@ def reverse_as(
     if fault == "mode-changed":
         _switch_mode_by_hand(book, at)
         changed = changed._replace(close=ZERO)
-    return perform(book, wanted, changed, at, opens_at_most)
+    return perform(book, requested, changed, at, opens_at_most)
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:

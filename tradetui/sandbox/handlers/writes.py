@@ -48,8 +48,8 @@ def _reverse(exchange_state: ExchangeState, key: SandboxKey, given: Any, faults:
     size = positive_amount(values["size"]) if "size" in values else None
     if "size" in values and size is None:
         raise Refusal("40020", "Parameter size error")
-    wanted = RequestedReversal(spec, side, trade_side, size, client_oid)
-    return exchange_state.reverse(key.uid, product_type, wanted, faults.of_reversal())
+    requested = RequestedReversal(spec, side, trade_side, size, client_oid)
+    return exchange_state.reverse(key.uid, product_type, requested, faults.of_reversal())
 
 
 MAX_BATCH: Final = 5
@@ -84,9 +84,9 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, given: Any) 
         raise Refusal(*OLD_COPY_MODEL)
     if account.copy_key is not None:
         raise Refusal(*COPY_KEY_EXISTS)
-    made = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_WORDS)
-    account.copy_key = {"apikey": made.api_key, "permissions": list(_COPY_WORDS)}
-    return [{"apikey": made.api_key, "secret": made.secret, "permissions": list(_COPY_WORDS)}]
+    new_key = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_WORDS)
+    account.copy_key = {"apikey": new_key.api_key, "permissions": list(_COPY_WORDS)}
+    return [{"apikey": new_key.api_key, "secret": new_key.secret, "permissions": list(_COPY_WORDS)}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, g
         raise Refusal("40017", "Parameter verification failed body")
     if len(given) > MAX_BATCH:
         raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
-    wanted = [_virtual(entry) for entry in given]
-    names = [virtual.name.lower() for virtual in wanted]
+    virtuals = [_virtual(entry) for entry in given]
+    names = [virtual.name.lower() for virtual in virtuals]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
     account = exchange_state.account(key.uid)
@@ -117,9 +117,9 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, g
             if existing[name]["keys"] >= MAX_KEYS:
                 raise Refusal("40063", f"API exceeds the maximum limit of {MAX_KEYS} keys for a sub-account")
             raise Refusal("40060", "subNames exist")
-    if len(existing) + len(wanted) > MAX_SUBACCOUNTS:
+    if len(existing) + len(virtuals) > MAX_SUBACCOUNTS:
         raise Refusal("40069", "The number of sub-accounts has reached the maximum")
-    return [_created(exchange_state, account, virtual) for virtual in wanted]
+    return [_created(exchange_state, account, virtual) for virtual in virtuals]
 
 
 def _virtual(given: Any) -> _Virtual:
@@ -152,21 +152,21 @@ def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _created(exchange_state: ExchangeState, owner: Account, wanted: _Virtual) -> dict[str, Any]:
+def _created(exchange_state: ExchangeState, owner: Account, virtual: _Virtual) -> dict[str, Any]:
     uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
     chance = random.Random(f"{exchange_state.seed}/{uid}")
-    account = Account(uid, wanted.name, "virtual", owner.mode, chance, funded=False)
+    account = Account(uid, virtual.name, "virtual", owner.mode, chance, funded=False)
     exchange_state.accounts[uid] = account
-    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": wanted.name, "keys": 1})
-    made = _new_key(exchange_state, wanted.name, account, wanted.passphrase, wanted.permissions, wanted.ips)
+    owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": virtual.name, "keys": 1})
+    new_key = _new_key(exchange_state, virtual.name, account, virtual.passphrase, virtual.permissions, virtual.ips)
     return {
         "subAccountUid": uid,
-        "subAccountName": f"{wanted.name}@virtual.example",
-        "label": wanted.label,
-        "subAccountApiKey": made.api_key,
-        "secretKey": made.secret,
-        "permList": list(wanted.permissions),
-        "ipList": list(wanted.ips),
+        "subAccountName": f"{virtual.name}@virtual.example",
+        "label": virtual.label,
+        "subAccountApiKey": new_key.api_key,
+        "secretKey": new_key.secret,
+        "permList": list(virtual.permissions),
+        "ipList": list(virtual.ips),
     }
 
 

@@ -20,7 +20,7 @@ _BALANCES = {
 }
 
 
-def no_spot_books() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def no_spot_history() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The spot fills and bills of an account without any."""
     return [], []
 
@@ -44,7 +44,7 @@ class Account:
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesBook] = field(default_factory=dict)
-    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = no_spot_books
+    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = no_spot_history
     convert_past: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
@@ -58,18 +58,18 @@ class Account:
 
     @property
     def spot_fills(self) -> list[dict[str, Any]]:
-        return self._spot_books[0]
+        return self._spot_history[0]
 
     @property
     def bills(self) -> list[dict[str, Any]]:
-        return self._spot_books[1]
+        return self._spot_history[1]
 
     @cached_property
     def converts(self) -> list[dict[str, Any]]:
         return self.convert_past()
 
     @cached_property
-    def _spot_books(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    def _spot_history(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         return self.spot_past()
 
     @property
