@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta, tzinfo
 from decimal import Decimal
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple
 
 from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
@@ -23,6 +23,7 @@ from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
+from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
@@ -39,9 +40,6 @@ UNCONFIRMED_S: Final = 30.0
 LINK_KEY: Final = "link"
 FEE_COINS: Final = 4
 """Coins of fees that a command is told: what it is given stays short, whatever an exchange sends."""
-
-
-RowT = TypeVar("RowT")
 
 
 class _Noticed(NamedTuple, Generic[RowT]):
