@@ -49,7 +49,7 @@ def route(
 def test_the_flag_beats_the_profile_which_beats_the_environment(
     config: Path, setting: str, environ: dict[str, str], flag: str | None, sentence: str
 ) -> None:
-    assert route(config, setting, environ, flag).proxy_words == sentence
+    assert route(config, setting, environ, flag).proxy_text == sentence
 
 
 @pytest.mark.parametrize("base_url", ["http://127.0.0.1:1", "https://localhost:1", "https://[::1]"])
@@ -97,7 +97,7 @@ def test_socks_without_its_package_names_the_extra(config: Path, monkeypatch: py
 def test_ssl_cert_file_is_taken_and_named(config: Path, tmp_path: Path) -> None:
     _, ca_file = certificate_of_authority(tmp_path, "exchange.test")
     trusting = route(config, environ={"SSL_CERT_FILE": str(ca_file)})
-    assert trusting.ca_words == f"{ca_file} (from SSL_CERT_FILE)"
+    assert trusting.ca_file_text == f"{ca_file} (from SSL_CERT_FILE)"
     assert trusting.tls is not None and len(trusting.tls.get_ca_certs()) == 1
     assert route(config).tls is None
 

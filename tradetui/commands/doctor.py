@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     to_terminal = stdout().is_terminal and not args.json
     checks = [
         _configuration(loaded),
-        Check("proxy", CheckStatus.OK, route.proxy_words or "none"),
+        Check("proxy", CheckStatus.OK, route.proxy_text or "none"),
         _certificates(loaded, route),
         private,
         *_keys(loaded),
@@ -129,7 +129,7 @@ def _certificates(loaded: LoadedProfile, route: Route) -> Check:
 
     if loaded.profile.base_url.startswith("http://"):
         return Check("certificates", CheckStatus.OK, "none needed: the exchange is on this machine, over http")
-    return Check("certificates", CheckStatus.OK, route.ca_words or str(usual_ca_file()))
+    return Check("certificates", CheckStatus.OK, route.ca_file_text or str(usual_ca_file()))
 
 
 def _data_directory(loaded: LoadedProfile) -> Check:

@@ -226,14 +226,14 @@ def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:
 
 
 def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
-    wanted = {
+    questions = {
         "api_key": ("TRADETUI_API_KEY", "API key", ask),
         "secret": ("TRADETUI_API_SECRET", "API secret (not shown)", ask_hidden),
         "passphrase": ("TRADETUI_PASSPHRASE", "Passphrase (not shown)", ask_hidden),
     }
     secrets: dict[str, str] = {}
     missing: list[str] = []
-    for name, (variable, question, read_answer) in wanted.items():
+    for name, (variable, question, read_answer) in questions.items():
         value = environ.get(variable) or (_answer(read_answer, question) if asks else "")
         if value:
             secrets[name] = value

@@ -29,12 +29,12 @@ class Route:
     tls: ssl.SSLContext | None = None
 
     @property
-    def proxy_words(self) -> str:
+    def proxy_text(self) -> str:
         """The proxy's address without user and password, and where it is set; empty without one."""
         return f"{self.proxy.address} (from {self.proxy_source})" if self.proxy else ""
 
     @property
-    def ca_words(self) -> str:
+    def ca_file_text(self) -> str:
         """The file of certificates in force and the variable; empty where it is the one that came with httpx."""
         return f"{self.ca_file} (from {CA_VARIABLE})" if self.ca_file else ""
 

@@ -142,10 +142,10 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
         terminal.layout(notification(_TEST_SENTENCE, sequence, environ))
         terminal.flush()
         test = "a test was sent. If none came, try the other of osc9 and osc777 as desktop_notification"
-    if through and (wanted := _wanted_passthrough()):
+    if through and (value := _wanted_passthrough()):
         return AlertFinding(
             f"{sequence}{through}, which does not pass it on from every window; {test}",
-            f"Put `set -g {_PASSTHROUGH} {wanted}` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} {wanted}` now.",
+            f"Put `set -g {_PASSTHROUGH} {value}` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} {value}` now.",
         )
     return AlertFinding(f"{sequence}{through}; {test}")
 

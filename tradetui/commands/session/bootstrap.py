@@ -139,8 +139,8 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
         uid=profile.uid,
         account_kind=_account_kind(loaded),
         base_url=profile.base_url,
-        proxy=route.proxy_words,
-        ca_file=route.ca_words,
+        proxy=route.proxy_text,
+        ca_file=route.ca_file_text,
         exchange_environment=profile.environment,
         data_dir=loaded.data_dir,
         state_dir=loaded.state_dir,
@@ -158,11 +158,10 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
     )
 
 
-def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[[str], None] = lambda _: None) -> Desk:
-    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched.
-
-    `made` is called with the name of each profile that is made of a key given out.
-    """
+def open_desk(
+    loaded: LoadedProfile, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None
+) -> Desk:
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched."""
     clock, credentials = SystemClock(), credentials_of(loaded)
     kind = ExchangeClient if loaded.profile.account_admin else TradingClient
     client = (ExchangeReader if loaded.read_only else kind)(credentials, **_options(loaded, credentials, clock))
@@ -179,7 +178,7 @@ def open_desk(loaded: LoadedProfile, flags: Flags | None = None, made: Callable[
         journal_disk = ThreadDisk()
         new_id = new_ids(SystemRandom())
         intents = Intents(None, journal_disk, clock, "", new_id, start_locked=settings.start_locked)
-        issued_keys_go = partial(keys_of_profile, loaded, flags or Flags(), made)
+        issued_keys_go = partial(keys_of_profile, loaded, flags or Flags(), profile_written)
         trading = trading_session(client, settings, clock, intents, journal_disk, issued_keys_go)
     alerts = alert_settings(loaded, str(settings.environment), credentials)
     return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)

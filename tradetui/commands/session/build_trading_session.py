@@ -52,11 +52,11 @@ def new_ids(random: Random) -> Callable[[], str]:
 
 
 def keys_of_profile(
-    loaded: LoadedProfile, flags: Flags, made: Callable[[str], None]
+    loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None]
 ) -> tuple[SecretBackend | None, MakeProfile | None]:
-    """Where the keys issued to a profile's account go; `made` is called with the name of each profile made of one."""
+    """Where the keys issued to a profile's account go; `profile_written` is called with each new profile's name."""
     from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 
     source = loaded.profile.credentials
     box = KeyringBox(source.service) if source.source == "keyring" else None
-    return box, ProfileMaker(loaded, flags, made)
+    return box, ProfileMaker(loaded, flags, profile_written)

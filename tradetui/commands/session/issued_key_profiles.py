@@ -55,11 +55,12 @@ def _as_key_store() -> Iterator[None]:
 class ProfileMaker:
     """Makes a profile of a stored key: on the same exchange, of another account, and in monitor mode at first."""
 
-    def __init__(self, loaded: LoadedProfile, flags: Flags, made: Callable[[str], None] = lambda _: None) -> None:
-        """`made` is called with the name of each profile that was written."""
+    def __init__(
+        self, loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._loaded = loaded
         self._flags = flags
-        self._made = made
+        self._profile_written = profile_written
 
     def __call__(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         """Write it and return its file; raises NotWritten."""
@@ -67,7 +68,7 @@ class ProfileMaker:
             file = self._written(name, entry, secrets, own_uid)
         except ConfigurationError as problem:
             raise NotWritten(str(problem)) from None
-        self._made(name)
+        self._profile_written(name)
         return file
 
     def _written(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:

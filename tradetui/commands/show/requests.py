@@ -64,8 +64,8 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
             raise InvalidRequest("idLessThan", "an id, which has digits alone", older_than, "Copy it from a row.")
         values["idLessThan"] = older_than
     if endpoint.page is not None:
-        wanted = options.limit if options.limit is not None else endpoint.page.default
-        values["limit"] = endpoint.page.maximum if options.all else min(wanted, endpoint.page.maximum)
+        row_limit = options.limit if options.limit is not None else endpoint.page.default
+        values["limit"] = endpoint.page.maximum if options.all else min(row_limit, endpoint.page.maximum)
     return values
 
 

@@ -149,12 +149,12 @@ class UnsavedKeys:
 
     def rows(self) -> tuple[CreatedItem, ...]:
         """What became of each, once it is kept."""
-        made = [
+        created_items = [
             _item(requested_key.title, issued_key, name)
             for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
         ]
         unclear = "created, but it is not clear for which of the requested names"
-        return (*made, *(CreatedItem("?", unclear, None, name) for name in self.other_names))
+        return (*created_items, *(CreatedItem("?", unclear, None, name) for name in self.other_names))
 
 
 def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:

@@ -151,8 +151,8 @@ class Creation:
         if not self._permitted(kind):
             reasons.append("The key lacks the permission; grant it on the exchange's site.")
         elif not self.offers(kind):
-            wanted = (CREATION_RULES[kind].account_kind or "").replace("_", " ")
-            reasons.append(f"This account is not a {wanted}, as the exchange or the profile says.")
+            account_kind = (CREATION_RULES[kind].account_kind or "").replace("_", " ")
+            reasons.append(f"This account is not a {account_kind}, as the exchange or the profile says.")
         return tuple(reasons)
 
     async def unsettled(self, kind: CreationKind) -> CreationStatus | None:

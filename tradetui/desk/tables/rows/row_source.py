@@ -179,23 +179,23 @@ def comparable(value: object) -> tuple[int, object]:
 
 
 def matcher(pattern: str) -> Callable[[str], bool] | None:
-    """A test of a line of text: a regular expression without case, `!` first turns it round.
+    """A test of a line of text: a regular expression without case, `!` first inverts it.
 
     A pattern that is no regular expression is taken as plain text; an empty one is none.
     """
-    turned = pattern.startswith("!")
-    wanted = pattern[1:] if turned else pattern
-    if not wanted:
+    inverted = pattern.startswith("!")
+    expression_text = pattern[1:] if inverted else pattern
+    if not expression_text:
         return None
-    expression = _expression(wanted)
-    return lambda text: (expression.search(text) is None) == turned
+    expression = _expression(expression_text)
+    return lambda text: (expression.search(text) is None) == inverted
 
 
-def _expression(wanted: str) -> re.Pattern[str]:
+def _expression(text: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             # What may mean something else in a later Python is no business of who types a filter.
             warnings.simplefilter("ignore")
-            return re.compile(wanted, re.IGNORECASE)
+            return re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError):
-        return re.compile(re.escape(wanted), re.IGNORECASE)
+        return re.compile(re.escape(text), re.IGNORECASE)
