@@ -471,3 +471,14 @@ def test_what_a_stranger_trades_is_no_opening_of_an_order_that_ended_without_a_f
     )
     classification = classified(seen)
     assert (classification.outcome, classification.effect) == (Outcome.OTHER, Net(Decimal("9.5")))
+
+
+@pytest.mark.parametrize("orders", [("stranger", "theirs"), (None, "theirs")], ids=["two orders", "one has no id"])
+def test_two_orders_that_come_to_the_other_leg_only_together_prove_nothing_of_ours(
+    orders: tuple[str | None, str],
+) -> None:
+    stranger, close = (sold(size).model_copy(update={"order_id": id_}) for size, id_ in zip("37", orders, strict=True))
+    seen = look("-10", ours=(sold("10"),), others=(stranger, close), order_size="10")
+    classification = classified(seen, plan(LONG_TEN))
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
+    assert classification.effect is None

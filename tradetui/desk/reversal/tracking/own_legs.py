@@ -132,8 +132,9 @@ def _other_leg(
     if not likely or not wanted:
         return OtherLeg()
     likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
-    is_one_order = len(likely) == 1 and None not in likely  # fills that name no order may be several orders'
-    fits = is_one_order or sum(likely.values(), ZERO) <= max(wanted)
+    # Fills that name no order may be several orders'. Of several orders one at most is ours: not even what they come to
+    # together tells which.
+    fits = len(likely) == 1 and (None not in likely or likely[None] <= max(wanted))
     until = max(fill.c_time for fill in known) + _SOON_AFTER
     if fits and all(fill.c_time <= until for fill in likely_fills):
         return OtherLeg(likely_fills)
