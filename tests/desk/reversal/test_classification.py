@@ -482,3 +482,13 @@ def test_two_orders_that_come_to_the_other_leg_only_together_prove_nothing_of_ou
     classification = classified(seen, plan(LONG_TEN))
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
     assert classification.effect is None
+
+
+def test_what_a_stranger_trades_is_no_rest_of_an_order_that_has_filled_more_than_it_was_to_close() -> None:
+    seen = look("-10", ours=(sold("17"),), others=(sold("3", "stranger"),))
+    classification = classified(seen, plan(LONG_TEN))
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
+    assert classification.effect is None
+    larger = classified(look("-15", ours=(sold("15"),), others=(sold("10", "closes"),)), plan(LONG_TEN))
+    assert larger.outcome is Outcome.LARGER
+    assert classified(look("-7", ours=(sold("17"),)), plan(LONG_TEN)).outcome is Outcome.SMALLER

@@ -138,7 +138,7 @@ class OrderReads:
         if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
             source = ""  # an exchange that has not kept our id names its source all the same
         foreign, kindred = await self._orders_by_source(sent, source, others)
-        contradicting = contradiction(sent.plan, own, held.positions)
+        contradicting = contradiction(sent.plan, own, others, held.positions)
         times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,

@@ -76,7 +76,11 @@ def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFil
         return _rest_of_order(seen, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
     already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.params.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
-        already = max(ZERO, already - max(result.closed for result in plan.results))
+        to_close = max(result.closed for result in plan.results)
+        already = max(ZERO, already - to_close)
+        closes = any(sum(fill.base_volume for fill in group) == to_close for group in _by_order(fills).values())
+        if seen.own_fills and already and not closes:  # ours is one order for both, unless what it opened became larger
+            return OtherLeg(ambiguous=bool(fills) and any(result.opened > already for result in plan.results))
     wanted = {result.opened - already for result in plan.results if result.opened > already}
     return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
 
@@ -163,22 +167,34 @@ def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[Future
     return (), False
 
 
-def contradiction(plan: ReversalPlan, own_fills: Iterable[FuturesFill], positions: Iterable[Position]) -> str:
+def contradiction(
+    plan: ReversalPlan,
+    own_fills: Iterable[FuturesFill],
+    other_fills: Iterable[FuturesFill],
+    positions: Iterable[Position],
+) -> str:
     """Why what is held cannot be summed from fills, though each can be read; empty where it can, or is reported.
 
     Fills of our own order that come to more than was planned, and to just that where those that are alike count once,
-    show that one fill has several ids; less may be a part, of which fills can be alike. One in hedge mode that is
-    neither of its legs shows that `side` does not name the leg in this exchange's fills.
+    show that one fill has several ids; less may be a part, of which fills can be alike. One-way they also show it of
+    both orders together, where each fill comes so. One in hedge mode that is neither of its legs shows that `side`
+    does not name the leg in this exchange's fills.
     """
     if not any(isinstance(leg.source, FromFills) for leg in positions):
         return ""
     own_fills, hedge = tuple(own_fills), plan.params.mode is PositionMode.HEDGE
     closed, opened, traded = zip(*((move.closed, move.opened, move.traded) for move in plan.results), strict=True)
-    for moves, planned in ((_closes, closed if hedge else closed + traded), (_opens, opened if hedge else ())):
-        fills = [fill for fill in own_fills if moves(plan, fill)]
+    both = (*own_fills, *other_fills) if own_fills and not hedge else ()  # closing and opening have one direction
+    for moves, candidates, planned in (
+        (_closes, own_fills, closed if hedge else closed + traded),
+        (_opens, own_fills if hedge else (), opened),
+        (_closes, both, traded),
+    ):
+        fills = [fill for fill in candidates if moves(plan, fill)]
         volume = sum((fill.base_volume for fill in fills), ZERO)
         alike_once = {content_of(fill): fill.base_volume for fill in fills}
-        if volume > max(planned, default=volume) and sum(alike_once.values(), ZERO) in planned:
+        repeated = candidates is not both or 2 * len(alike_once) <= len(fills)
+        if repeated and volume > max(planned, default=volume) and sum(alike_once.values(), ZERO) in planned:
             return f"fills of its order come under several ids ({volume} in all): fills do not show what is held"
     for fill in own_fills if hedge else ():
         by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
