@@ -27,6 +27,7 @@ SUMMED = replace(REPORTED, source=FromFills(proven_flat=True))
         (fill("sell", "close", "3"), True),
         (fill("buy", "open", "3"), True),
         (fill("sell", "burst_close_short", "3"), False),
+        (fill("sell", "offset_close_short", "3"), False),
         (fill("sell", "sideways", "3"), False),
         (fill("buy", "buy_single", "3", mode="one_way_mode"), False),
     ],

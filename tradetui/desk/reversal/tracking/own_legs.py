@@ -18,7 +18,7 @@ from tradetui.wire.models.futures import FuturesFill
 _SOON_AFTER = timedelta(seconds=10)
 """Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
 _UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and status is not OrderStatus.FILLED)
-_THE_SYSTEM = ("burst_", "delivery_", "dte_sys_adl_")
+_THE_SYSTEM = ("burst_", "delivery_", "offset_", "dte_sys_adl_")
 """What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
 
 
