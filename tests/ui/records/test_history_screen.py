@@ -25,7 +25,7 @@ from tradetui.ui.dialogs.export_dialog import ExportDialog
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings
-from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.replies.record import Record
 
 pytestmark = pytest.mark.looptime
@@ -78,6 +78,24 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         assert isinstance(stage.app.screen, DetailScreen)
         await pilot.press("escape", "escape")
         assert stage.app.screen_stack[-1] is stage.app.main
+
+
+async def test_stops_turned_round_carry_the_mark_on_the_time_that_orders_them() -> None:
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=30, size=(200, 60)) as pilot:
+        screen = await opened(stage, pilot, "5")
+        await pilot.press("s")
+        await settled(pilot)
+        times = []
+        for index in range(20):
+            row = screen.table.rows.row(index)
+            assert isinstance(row, ProductRow)
+            assert isinstance(row.record, TriggerOrder)
+            assert row.record.u_time is not None
+            times.append(row.record.u_time)
+        assert times == sorted(times)
+        assert "Updated▲" in screen_text(stage.app)
+        assert "Created▲" not in screen_text(stage.app)
 
 
 async def test_the_filter_looks_at_symbols() -> None:

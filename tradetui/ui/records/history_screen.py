@@ -225,7 +225,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def action_sort(self) -> None:
         """Turn the order round: by time is the only one that the archive's index knows."""
         sort = self._table.sort
-        self._table.sort_by("cTime" if sort is None else None, False)
+        time = "cTime" if self._kind.name == FILLS.name else "uTime"  # stops are ordered by their last change
+        self._table.sort_by(time if sort is None else None, False)
         self.refresh_states()
 
     def action_sort_reverse(self) -> None:
