@@ -18,16 +18,19 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat, P
 from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment, number, percent
 from tradetui.desk.tables.columns.fills import fill_columns
+from tradetui.desk.tables.columns.lookups import NOT_SUMMED, totals_columns
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, Table, TableName
 from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
+from tradetui.trading.coin_totals import NOT_TOLD, added
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.errors import ENDPOINT_LABELS
+from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.decimal_text import trimmed_digits
 
@@ -405,3 +408,14 @@ def test_a_refusal_names_the_table_as_its_title_does_and_no_endpoint(table: Tabl
 
 def test_every_endpoint_has_a_name_for_traders() -> None:
     assert ENDPOINT_LABELS.keys() == CATALOGUE.keys()
+
+
+def test_fees_of_coins_that_are_not_named_are_not_added_up() -> None:
+    rows = [
+        {"id": id_, "ts": "1790000000000", "fee": fee, "fromCoinSize": "10", "toCoinSize": "9"}
+        for id_, fee in (("1", "0.02"), ("2", "0.5"))
+    ]
+    totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "ETH"}) for row in rows])
+    (fees,) = [column for column in totals_columns(list(totals.values())) if column.id == "fees"]
+    assert (fees.value(totals[NOT_TOLD]), fees.cell(totals[NOT_TOLD], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
+    assert (totals[NOT_TOLD].rows, fees.value(totals["ETH"])) == (2, 0)

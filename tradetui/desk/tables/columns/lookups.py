@@ -22,6 +22,7 @@ from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_colu
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
+    from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.trading.coin_totals import CoinTotal
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.convert import ConvertRecord
@@ -142,6 +143,7 @@ EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (
 )
 
 
+NOT_SUMMED: Final = "not summed"
 MOST_KINDS: Final = 40
 """Business types with a column of their own; the exchange knows about thirty."""
 _WIDEST_TITLE: Final = 28
@@ -159,14 +161,30 @@ RECEIVED: Final[Column[CoinTotal]] = money_column(
     "received", "Received", 14, lambda total: total.received, _coin_of, unit="coin"
 )
 PAID: Final[Column[CoinTotal]] = money_column("paid", "Paid", 14, lambda total: total.paid, _coin_of, unit="coin")
-FEES: Final[Column[CoinTotal]] = money_column(
-    "fees", "Fees", 12, lambda total: total.fees, _coin_of, profit=True, unit="coin"
+
+
+def _fees(total: CoinTotal) -> Decimal | None:
+    """None for fees whose coins the exchange does not name: of several coins their sum would be a wrong figure."""
+    from tradetui.trading.coin_totals import NOT_TOLD
+
+    return None if total.coin == NOT_TOLD else total.fees
+
+
+def _fees_shown(total: CoinTotal, cell_format: CellFormat) -> str:
+    fees = _fees(total)
+    return NOT_SUMMED if fees is None else money(fees, total.coin, cell_format, signed=True)
+
+
+FEES: Final[Column[CoinTotal]] = Column(
+    "fees", "Fees", _fees, _fees_shown, 12, right=True, tone=by_sign(_fees), unit="coin"
 )
 
 
 def totals_columns(totals: Sequence[CoinTotal]) -> tuple[Column[CoinTotal], ...]:
     """The columns that these totals need: none that would be nothing in every row."""
-    figures = [column for column in (RECEIVED, PAID, FEES) if any(column.value(total) for total in totals)]
+    figures = [column for column in (RECEIVED, PAID) if any(column.value(total) for total in totals)]
+    if any(total.fees for total in totals):
+        figures.append(FEES)
     kinds = list(dict.fromkeys(kind for total in totals for kind in total.movements))
     movements = [_movement(f"moved:{kind}", kind, (kind,)) for kind in kinds[:MOST_KINDS]]
     if kinds[MOST_KINDS:]:
