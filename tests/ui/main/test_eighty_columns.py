@@ -58,7 +58,9 @@ async def test_keys_and_buttons_of_the_columns_are_in_sight(size: tuple[int, int
 async def test_every_title_of_the_creation_form_is_whole() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
-        await pilot.press("N", "enter")
+        await pilot.press("N")
+        await asyncio.sleep(0.5)
+        await pilot.press("enter")
         await asyncio.sleep(0.5)
         await pilot.pause()
         assert "Name Passphrase Note Permissions IP addresses" in " ".join(screen_text(stage.app).split())

@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.scenes.scene import Scene
+from tradetui.ui.app_protocols import OpenCreation
 from tradetui.ui.intents.creation.titles import ISSUED_KEYS, TITLES, choices
 
 SIZE = (110, 44)
@@ -24,6 +25,7 @@ def _fill(stage: AppOnSandbox, row: int, **values: str) -> None:
 async def _open(stage: AppOnSandbox, pilot: Pilot[None], name: str) -> None:
     stage.sandbox.exchange_state.still = True
     await pilot.press("N")
+    await asyncio.sleep(0.2)
     await pilot.pause()
     assert stage.desk.creation is not None
     await pilot.press(*["down"] * choices(stage.desk.creation).index(name), "enter")
@@ -87,7 +89,9 @@ async def _copy_refused(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _no_keys(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(stage, pilot, ISSUED_KEYS)
+    stage.app.post_message(OpenCreation(ISSUED_KEYS))
+    await asyncio.sleep(0.3)
+    await pilot.pause()
 
 
 _FORM = ("Create sub-accounts with API keys", "Name: 8 English letters. Give exactly 8", "still needed: note")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from textual.app import App
 
-from tradetui.desk.creation import Creation, CreationKind
+from tradetui.desk.creation import Creation, CreationKind, KeyStoreUnusable
 from tradetui.desk.intents.intents import Withheld
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
@@ -21,7 +22,15 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
     if name is not None:
         _open_named(app, creation, name)
         return
+    app.run_worker(_choose(app, creation), group="choosing what to create", exclusive=True, exit_on_error=False)
+
+
+async def _choose(app: App[Any], creation: Creation) -> None:
+    """Ask what to open; keys stand among it only if there are any, or if it cannot be read whether there are."""
     names = choices(creation)
+    with suppress(KeyStoreUnusable):
+        if len(names) > 1 and not await creation.keys.entries():
+            names.remove(ISSUED_KEYS)
     ask_in_dialog(app, ChoiceDialog("Create", names), lambda index: _open_named(app, creation, names[index]))
 
 
