@@ -26,8 +26,8 @@ from tradetui.sandbox.gateway.api_keys import READ
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import Totals
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.header.header_bar import Figure, HeaderBar, fitting_figures
-from tradetui.ui.header.session_summary import alarm_of, today_of, worth_of
+from tradetui.ui.header.header_bar import _ACCESS, Figure, HeaderBar, fitting_figures
+from tradetui.ui.header.session_summary import _STATES, alarm_of, today_of, worth_of
 
 
 @pytest.mark.looptime
@@ -226,6 +226,33 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
         first = screen_text(stage.app).splitlines()[0]
         assert "link down" in first and "rate limit" not in first
         assert " ms" not in first, "nothing answers"
+
+
+@pytest.mark.looptime
+async def test_a_theme_chosen_later_colours_what_stays_the_same() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((120, 36)) as pilot:
+        stage.sandbox.exchange_state.still = True
+        await asyncio.sleep(10)
+        bar = stage.app.screen.query_one(HeaderBar)
+
+        def loss() -> tuple[str, str]:
+            """What is open, and its colour; a difference in the theme alone dirties nothing by itself."""
+            (drawn,) = (part for part in bar.render_line(1) if part.text.startswith("~-"))
+            assert drawn.style is not None and drawn.style.color is not None
+            return drawn.text, drawn.style.color.get_truecolor().hex
+
+        before, themes = loss(), stage.app.available_themes
+        assert before[1] == themes["tradetui-dark"].variables["loss"]
+        stage.app.choose_theme("tradetui-red-up")
+        await pilot.pause()
+        assert loss() == (before[0], themes["tradetui-red-up"].variables["loss"])
+
+
+def test_the_link_and_what_may_be_done_never_have_the_colours_of_a_result() -> None:
+    theirs = ("$gain", "$loss", "$success", "$error")
+    assert not [style for _, style in _STATES.values() if style.endswith(theirs)]
+    assert not [style for style in _ACCESS.values() if style.endswith(theirs)]
 
 
 @pytest.mark.looptime

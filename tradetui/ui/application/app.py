@@ -147,8 +147,8 @@ class TradeApp(App[None], inherit_bindings=False):
         """The colours our styles name, for themes that do not give them."""
         return dict(THEMES[0].variables)
 
-    def _paint_all(self, _: App[Any]) -> None:
-        """Paint every cell: the terminal was somebody else's meanwhile."""
+    def _paint_all(self, _: object) -> None:
+        """Paint every cell: the terminal was somebody else's meanwhile, or what a colour means is another now."""
         for screen in self.screen_stack:
             screen.refresh(layout=True)
             for widget in screen.walk_children():
@@ -157,6 +157,7 @@ class TradeApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
+        self.theme_changed_signal.subscribe(self, self._paint_all)
         self._say_notices()
 
     def _say_notices(self) -> None:

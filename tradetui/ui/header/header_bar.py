@@ -18,7 +18,7 @@ _ENVIRONMENT: Final = {
     "LIVE": "bold $background on $error",
 }
 _ACCESS: Final = {
-    "TRADE": "bold $background on $success",
+    "TRADE": "bold reverse",
     "LOCKED": "bold $background on $warn",
     "MONITOR": "bold $background on $primary",
     "KEY READS ONLY": "bold $background on $primary",
@@ -63,7 +63,7 @@ class Shown(NamedTuple):
 
 
 _STARTING: Final = (Figure(1, (("starting …", "$quiet"),)),)
-_NOT_OPEN: Final = (Figure(1, (("not open: nothing is read and nothing can be sent", "$error"),)),)
+_NOT_OPEN: Final = (Figure(1, (("not open: nothing is read and nothing can be sent", "$warn"),)),)
 
 
 class HeaderBar(Widget):

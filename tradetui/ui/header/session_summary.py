@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 NOT_KEPT: Final = "HISTORY NOT SAVED"
 _STATES: Final = {
     LinkState.STARTING: ("○ ", "$quiet"),
-    LinkState.CONNECTED: ("● ", "$success"),
+    LinkState.CONNECTED: ("● ", "$foreground"),
     LinkState.DEGRADED: ("▲ degraded ", "bold $warn"),
-    LinkState.REFUSED: ("✗ refused ", "bold $error"),
-    LinkState.DOWN: ("✗ link down ", "bold $error"),
+    LinkState.REFUSED: ("✗ refused ", "bold $warn"),
+    LinkState.DOWN: ("✗ link down ", "bold $warn"),
 }
 _USDT: Final = (" USDT", "$quiet")
 _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
@@ -168,9 +168,8 @@ def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     address = link.address_usage()
     restraint = ", halved" if halved else ", slowed" if address.slowed else ""
     used = f"{address.share * 100:.0f} % used{restraint}"
-    clock_style = "bold $error" if link.clock_blocks else "bold $warn" if alarm else "$quiet"
     return (
         Figure(1, (_STATES[desk.health.state], (latency, "$quiet"))),
-        Figure(3, (_label("clock"), (f"{clock}{'!' if alarm else ''}", clock_style))),
+        Figure(3, (_label("clock"), (f"{clock}{'!' if alarm else ''}", "bold $warn" if alarm else "$quiet"))),
         Figure(2, (_label("rate limit"), (used, "bold $warn" if restraint else "$quiet"))),
     )

@@ -26,12 +26,12 @@ from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
 _HEADS = {
-    State.SETTLED: ("Created", "bold $success"),
+    State.SETTLED: ("Created", "bold"),
     State.REJECTED: ("Refused: nothing was created", "bold $warn"),
-    State.UNKNOWN: ("It is not known what was created", "bold $error"),
-    State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $error"),
+    State.UNKNOWN: ("It is not known what was created", "bold $warn"),
+    State.ACKNOWLEDGED: ("Created, and not saved yet", "bold $warn"),
 }
-_MARKS = {True: ("✓", "$success"), False: ("✗", "$error"), None: ("?", "$warn")}
+_MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold $warn")}
 
 
 class ResultDialog(IssuedKeysDialog):

@@ -103,11 +103,11 @@ class LostJournalDialog(DeliberateDialog[None]):
         try:
             usable = await self._intents.accept_loss()
         except Exception as problem:
-            self.give_reason(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $error"))
+            self.give_reason(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $warn"))
             return
         if not usable:
             self.give_reason(
-                Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $error")
+                Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $warn")
             )
             return
         unlocks = f"Trading is locked; {trading_app(self).key_named('lock')} unlocks it."
