@@ -226,6 +226,8 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
         first = screen_text(stage.app).splitlines()[0]
         assert "link down" in first and "rate limit" not in first
         assert " ms" not in first, "nothing answers"
+        worth = stage.app.screen.query_one(HeaderBar).shown.worth
+        assert {style for figure in worth for _, style in figure.parts} == {"$quiet"}, "as in the tables below"
 
 
 @pytest.mark.looptime

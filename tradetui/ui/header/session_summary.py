@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
@@ -61,6 +61,8 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     )
 
     worth = worth_of(totals, today, desk.zone)
+    if desk.health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
+        worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
 
     def shown_now() -> Shown:
         return Shown(
@@ -68,6 +70,10 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         )
 
     bar.show(urgent, desk.clock.monotonic(), worth, shown_now)
+
+
+def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    return tuple((text, "$quiet") for text, _ in parts)
 
 
 def account_of(desk: Desk) -> str:
