@@ -22,6 +22,7 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
+from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
@@ -67,6 +68,13 @@ def keep_no_client_oid(patch: pytest.MonkeyPatch) -> None:
 
     answers_with(patch, DETAIL, forget)
     answers_with(patch, PENDING, forget_all)
+
+
+async def reverse_without_reply(on: Scene) -> Sent:
+    """Confirm the reversal of the LONG, which the exchange takes, and lose its reply."""
+    on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
+    preview = await on.execution.preview(LONG)
+    return await on.execution.confirm(preview, preview.subject)
 
 
 async def reversed_for(on: Scene, seconds: float) -> dict[str, Any]:
@@ -257,9 +265,7 @@ async def test_what_a_reversal_did_is_inferred_where_the_exchange_keeps_no_clien
     async with scene() as on:
         on.hold(long="20")
         keep_no_client_oid(monkeypatch)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await reverse_without_reply(on)
         await asyncio.sleep(50)
         assert on.execution.intents.unsettled(), "its opening leg may still come"
         await asyncio.sleep(30)
@@ -282,9 +288,7 @@ async def test_what_made_an_order_is_asked_again_after_an_answer_of_no_use(
         on.hold(long="20")
         keep_no_client_oid(monkeypatch)
         answers_with(monkeypatch, DETAIL, spoil)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await reverse_without_reply(on)
         await asyncio.sleep(150)
         (intent,) = on.journal.newest()
         assert not useless
@@ -297,9 +301,7 @@ async def test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_i
     async with scene() as on:
         on.hold(long="20")
         keep_no_client_oid(monkeypatch)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await reverse_without_reply(on)
         market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for number in range(MOST_ORDERS_LOOKED_UP + 1):
             sides = order_sides(book.mode, "long", closes=bool(number % 2))
@@ -330,9 +332,7 @@ async def test_an_order_once_live_by_its_own_id_locks_no_longer_than_it_is_shown
         answers_with(monkeypatch, DETAIL, deny)
         answers_with(monkeypatch, PENDING, hide)
         by_legs = ByLegs(on, monkeypatch)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        sent = await on.execution.confirm(preview, preview.subject)
+        sent = await reverse_without_reply(on)
         by_legs.close("7")
         await asyncio.sleep(60)
         hidden.append(True)
@@ -365,9 +365,7 @@ async def test_an_order_live_by_its_own_id_is_followed_among_many_of_which_nothi
         keep_no_client_oid(monkeypatch)
         answers_with(monkeypatch, DETAIL, hide_others)
         by_legs = ByLegs(on, monkeypatch)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await reverse_without_reply(on)
         answers_with(monkeypatch, PENDING, hide)
         by_legs.close("7")
         await asyncio.sleep(5)
@@ -394,9 +392,7 @@ async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkey
         keep_no_client_oid(monkeypatch)
         answers_with(monkeypatch, DETAIL, note_source)
         by_legs = ByLegs(on, monkeypatch)
-        on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
-        preview = await on.execution.preview(LONG)
-        await on.execution.confirm(preview, preview.subject)
+        await reverse_without_reply(on)
         by_legs.close("7")
         market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         sides = order_sides(book.mode, "long", closes=False)
