@@ -133,9 +133,9 @@ async def test_feeds_of_many_desks_slow_down_evenly_and_leave_the_rest_to_person
     while now() < 190:
         await asyncio.sleep(5)
         for endpoint in (ENDPOINTS[0], WRITE):
-            asked_at = now()
+            requested_at_s = now()
             (await processes[-1].acquire(endpoint, Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
-            waited.append(now() - asked_at)
+            waited.append(now() - requested_at_s)
     await asyncio.gather(*polling)
     assert max(waited) < 0.01, "what persons need was kept for them"
     assert most_in(feeds.arrivals, 60.0) <= quota.feed_limit
@@ -195,9 +195,9 @@ async def test_a_person_goes_before_a_feed_that_waits_for_its_turn(tmp_path: Pat
     feed = asyncio.create_task(budget.acquire(ENDPOINTS[0], Priority.FEED, hold_s=HOLD_S))
     await asyncio.sleep(1.5)
     assert not feed.done()
-    asked_at = now()
+    requested_at_s = now()
     (await budget.acquire(ENDPOINTS[0], Priority.INTERACTIVE, hold_s=HOLD_S)).replied()
-    assert now() - asked_at < 0.01
+    assert now() - requested_at_s < 0.01
     (await feed).replied()
     await budget.aclose()
 

@@ -101,13 +101,13 @@ def planned(mode: PositionMode, held: Holdings, side: Side | None, size: Decimal
     st.none() | STEPS,
 )
 def test_a_fault_comes_out_as_it_is_called(
-    fault: str, mode: PositionMode, long: bool, steps: int, against: int, asked_size: int | None
+    fault: str, mode: PositionMode, long: bool, steps: int, against: int, size_in_steps: int | None
 ) -> None:
     amount, other = steps * STEP, (against * STEP if mode is PositionMode.HEDGE else Decimal(0))
     STAND.hold(mode, *((amount, other) if long else (other, amount)))
     side = (Side.BUY if long else Side.SELL) if mode is PositionMode.HEDGE else None
     # A size in one-way mode has two readings, and what is smaller than the one may be the other.
-    size = asked_size * STEP if asked_size is not None and mode is PositionMode.HEDGE else None
+    size = size_in_steps * STEP if size_in_steps is not None and mode is PositionMode.HEDGE else None
     before = STAND.held()
     plan = planned(mode, before, side, size)
     answer = STAND.reverse(fault, plan)

@@ -72,8 +72,8 @@ def test_a_signal_ends_it_cleanly_and_frees_the_port(number: signal.Signals) -> 
 def test_clients_that_hold_on_do_not_keep_it() -> None:
     with served() as (process, first), httpx.Client(base_url=first["base_url"]) as kept_alive:
         assert kept_alive.get(TIME).status_code == 200
-        with socket.create_connection(("127.0.0.1", port_of(first))) as half_asked:
-            half_asked.sendall(b"POST /api/v2/mix/order/click-backhand HTTP/1.1\r\nContent-Length: 99\r\n")
+        with socket.create_connection(("127.0.0.1", port_of(first))) as half_request:
+            half_request.sendall(b"POST /api/v2/mix/order/click-backhand HTTP/1.1\r\nContent-Length: 99\r\n")
             process.terminate()
             process.send_signal(signal.SIGINT)
             assert ended(process) == (0, "", "")

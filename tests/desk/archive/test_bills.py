@@ -122,9 +122,9 @@ def test_funding_stays_known_until_a_settlement_may_have_come(
 
 @pytest.mark.parametrize(("earlier_ms", "is_complete"), [(None, True), (HOUR_MS // 2, True), (2 * HOUR_MS, False)])
 def test_what_lies_before_all_that_the_exchange_told_is_not_complete(earlier_ms: int | None, is_complete: bool) -> None:
-    told_from = START_MS - DAY_MS
-    since = None if earlier_ms is None else told_from - earlier_ms
-    archive = archive_with(coverage=BillCoverage(told_from, NOW_MS))
+    covered_from = START_MS - DAY_MS
+    since = None if earlier_ms is None else covered_from - earlier_ms
+    archive = archive_with(coverage=BillCoverage(covered_from, NOW_MS))
     (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, since, product_types=(USDT,)))
     assert row.complete is is_complete
 

@@ -13,7 +13,7 @@ from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, Say, Scripte
 from tradetui.commands.show.position_rows import held_positions
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader, each_account_once
+from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader, without_repeated_accounts
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.feed import Reading
@@ -105,7 +105,7 @@ def _counted(reading: Reading[Any]) -> Counter[tuple[ProductType, str]]:
     return Counter((row.product_type, getattr(row, "symbol", None) or row.record.symbol) for row in reading.rows)
 
 
-EACH_ONCE: Final = Counter({(product_type, symbol): 12 for symbol, product_type in SYMBOLS.items()})
+ROWS_BY_SYMBOL: Final = Counter({(product_type, symbol): 12 for symbol, product_type in SYMBOLS.items()})
 
 
 @pytest.mark.parametrize("page", [10, 100])
@@ -119,26 +119,26 @@ async def test_every_row_is_shown_once_under_the_product_type_of_its_symbol(
     triggers = TriggersReader(client, TYPES, disk)
     for history in histories.values():
         await history.attach(archive)
-    assert _counted(await OrdersReader(client, TYPES).read()) == EACH_ONCE
+    assert _counted(await OrdersReader(client, TYPES).read()) == ROWS_BY_SYMBOL
     for _ in range(4):
         past = await triggers.read()
-    assert _counted(past) == EACH_ONCE
+    assert _counted(past) == ROWS_BY_SYMBOL
     if not core_only:
         assert triggers.live is not None
-        assert Counter((row.product_type, row.record.symbol) for row in triggers.live) == EACH_ONCE
+        assert Counter((row.product_type, row.record.symbol) for row in triggers.live) == ROWS_BY_SYMBOL
     fills = FillsReader(histories, client.clock)
     reading = await fills.read()
     for history in histories.values():
         while await history.read_gap():
             pass
-    assert _counted(await fills.read()) == EACH_ONCE, reading
-    assert _counted(await PositionsReader(client, TYPES, histories, disk).read()) == dict.fromkeys(EACH_ONCE, 1)
+    assert _counted(await fills.read()) == ROWS_BY_SYMBOL, reading
+    assert _counted(await PositionsReader(client, TYPES, histories, disk).read()) == dict.fromkeys(ROWS_BY_SYMBOL, 1)
     kept = Counter(
         (product_type, row.record.symbol)
         for product_type in TYPES
         for row in archive.rows.newest(FuturesFill, product_type, 100)
     )
-    assert kept == EACH_ONCE, "the ledger books what is kept"
+    assert kept == ROWS_BY_SYMBOL, "the ledger books what is kept"
 
 
 @pytest.mark.parametrize("types", [TYPES, TYPES[::-1], TYPES[:2], TYPES[1:], TYPES[::2], TYPES[:1], TYPES[1:2]])
@@ -155,9 +155,9 @@ def _account(product_type: ProductType, coin: str) -> ProductRow[FuturesAccount]
 def test_an_account_of_another_coin_is_left_out_only_where_the_coins_own_account_came() -> None:
     usdt, coin, usdc = TYPES
     every_own = [_account(usdt, "USDT"), _account(usdt, "BTC"), _account(coin, "USDC"), _account(usdc, "USDC")]
-    assert each_account_once(every_own) == every_own
+    assert without_repeated_accounts(every_own) == every_own
     with_own = [*every_own, _account(coin, "BTC")]
-    assert each_account_once(with_own) == [every_own[0], every_own[3], with_own[4]]
+    assert without_repeated_accounts(with_own) == [every_own[0], every_own[3], with_own[4]]
 
 
 async def test_rows_of_product_types_that_the_profile_does_not_name_are_spoken_of() -> None:

@@ -149,7 +149,7 @@ def cut_short(file: Path) -> None:
     changed(file, "DROP TRIGGER no_loss_of_event", "DELETE FROM event WHERE number > 1")
 
 
-def told_to_be_over(file: Path) -> None:
+def marked_as_over(file: Path) -> None:
     changed(file, "UPDATE intent SET state = 'settled', open = 0")
 
 
@@ -165,7 +165,7 @@ def changed(file: Path, *statements: str) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("damage", [emptied, deleted, cut_short, told_to_be_over, without_the_intent])
+@pytest.mark.parametrize("damage", [emptied, deleted, cut_short, marked_as_over, without_the_intent])
 def test_a_damaged_journal_elsewhere_says_nothing_about_what_it_held(
     here: JournalLocation, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:

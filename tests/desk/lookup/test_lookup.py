@@ -269,9 +269,9 @@ async def test_the_default_range_of_transfers_is_the_exchanges() -> None:
     await read_on(lookup, everything=True)
     stretch = lookup.query.stretch
     assert stretch.assumed
-    asked_for = stage.begin("transfers", startTime=str(stretch.start_ms), endTime=str(stretch.end_ms))
-    await read_on(asked_for, everything=True)
-    assert keys_of(lookup) == keys_of(asked_for) != []
+    explicit_times = stage.begin("transfers", startTime=str(stretch.start_ms), endTime=str(stretch.end_ms))
+    await read_on(explicit_times, everything=True)
+    assert keys_of(lookup) == keys_of(explicit_times) != []
 
 
 async def test_the_email_of_a_sub_account() -> None:

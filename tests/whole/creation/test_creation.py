@@ -284,7 +284,7 @@ def full(on: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which: str, state: State) -> None:
     account, wanted, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
-        kind = EACH_KIND[which]
+        kind = KIND_BY_NAME[which]
         details = {"title": which, "request": wanted.redacted()}
         intent = on.intents.new_id()
         await on.intents.begin(intent, str(kind), kind, details)
@@ -302,7 +302,11 @@ async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which
         assert on.posts == 0
 
 
-EACH_KIND = {"batch": CreationKind.SUBACCOUNTS, "broker": CreationKind.BROKER_SUBACCOUNT, "copy": CreationKind.COPY_KEY}
+KIND_BY_NAME = {
+    "batch": CreationKind.SUBACCOUNTS,
+    "broker": CreationKind.BROKER_SUBACCOUNT,
+    "copy": CreationKind.COPY_KEY,
+}
 
 
 async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tmp_path: Path) -> None:
@@ -386,7 +390,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 ends.add(end)
                 assert end in (S.WITHDRAWN, S.SETTLED, S.UNKNOWN), at
                 assert on.posts == 0 or end is not S.WITHDRAWN, "what was sent is never called withdrawn"
-                blocked = any("not settled" in reason for reason in creation.blocking_reasons(EACH_KIND[which]))
+                blocked = any("not settled" in reason for reason in creation.blocking_reasons(KIND_BY_NAME[which]))
                 assert blocked is (end is S.UNKNOWN)
                 if end is S.UNKNOWN:
                     assert "may" in journalled[0].details["next"]

@@ -101,7 +101,7 @@ class Reversal:
     hedge: bool
     to_close: Decimal
     to_open: Decimal
-    size_asked: bool
+    has_size: bool
     matching: Matching
     accepted_at_s: float
     past: Past[OrderState] = field(default_factory=lambda: Past(OrderState("live")))

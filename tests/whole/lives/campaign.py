@@ -67,13 +67,13 @@ def _report(verdicts: Iterable[Verdict]) -> Report:
 
 def smaller(plan: Plan, promise: str, tries: int = 200) -> Plan:
     """The plan with every part left out without which it still breaks the same promise."""
-    found_smaller = True
-    while found_smaller and tries > 0:
-        found_smaller = False
+    became_smaller = True
+    while became_smaller and tries > 0:
+        became_smaller = False
         for candidate in _parts_left_out(plan):
             tries -= 1
             if any(broken.startswith(promise) for broken in live(candidate).broken):
-                plan, found_smaller = candidate, True
+                plan, became_smaller = candidate, True
                 break
     return plan
 

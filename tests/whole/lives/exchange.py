@@ -26,7 +26,7 @@ STAMP_OFF_MS = 30_000
 REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
 PUBLIC_PATHS = ("/api/v2/public/", "/api/v2/mix/market/")
 """What is offered below them is read without a key."""
-FOUND_AFTER_S = 3.0
+VISIBLE_AFTER_S = 3.0
 """Whatever else lags, an order that was taken is known to order detail after so long."""
 
 
@@ -200,7 +200,7 @@ class SecondExchange:
             hedge=hedge,
             to_close=reversed_size,
             to_open=reversed_size,
-            size_asked="size" in body,
+            has_size="size" in body,
             matching=matching,
             accepted_at_s=self._now_s,
         )
@@ -268,7 +268,7 @@ class SecondExchange:
         """Order detail's state and filled size, None while it does not know the order."""
         age_s = self._now_s - reversal.accepted_at_s
         lag_s = self.lag_s(self._plan.detail_lag_s)
-        if age_s < min(lag_s, FOUND_AFTER_S):
+        if age_s < min(lag_s, VISIBLE_AFTER_S):
             return None
         state = reversal.past.at(self._now_s - lag_s)
         word, filled = state.state, state.closed + state.opened
@@ -293,7 +293,7 @@ class SecondExchange:
             if shown is not None:
                 return self._closing_row(reversal)
         other = self.books.others.get(query.get("orderId", ""))
-        if other is not None and self._now_s - other.at_s >= min(self.lag_s(self._plan.detail_lag_s), FOUND_AFTER_S):
+        if other is not None and self._now_s - other.at_s >= min(self.lag_s(self._plan.detail_lag_s), VISIBLE_AFTER_S):
             return self._other_row(other)
         raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
 
@@ -360,7 +360,7 @@ class SecondExchange:
         lag_s = self.lag_s(self._plan.detail_lag_s)
         rows = []
         for reversal in self.books.reversals.values():
-            if self._now_s - reversal.accepted_at_s < min(lag_s, FOUND_AFTER_S):
+            if self._now_s - reversal.accepted_at_s < min(lag_s, VISIBLE_AFTER_S):
                 continue
             state = reversal.past.at(self._now_s - lag_s)
             if state.state in ("live", "partially_filled"):

@@ -37,7 +37,7 @@ from tests.whole.lives.rare import (
 ONE = Decimal(1)
 LISTS_ENDED_SHARE = 0.05
 """Of all lives, those whose exchange lists orders that are over among the pending ones."""
-NAMES_OF_ONE_PLACE = (
+BASE_URLS_OF_ONE_EXCHANGE = (
     "http://127.0.0.1:8765",
     "http://localhost:8765",
     "http://LOCALHOST:8765",
@@ -114,14 +114,14 @@ def _held(random: Random, *, hedge: bool) -> tuple[Decimal, Decimal]:
 
 
 def _processes(random: Random) -> tuple[ProcessPlan, ...]:
-    first = ProcessPlan(NAMES_OF_ONE_PLACE[0], "one", tells_uid=True, profile_uid=False)
+    first = ProcessPlan(BASE_URLS_OF_ONE_EXCHANGE[0], "one", tells_uid=True, profile_uid=False)
     draw = random.random()
     if draw < 0.55:
         return (first,)
     if draw < 0.7:
         return (first, first)
     second = ProcessPlan(
-        random.choice(NAMES_OF_ONE_PLACE),
+        random.choice(BASE_URLS_OF_ONE_EXCHANGE),
         random.choice(("one", "one", "two")),
         tells_uid=random.random() < 0.6,
         profile_uid=random.random() < 0.3,

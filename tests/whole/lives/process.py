@@ -374,11 +374,11 @@ class Process:
             sent = await execution.confirm(preview, self.typed_for("BTCUSDT", side_long=act.side_long))
         except Withheld as withheld:
             promises.note(f"process {self.number} does not send: {' '.join(withheld.reasons)[:150]}")
-            promises.said_not_done(self._posts_of(number), "nothing was sent")
+            promises.reports_not_done(self._posts_of(number), "nothing was sent")
             return
         except (ExchangeError, StillReading) as problem:
             promises.note(f"process {self.number}: {problem}")
-            promises.said_not_done(self._posts_of(number), str(problem))
+            promises.reports_not_done(self._posts_of(number), str(problem))
             return
         finally:
             if not self.dead and not act.kill_state:

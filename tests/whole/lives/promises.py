@@ -164,7 +164,7 @@ class Promises:
         if state == "settled":
             self._must_be_over(intent, "the dialog says settled")
 
-    def said_not_done(self, posts: list[Post], sentence: str) -> None:
+    def reports_not_done(self, posts: list[Post], sentence: str) -> None:
         """The dialog says that nothing was done: then nothing was, and nothing will be."""
         self.note(f"not done: {sentence}")
         for post in posts:
@@ -393,7 +393,7 @@ def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
         return {"unchanged"}
     if closed == whole and opened == reversal.to_open:
         return {"reversed"}
-    if reversal.size_asked and not reversal.hedge:
+    if reversal.has_size and not reversal.hedge:
         return {"closed only", "reversed smaller", "reversed larger", "remainder left", NOT_AS_PREVIEWED}
     if closed == whole and not opened:
         return {"closed only"}
@@ -404,7 +404,7 @@ def names_of_state(reversal: Reversal, state: OrderState) -> set[str]:
 
 def looks_alike(reversal: Reversal) -> bool:
     """Whether closing and opening cannot be told apart: one-way with a size, where the whole is left open."""
-    return reversal.size_asked and not reversal.hedge
+    return reversal.has_size and not reversal.hedge
 
 
 def looks_whole(post: Post, reversal: Reversal, state: OrderState) -> bool:

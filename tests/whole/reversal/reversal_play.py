@@ -376,7 +376,7 @@ class Play:
         others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", scope, oid)
         if others:
             say(f"{oid} was sent while {others} is not settled")
-        details = self._told_of(oid)
+        details = self._reported_details(oid)
         if details["before"] not in self.held_after(_confirmed_ms.get()):
             say(f"{oid} was sent on {details['before']}, which was not held any more when it was confirmed")
         elif details["before"] not in self.held_after(self.own_since):
@@ -481,7 +481,7 @@ class Play:
         self._ids += 1
         return f"tt-{self._ids}"
 
-    def _told_of(self, oid: str) -> dict[str, Any]:
+    def _reported_details(self, oid: str) -> dict[str, Any]:
         (row,) = self._read("SELECT told FROM event WHERE intent = ? ORDER BY number LIMIT 1", oid)
         details: dict[str, Any] = json.loads(row[0])
         return details

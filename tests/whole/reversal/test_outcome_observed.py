@@ -393,15 +393,15 @@ async def test_closed_and_opened_are_two_amounts(filled: str, so_far: str, monke
 
 
 @pytest.mark.parametrize(
-    ("sizes_told", "so_far"), [(True, "closed 2 of 3, opened 0 of 3"), (False, "traded 2 of 6 or 40")]
+    ("sizes_reported", "so_far"), [(True, "closed 2 of 3, opened 0 of 3"), (False, "traded 2 of 6 or 40")]
 )
 async def test_with_a_size_in_one_way_mode_it_is_one_amount_until_the_orders_own_size_is_told(
-    sizes_told: bool, so_far: str, monkeypatch: pytest.MonkeyPatch
+    sizes_reported: bool, so_far: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with scene("one-way") as on:
         on.hold(long="20")
         by_legs = ByLegs(on, monkeypatch)
-        if not sizes_told:
+        if not sizes_reported:
             right = Order.row
             monkeypatch.setattr(Order, "row", lambda self: {**right(self), "size": ""})
         came = heard(on)

@@ -11,7 +11,7 @@ from typing import Final
 from tradetui.commands.process.console import stdout
 from tradetui.commands.session.alert_settings import profile_rules
 from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind, impossible
-from tradetui.desk.feeds.accounts_orders import each_coin_once
+from tradetui.desk.feeds.accounts_orders import without_repeated_coins
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
@@ -98,7 +98,7 @@ async def no_equity_because(client: ExchangeReader, loaded: LoadedProfile) -> st
     undecodable_rows = 0
     try:
         for product_type in loaded.profile.product_types:
-            reply = each_coin_once(await client.futures.accounts(product_type=product_type))
+            reply = without_repeated_coins(await client.futures.accounts(product_type=product_type))
             accounts += reply.rows
             undecodable_rows += len(reply.undecodable_rows)
     except Unreachable:

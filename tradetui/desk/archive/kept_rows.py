@@ -194,17 +194,17 @@ class KeptRows:
         rows_left = True
         while rows_left and len(page) < limit:  # once, unless rows cannot be read and others come in their place
             beyond = f" AND (time, ordinal, product_type) {way} (?, ?, ?)" if after is not None else ""
-            rows_asked_for = limit - len(page)
+            rows_missing = limit - len(page)
             rows = self._connection.execute(
                 "SELECT time, ordinal, rowid, product_type, body FROM record"
                 f" WHERE rowid IN (SELECT rowid FROM record WHERE {where}{beyond}"
                 f" ORDER BY time {order}, ordinal {order}, product_type {order} LIMIT ? OFFSET ?)"
                 f" ORDER BY time {order}, ordinal {order}, product_type {order}",
-                [*values, *(after or ()), rows_asked_for, skip],
+                [*values, *(after or ()), rows_missing, skip],
             ).fetchall()
             for time, ordinal, rowid, product_type, body in rows:
                 after = (time, ordinal, product_type)
                 if (row := self._read_row(selection.kind, rowid, product_type, body)) is not None:
                     page.append((after, row))
-            rows_left, skip = len(rows) == rows_asked_for, 0
+            rows_left, skip = len(rows) == rows_missing, 0
         return page

@@ -34,19 +34,19 @@ class AccountsReader:
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
-        rows = each_account_once(self._parts.rows)
+        rows = without_repeated_accounts(self._parts.rows)
         if error is None and self._sampler is not None and not self._parts.undecodable_rows:
             await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
         return self._parts.reading(rows, error)
 
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
-        reply = each_coin_once(await self._client.read(AccountListRequest(product_type=product_type)))
+        reply = without_repeated_coins(await self._client.read(AccountListRequest(product_type=product_type)))
         part = ProductRead([ProductRow(product_type, account) for account in reply.rows])
         part.count(reply)
         return part
 
 
-def each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
+def without_repeated_coins(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
     """A coin's account that came twice is one, nothing of it counts twice; of rows that differ none can be believed."""
     accounts: dict[str, FuturesAccount] = {}
     differing: dict[str, UndecodableRow] = {}
@@ -57,7 +57,7 @@ def each_coin_once(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount]:
     return replace(reply, rows=kept, undecodable_rows=(*reply.undecodable_rows, *differing.values()))
 
 
-def each_account_once(rows: Sequence[ProductRow[FuturesAccount]]) -> list[ProductRow[FuturesAccount]]:
+def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> list[ProductRow[FuturesAccount]]:
     """The accounts of all product types, where an exchange may give each product type every account.
 
     A coin's account under a product type that is not settled in it is left out where the coin comes under its own as

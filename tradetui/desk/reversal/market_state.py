@@ -9,7 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from tradetui.desk.feeds.accounts_orders import each_coin_once
+from tradetui.desk.feeds.accounts_orders import without_repeated_coins
 from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
@@ -264,7 +264,7 @@ class MarketState:
 
     async def _accounts(self, product_type: ProductType) -> Sequence[FuturesAccount]:
         """Each coin's account; of rows of one coin that differ none is believed."""
-        return each_coin_once(await self._client.futures.accounts(product_type=product_type)).rows
+        return without_repeated_coins(await self._client.futures.accounts(product_type=product_type)).rows
 
     async def _mode(
         self, held: Held, orders: Sequence[PendingOrder], product_type: ProductType, symbol: str, coin: str | None

@@ -132,7 +132,7 @@ class OrderReads:
         fills = new_fills(all_fills, sent)
         own = tuple(fill for fill in fills if order_id is not None and fill.order_id == order_id)
         if _come_twice(own, order.detail):
-            fills, own = _each_once(fills), _each_once(own)
+            fills, own = _without_repeats(fills), _without_repeats(own)
         others = tuple(fill for fill in fills if fill not in own)
         source = order.detail.order_source or None if order.detail is not None else None
         if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
@@ -266,10 +266,10 @@ def _come_twice(own: Sequence[FuturesFill], order: OrderDetail | None) -> bool:
     volume = order.base_volume if order is not None and over else None
     if not volume or sum(fill.base_volume for fill in own) <= volume:
         return False
-    return sum(fill.base_volume for fill in _each_once(own)) == volume
+    return sum(fill.base_volume for fill in _without_repeats(own)) == volume
 
 
-def _each_once(fills: Sequence[FuturesFill]) -> tuple[FuturesFill, ...]:
+def _without_repeats(fills: Sequence[FuturesFill]) -> tuple[FuturesFill, ...]:
     return tuple({content_of(fill): fill for fill in fills}.values())
 
 
