@@ -81,7 +81,7 @@ class Network:
         self.hits: Counter[str] = Counter()
         self.healed = False
         self.departs: Callable[[Post], None] = lambda post: None
-        self.has_read: Callable[[Request, list[dict[str, Any]]], None] = lambda request, rows: None
+        self.has_read: Callable[[Request, list[dict[str, Any]], int], None] = lambda request, rows, process: None
         self.books = Books(hedge=plan.hedge, fill_lag_s=fill_lag_s)
         self.clock = ExchangeClock(self._settled_since_s)
         self.exchange = SecondExchange(plan, self.books, self.clock)
@@ -134,7 +134,7 @@ class Network:
         response = self.exchange.handle(request, tells_uid=tells_uid)
         await asyncio.sleep(self._random.uniform(0.005, 0.03))
         if fault is None and response.status == 200:
-            self.has_read(request, _rows_of(response.envelope))
+            self.has_read(request, _rows_of(response.envelope), process)
         return self._spoilt(response, fault)
 
     def _fault_of(self, request: Request) -> ReadFault | None:

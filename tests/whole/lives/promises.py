@@ -67,7 +67,8 @@ class Promises:
         self.trace: list[str] = []
         self._damaged: set[str] = set()
         self._damaged_at_s: dict[str, float] = {}
-        self._seen_open: dict[str, float] = {}
+        self._seen_open_at_s: dict[tuple[str, int], float] = {}
+        """When a process was last shown an order of a clientOid as open."""
         self._accepted_at_s: dict[str, float] = {}
 
     # The story
@@ -113,12 +114,12 @@ class Promises:
             if reversal is not None and not reversal.is_over and not self.excused(earlier):
                 self.breaks("a", f"{post.client_oid} left while {earlier.client_oid} was {reversal.past.now}")
 
-    def has_read(self, request: Request, rows: list[dict[str, Any]]) -> None:
+    def has_read(self, request: Request, rows: list[dict[str, Any]], process: int) -> None:
         """A process that looks after a symbol has a reply in its hands; an order that it shows as open is known."""
         if request.query.get("symbol"):
             for row in rows:
                 if row.get("status", row.get("state")) in OPEN_STATES:
-                    self._seen_open[str(row.get("clientOid"))] = _now_s()
+                    self._seen_open_at_s[str(row.get("clientOid")), process] = _now_s()
 
     def accepted(self, reversal: Reversal) -> None:
         """The exchange takes an order now."""
@@ -342,11 +343,18 @@ class Promises:
         return any(trail.steps[-1].details.get("inferred") for trail in self.trails.values())
 
     def judge_release_in_the_end(self, process_ready_since_s: float) -> None:
-        """(e) What was acknowledged, or seen as open by a process that still runs, settles without the trader."""
+        """(e) What was acknowledged, or seen as open by a process that still runs, settles without the trader.
+
+        A process that names the account otherwise has another journal, and follows nothing of this one.
+        """
         for trail in self.trails.values():
-            if trail.state not in LOCKING or trail.state == "intended" or self.post_of(trail.intent) is None:
+            post = self.post_of(trail.intent)
+            if trail.state not in LOCKING or trail.state == "intended" or post is None:
                 continue
-            seen_at_s = self._seen_open.get(trail.intent, -1.0)
+            same_names = [
+                n for n, names in enumerate(self.plan.processes) if names == self.plan.processes[post.process]
+            ]
+            seen_at_s = max(self._seen_open_at_s.get((trail.intent, process), -1.0) for process in same_names)
             reversal = self.exchange.books.reversals.get(trail.intent)
             if self.plan.spelling.trade_side:
                 continue  # nothing may rest on fills whose words nobody knows

@@ -16,7 +16,8 @@ from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide
 from tradetui.wire.models.futures import FuturesFill
 
 _SOON_AFTER = timedelta(seconds=10)
-"""Less than was planned, or more, is taken for our other leg only where it came so soon after the known one."""
+"""Less than was planned, or more, is taken for our other leg only where it came so soon after the known one; as much
+as was planned is in doubt where it came later, unless it is known to be a reversal's."""
 _UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and status is not OrderStatus.FILLED)
 _THE_SYSTEM = ("burst_", "delivery_", "offset_", "dte_sys_adl_")
 """What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
@@ -25,7 +26,8 @@ _THE_SYSTEM = ("burst_", "delivery_", "offset_", "dte_sys_adl_")
 @dataclass(frozen=True, slots=True)
 class OtherLeg:
     """The fills that are the leg of ours without our id. `ambiguous`: they cannot be told apart from others'.
-    `doubtful`: by their size they are ours, while the exchange says that something else made their order."""
+    `doubtful`: by their size they are ours, while the exchange says that something else made their order, or they
+    came late and nothing says what made it."""
 
     fills: tuple[FuturesFill, ...] = ()
     ambiguous: bool = False
@@ -131,15 +133,17 @@ def _other_leg(
     likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
     # Newest first: of several orders of one size, the first that came.
     exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
+    until = max(fill.c_time for fill in known) + _SOON_AFTER
     if exact:
-        return OtherLeg(tuple(groups[exact[-1]]), doubtful=exact[-1] in seen.foreign_orders)
+        exact_fills = tuple(groups[exact[-1]])
+        late = exact[-1] not in seen.kindred_orders and any(fill.c_time > until for fill in exact_fills)
+        return OtherLeg(exact_fills, doubtful=late or exact[-1] in seen.foreign_orders)
     if not likely or not wanted:
         return OtherLeg()
     likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
     # Fills that name no order may be several orders'. Of several orders one at most is ours: not even what they come to
     # together tells which.
     fits = len(likely) == 1 and (None not in likely or likely[None] <= max(wanted))
-    until = max(fill.c_time for fill in known) + _SOON_AFTER
     if fits and all(fill.c_time <= until for fill in likely_fills):
         return OtherLeg(likely_fills)
     return OtherLeg(ambiguous=True)
