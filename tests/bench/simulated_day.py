@@ -47,8 +47,8 @@ def forget(exchange_state: ExchangeState) -> None:
 
 
 def _forget_ids(ids: Identifiers) -> None:
-    for moment_ms in list(ids._given)[:-KEPT_BY_THE_EXCHANGE]:
-        del ids._given[moment_ms]
+    for moment_ms in list(ids._issued_counts)[:-KEPT_BY_THE_EXCHANGE]:
+        del ids._issued_counts[moment_ms]
 
 
 async def day(seed: int, hours: int, directory: Path) -> int:

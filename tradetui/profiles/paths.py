@@ -43,7 +43,7 @@ def runtime_dir(environ: Mapping[str, str]) -> Path:
     """
     if named := environ.get("TRADETUI_RUNTIME_DIR"):
         return Path(named).expanduser()
-    given = environ.get("XDG_RUNTIME_DIR")
-    if given and Path(given).is_dir():
-        return Path(given) / APP_NAME
+    session_dir = environ.get("XDG_RUNTIME_DIR")
+    if session_dir and Path(session_dir).is_dir():
+        return Path(session_dir) / APP_NAME
     return platformdirs.user_cache_path(APP_NAME) / "run"

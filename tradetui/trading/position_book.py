@@ -46,7 +46,7 @@ class PositionBook:
         self._since: datetime | None = None
         self._proven = proven_flat
         self._symbols: dict[str, _Symbol] = {}
-        self._seen: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
+        self._effects: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
         self._newest: datetime | None = None
         self._outdated = False
 
@@ -57,17 +57,17 @@ class PositionBook:
         summed as it was before, so the book marks itself outdated and is to be built again.
         """
         effect = hash(fill_effect(fill))
-        if (known_effect := self._seen.get(fill.trade_id)) is not None:
+        if (known_effect := self._effects.get(fill.trade_id)) is not None:
             self._outdated = self._outdated or known_effect != effect
             return False
         if self._newest is not None and fill.c_time < self._newest:
             self._outdated = True
         self._newest = fill.c_time
-        self._seen[fill.trade_id] = effect
-        if len(self._seen) > IDS_KEPT:
+        self._effects[fill.trade_id] = effect
+        if len(self._effects) > IDS_KEPT:
             # Memory does not grow with history; a fill this old that came again would show as out of order.
-            for old in list(islice(self._seen, IDS_KEPT // 2)):
-                del self._seen[old]
+            for old in list(islice(self._effects, IDS_KEPT // 2)):
+                del self._effects[old]
         self._since = self._since or fill.c_time
         mode = fill.position_mode
         if mode is not None and self.mode is not None and mode is not self.mode:

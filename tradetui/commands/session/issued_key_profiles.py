@@ -120,5 +120,5 @@ class ProfileMaker:
             raise ConfigurationError(
                 f"holds something for {name!r} already", location=f"keyring {service}", remedy="Choose another name."
             )
-        given = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
-        into_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in given if value}))
+        fields = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
+        into_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in fields if value}))

@@ -45,7 +45,7 @@ async def merged(
         first = await anext(stream, None)
         if first is not None:
             heads.append((first, stream))
-    seen: set[object] = set()
+    shown_ids: set[object] = set()
     moment: datetime | None = None
     while heads:
         index = max(range(len(heads)), key=lambda at: _age(heads[at][0], time_field))
@@ -57,13 +57,13 @@ async def merged(
             heads[index] = (following, stream)
         now = _age(record, time_field)
         if now != moment:
-            moment, seen = now, set()
+            moment, shown_ids = now, set()
         if id_field is None:
             yield record
             continue
-        key = getattr(record_of(record), id_field)
-        if key not in seen:
-            seen.add(key)
+        record_id = getattr(record_of(record), id_field)
+        if record_id not in shown_ids:
+            shown_ids.add(record_id)
             yield record
 
 
@@ -138,14 +138,14 @@ async def rows_to_show(
         )
         for group in requests
     ]
-    given, most = 0, _most(options, endpoint)
+    row_count, most = 0, _most(options, endpoint)
     # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
     records = merged(groups, id_field=None, time_field=endpoint.time_field)
-    while most is None or given < most:
+    while most is None or row_count < most:
         record = await anext(records, None)
         if record is None:
             return
-        given += 1
+        row_count += 1
         yield record
     try:
         progress.cut = await anext(records, None) is not None

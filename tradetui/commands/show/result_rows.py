@@ -126,10 +126,10 @@ class TripRows:
     def _price_places(self, symbol: str) -> int | None:
         """The most decimals that a price of the newest fills of a symbol has, which are those of its contract."""
         if symbol not in self._places:
-            seen = SeenPrecisions()
+            precisions = SeenPrecisions()
             page = self._archive.rows.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)
-            seen.see((symbol, row.record.price, None) for _, row in page)
-            precision = seen.by_symbol.get(symbol)
+            precisions.see((symbol, row.record.price, None) for _, row in page)
+            precision = precisions.by_symbol.get(symbol)
             self._places[symbol] = None if precision is None else precision.price
         return self._places[symbol]
 

@@ -51,8 +51,8 @@ def run(args: argparse.Namespace) -> int:
         writer.close()
         return DONE
     # A global flag may stand before `show` or behind it.
-    given = {name: value for name, value in vars(options).items() if name in Flags.__dataclass_fields__}
-    flags = replace(Flags.of(args), **given)
+    global_flags = {name: value for name, value in vars(options).items() if name in Flags.__dataclass_fields__}
+    flags = replace(Flags.of(args), **global_flags)
     if getattr(options, "log", None) is not None:
         from tradetui.commands.process.log_file import start_log
 

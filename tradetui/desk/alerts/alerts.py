@@ -180,7 +180,7 @@ class Alerts:
 
     # What a person does
 
-    def seen(self) -> None:
+    def mark_all_seen(self) -> None:
         self.unseen = 0
 
     async def silence(self, name: str, *, on: bool) -> None:

@@ -326,7 +326,7 @@ class Creation:
         kind, details = CreationKind(intent.kind), intent.details
         if intent.state is State.INTENDED:
             reason = {"why": "the program ended before it was sent"}
-            await self._intents.step(intent.id, State.WITHDRAWN, reason, seen=State.INTENDED)
+            await self._intents.step(intent.id, State.WITHDRAWN, reason, prior=State.INTENDED)
             await self.keys.discard([key.name for key in await self._keys_of(intent)])
             return
         if intent.state not in (State.SENT, State.ACKNOWLEDGED) or intent.id in self._unsaved:

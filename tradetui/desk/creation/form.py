@@ -52,11 +52,11 @@ def check_form(kind: CreationKind, rows: Sequence[Mapping[str, str]]) -> Checked
     places: list[int] = []
     for row_index, row in enumerate(rows):
         problems.append({})
-        given = {name: text for name, text in row.items() if text.strip()}
-        lacking = tuple(field.name for field in creation_fields(kind) if field.required and field.name not in given)
-        missing.append(lacking if given or rows_of(kind) == 1 else ())
-        if given:
-            row_values, refused = read_fields(CREATION_RULES[kind].row, given, _read)
+        typed = {name: text for name, text in row.items() if text.strip()}
+        lacking = tuple(field.name for field in creation_fields(kind) if field.required and field.name not in typed)
+        missing.append(lacking if typed or rows_of(kind) == 1 else ())
+        if typed:
+            row_values, refused = read_fields(CREATION_RULES[kind].row, typed, _read)
             problems[row_index] = {name: _sentence(problem) for name, problem in refused.items()}
             values.append(row_values)
             places.append(row_index)

@@ -119,11 +119,11 @@ class KeyStore:
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, COMPLETE)}
         public.update(told=True, uid=issued_key.uid, label=issued_key.label)
         public.update(permissions=list(issued_key.permissions), addresses=list(issued_key.addresses))
-        given = {"api_key": issued_key.api_key}
+        secrets = {"api_key": issued_key.api_key}
         for field_name, value in (("secret", issued_key.secret), ("passphrase", issued_key.passphrase)):
             if value is not None:
-                given[field_name] = value.get_secret_value()
-        self._write(name, public, given)
+                secrets[field_name] = value.get_secret_value()
+        self._write(name, public, secrets)
 
     def discard(self, name: str) -> None:
         """Give a reserved name free again, because no key was made; one that holds a key stays."""

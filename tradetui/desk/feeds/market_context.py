@@ -83,7 +83,7 @@ class MarketContext:
         self._marks: dict[_Contract, Decimal] = {}
         self._funding: dict[_Contract, FundingRate] = {}
         self._of_contracts: dict[str, Precision] = {}
-        self._seen = SeenPrecisions()
+        self._of_fills = SeenPrecisions()
         self.precisions: Mapping[str, Precision] = MappingProxyType({})
         self.coin_places: Mapping[str, int] = MappingProxyType({})
         self.tickers = Feed(
@@ -185,10 +185,10 @@ class MarketContext:
         self._publish_precisions()
 
     def _see(self, figures: Iterable[tuple[str, Decimal | None, Decimal | None]]) -> None:
-        if self._seen.see(figures, known=self._of_contracts):
+        if self._of_fills.see(figures, known=self._of_contracts):
             self._publish_precisions()
 
     def _publish_precisions(self) -> None:
-        precisions = {**self._seen.by_symbol, **self._of_contracts}
+        precisions = {**self._of_fills.by_symbol, **self._of_contracts}
         if precisions != self.precisions:
             self.precisions = MappingProxyType(precisions)

@@ -52,8 +52,8 @@ class AccountLock:
         self.is_shared = True
         return self._choices
 
-    def seen(self, locked: bool, choice: int) -> None:
-        """Take over what the journal says, unless a choice was made here since it was read."""
+    def take_over(self, locked: bool, choice: int) -> None:
+        """Take what the journal says, unless a choice was made here since it was read."""
         if choice == self._choices:
             self._everywhere = locked
 

@@ -193,7 +193,7 @@ class Intents:
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNREADABLE, problem)
             return
-        self._lock.seen(bool(locked), choice)
+        self._lock.take_over(bool(locked), choice)
         self.writers.saw(intents)
         self._open.see(standing, elsewhere)
 
@@ -300,19 +300,19 @@ class Intents:
         if locked or self._lock.locked:  # here also while the disk wrote
             raise NotSent("trading was locked before it was sent")
 
-    async def step(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> None:
+    async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
         """Write the next step, synced; raises WrongStep or sqlite3.Error.
 
-        `seen` is the state that was read and that the step rests on: on a slow disk another process may have gone on.
+        `prior` is the state that was read and that the step rests on: on a slow disk another process may have gone on.
         """
-        step = partial(self._ready().step, seen=seen)
+        step = partial(self._ready().step, prior=prior)
         await self._disk.run(step, intent, state, details, Moment.now(self._clock))
         self._open.stepped(intent, state)
 
-    async def note(self, intent: str, state: State, details: Mapping[str, Any], *, seen: State | None = None) -> bool:
+    async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
         """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
         try:
-            await self.step(intent, state, details, seen=seen)
+            await self.step(intent, state, details, prior=prior)
         except WrongStep:
             return False  # another process of the account was quicker
         except (FileUnusable, sqlite3.Error, OSError) as problem:

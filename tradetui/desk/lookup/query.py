@@ -72,12 +72,12 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
             return parameter.read(end_until_now(moment_ms, now_ms, END, text, zone) if at_end else moment_ms)
         return parameter.read(text)
 
-    given = {name: text.strip() for name, text in texts.items() if text.strip()}
-    values, refused = read_fields(endpoint.request, given, read)
+    typed = {name: text.strip() for name, text in texts.items() if text.strip()}
+    values, refused = read_fields(endpoint.request, typed, read)
     problems = {name: str(problem) for name, problem in refused.items()}
     query = None
     try:
-        query = _query(endpoint, _lasting(endpoint, given, values, zone), values, now_ms)
+        query = _query(endpoint, _lasting(endpoint, typed, values, zone), values, now_ms)
     except InvalidRequest as problem:
         problems.setdefault(problem.parameter, str(problem))
     return Checked(None if problems else query, problems)
@@ -126,7 +126,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     stretch = assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
     if start is None:
         return Query(
-            endpoint, texts, endpoint.request(**values, **_given(START, None, END, end)), stretch, not assumed, 1
+            endpoint, texts, endpoint.request(**values, **_not_none(START, None, END, end)), stretch, not assumed, 1
         )
     length = (now_ms if end is None else end) - start
     # Its own times come with each piece; a request that must have some is given any until then.
@@ -145,8 +145,8 @@ def _check_times(
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:
         start = end - rule.span_ms
-    endpoint.request(**values, **_given(START, start, END, end))
+    endpoint.request(**values, **_not_none(START, start, END, end))
 
 
-def _given(*pairs: Any) -> dict[str, Any]:
+def _not_none(*pairs: Any) -> dict[str, Any]:
     return {name: value for name, value in zip(pairs[::2], pairs[1::2], strict=True) if value is not None}

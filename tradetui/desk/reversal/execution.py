@@ -313,13 +313,13 @@ class Execution:
         read = await self.intents.read(intent)
         if reason := self.why_not_released(read):
             raise Withheld((reason,))
-        details, seen = {"why": why}, read.state
-        if seen in ENDED and read.contradiction:
+        details, last_state = {"why": why}, read.state
+        if last_state in ENDED and read.contradiction:
             details["contradiction"] = ""
         # A settled end that rests on fills in doubt is one no more.
-        for state in (State.CORRECTED, State.RELEASED) if seen is State.SETTLED else (State.RELEASED,):
-            await self.intents.step(intent, state, details, seen=seen)
-            seen = state
+        for state in (State.CORRECTED, State.RELEASED) if last_state is State.SETTLED else (State.RELEASED,):
+            await self.intents.step(intent, state, details, prior=last_state)
+            last_state = state
         await self.intents.look()
         self._tasks.begin(self._recall_if_readable())
 

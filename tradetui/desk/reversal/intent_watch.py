@@ -131,9 +131,9 @@ class IntentWatch:
         intent = await self._intents.left_behind(intent)
         if intent.state is State.INTENDED:
             why = {"why": "the program ended before it was sent"}
-            await self._intents.note(intent.id, State.WITHDRAWN, why, seen=State.INTENDED)
+            await self._intents.note(intent.id, State.WITHDRAWN, why, prior=State.INTENDED)
         elif intent.state is State.SENT:
-            await self._intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT)
+            await self._intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, prior=State.SENT)
         await self._intents.look()
 
     async def _watch_what_was_inferred(self, first: bool) -> None:

@@ -39,14 +39,14 @@ def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False
     if held == plan.before:
         return Outcome.UNCHANGED
     closed, opened = moves(plan, held)
-    wanted = plan.results[0]
-    if closed == wanted.closed and opened == 0:
+    planned = plan.results[0]
+    if closed == planned.closed and opened == 0:
         return Outcome.CLOSED_ONLY
-    if closed == wanted.closed and 0 < opened < wanted.opened:
+    if closed == planned.closed and 0 < opened < planned.opened:
         return Outcome.SMALLER
-    if closed == wanted.closed and opened > wanted.opened:
+    if closed == planned.closed and opened > planned.opened:
         return Outcome.LARGER
-    if 0 < closed < wanted.closed and opened == 0:
+    if 0 < closed < planned.closed and opened == 0:
         return Outcome.REMAINDER
     return Outcome.OTHER
 

@@ -193,7 +193,7 @@ class SharedPool:
         self._pump: asyncio.Task[None] | None = None
         self._nudge = asyncio.Event()
         self._looks_again = inf
-        self._seen: Claim | None = None
+        self._last_claim: Claim | None = None
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         call = self._waiting.add(priority, hold_s)
@@ -209,10 +209,10 @@ class SharedPool:
 
     def usage(self) -> Usage:
         now = self.owner.clock.monotonic()
-        if (seen := self._seen) is None:
+        if (claim := self._last_claim) is None:
             return Usage(0, self.owner.terms(self.endpoint)[1])
-        used = sum(1 for end in seen.ends if end > now)
-        return Usage(used, seen.allowed, seen.halved, max(0.0, seen.paused_until - now))
+        used = sum(1 for end in claim.ends if end > now)
+        return Usage(used, claim.allowed, claim.halved, max(0.0, claim.paused_until - now))
 
     async def aclose(self) -> None:
         if self._pump is not None:
@@ -262,7 +262,7 @@ class SharedPool:
             except (sqlite3.Error, OSError) as failure:
                 await self._go_local(failure)
                 return
-            self._seen = claim
+            self._last_claim = claim
             if claim.address is not None:
                 self.owner.address_meter.note(claim.address, feed=address.feed, now=now)
             if claim.use is None:

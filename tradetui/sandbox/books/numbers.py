@@ -34,10 +34,10 @@ class Identifiers:
     """The one source of an account's ids, for moments in any order: none is ever handed out twice."""
 
     def __init__(self) -> None:
-        self._given: dict[int, int] = {}
+        self._issued_counts: dict[int, int] = {}
 
     def at(self, now_ms: int) -> str:
         """An id of a moment, above every id of an earlier moment and every one this moment has had before."""
-        given = self._given.get(now_ms, 0)
-        self._given[now_ms] = given + 1
-        return str(((now_ms - _EPOCH_MS) << _ROOM) + given)
+        issued_count = self._issued_counts.get(now_ms, 0)
+        self._issued_counts[now_ms] = issued_count + 1
+        return str(((now_ms - _EPOCH_MS) << _ROOM) + issued_count)

@@ -33,14 +33,14 @@ def parsed(body: bytes) -> Any:
         raise Refusal("40017", "Parameter verification failed body") from None
 
 
-def parameters(given: Any) -> dict[str, str]:
+def parameters(body: Any) -> dict[str, str]:
     """The parameters of an object, empty ones left out; raises Refusal for anything that is not a string."""
-    if not isinstance(given, dict):
+    if not isinstance(body, dict):
         raise Refusal("40017", "Parameter verification failed body")
-    for name, value in given.items():
+    for name, value in body.items():
         if value is not None and not isinstance(value, str):
             raise Refusal("40017", f"Parameter verification failed {name}")
-    return {name: value for name, value in given.items() if value}
+    return {name: value for name, value in body.items() if value}
 
 
 def required(values: Mapping[str, str], *names: str) -> None:
@@ -52,7 +52,7 @@ def required(values: Mapping[str, str], *names: str) -> None:
 
 def word(values: Mapping[str, str], name: str, *choices: str) -> str | None:
     """The one of the words that is given, in lower case; None where none is; raises Refusal for another."""
-    given = values.get(name)
-    if given is not None and given.lower() not in choices:
+    value = values.get(name)
+    if value is not None and value.lower() not in choices:
         raise Refusal("40020", f"Parameter {name} error")
-    return given.lower() if given is not None else None
+    return value.lower() if value is not None else None

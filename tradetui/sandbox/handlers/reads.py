@@ -59,10 +59,15 @@ class ReadCall(NamedTuple):
 
 
 def read(
-    exchange_state: ExchangeState, key: SandboxKey | None, name: str, given: Mapping[str, str], now_ms: int, live: bool
+    exchange_state: ExchangeState,
+    key: SandboxKey | None,
+    name: str,
+    parameters: Mapping[str, str],
+    now_ms: int,
+    live: bool,
 ) -> Any:
     """The payload of a read; raises Refusal."""
-    call = ReadCall(exchange_state, key, name, checked(name, given, live=live), now_ms)
+    call = ReadCall(exchange_state, key, name, checked(name, parameters, live=live), now_ms)
     return _page(call, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](call)
 
 
@@ -119,9 +124,9 @@ def _special_filters(call: ReadCall) -> list[RowFilter]:
     values, kept = call.values, []
     if call.name in _BY_ORDER:
         # When both are sent, orderId prevails.
-        given = next((name for name in ("orderId", "clientOid") if name in values), None)
-        if given is not None:
-            kept.append(_equal(given, values[given]))
+        id_name = next((name for name in ("orderId", "clientOid") if name in values), None)
+        if id_name is not None:
+            kept.append(_equal(id_name, values[id_name]))
     if "planType" in values:
         family = PROFIT_LOSS if values["planType"] == "profit_loss" else {values["planType"]}
         kept.append(lambda row: row["planType"] in family)

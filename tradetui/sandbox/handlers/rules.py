@@ -237,18 +237,18 @@ RULES: Final[Mapping[str, Rules]] = {
 }
 
 
-def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str]:
+def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str, str]:
     """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
     rules = RULES[name]
     taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
     # What an endpoint does not take it overlooks, as the live exchange does.
-    values = {key: value for key, value in given.items() if value != "" and key in taken}
-    for key in rules.required:
-        if key not in values:
-            raise Refusal("40019", f"Parameter {key} cannot be empty")
-    for key, choices in (rules.choices or {}).items():
-        if key in values:
-            values[key] = _word(key, values[key], choices)
+    values = {parameter: value for parameter, value in parameters.items() if value != "" and parameter in taken}
+    for parameter in rules.required:
+        if parameter not in values:
+            raise Refusal("40019", f"Parameter {parameter} cannot be empty")
+    for parameter, choices in (rules.choices or {}).items():
+        if parameter in values:
+            values[parameter] = _word(parameter, values[parameter], choices)
     if name == "broker.transfers":
         values["type"] = _spoken_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
     if name == "spot.bills" and "businessType" in values:
@@ -257,21 +257,21 @@ def checked(name: str, given: Mapping[str, str], *, live: bool) -> dict[str, str
         )
     if "productType" in values:
         values["productType"] = _word("productType", values["productType"], PRODUCT_TYPES)
-    for key in ("symbol", "coin", "marginCoin"):
-        if key in values:
-            values[key] = values[key].upper()
+    for parameter in ("symbol", "coin", "marginCoin"):
+        if parameter in values:
+            values[parameter] = values[parameter].upper()
     return values
 
 
-def _word(name: str, given: str, choices: Iterable[str]) -> str:
+def _word(name: str, text: str, choices: Iterable[str]) -> str:
     """The word meant, which may be written in any case; raises Refusal."""
-    choice = next((word for word in choices if word.lower() == given.lower()), None)
+    choice = next((word for word in choices if word.lower() == text.lower()), None)
     if choice is None:
         raise Refusal("40020", f"Parameter {name} error")
     return choice
 
 
-def _spoken_word(name: str, given: str, choices: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
+def _spoken_word(name: str, text: str, choices: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
     """The document's word for one given in the dialect that is spoken; raises Refusal."""
     spoken = {live_words.get(word, word) if live else word: word for word in choices}
-    return spoken[_word(name, given, spoken)]
+    return spoken[_word(name, text, spoken)]

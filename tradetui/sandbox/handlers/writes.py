@@ -24,14 +24,14 @@ _CLIENT_OID: Final = re.compile(r"[!-~]{1,64}", re.ASCII)
 
 def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes, faults: Faults) -> Any:
     """The payload of a write; raises Refusal."""
-    given = parsed(body)
+    values = parsed(body)
     if name == "futures.reverse":
-        return _reverse(exchange_state, key, given, faults)
-    return _CREATIONS[name](exchange_state, key, given)
+        return _reverse(exchange_state, key, values, faults)
+    return _CREATIONS[name](exchange_state, key, values)
 
 
-def _reverse(exchange_state: ExchangeState, key: SandboxKey, given: Any, faults: Faults) -> Any:
-    values = parameters(given)
+def _reverse(exchange_state: ExchangeState, key: SandboxKey, body: Any, faults: Faults) -> Any:
+    values = parameters(body)
     required(values, "symbol", "marginCoin", "productType")
     product_type = values["productType"].upper()
     if product_type not in PRODUCT_TYPES:
@@ -72,9 +72,9 @@ _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
 _VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
-def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
     """Endpoint 1: the one API key of a copy trader of the new model; raises Refusal."""
-    values = parameters(given)
+    values = parameters(body)
     required(values, "passphrase")
     _check_passphrase(values["passphrase"])
     account = exchange_state.account(key.uid)
@@ -100,13 +100,13 @@ class _Virtual:
     permissions: tuple[str, ...]
 
 
-def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
     """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
-    if not isinstance(given, list) or not given:
+    if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
-    if len(given) > MAX_BATCH:
+    if len(body) > MAX_BATCH:
         raise Refusal("40017", f"Parameter verification failed: at most {MAX_BATCH} sub-accounts per request")
-    virtuals = [_virtual(entry) for entry in given]
+    virtuals = [_virtual(entry) for entry in body]
     names = [virtual.name.lower() for virtual in virtuals]
     if len(set(names)) < len(names):
         raise Refusal("40071", "Duplicate subName")
@@ -122,17 +122,17 @@ def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, g
     return [_created(exchange_state, account, virtual) for virtual in virtuals]
 
 
-def _virtual(given: Any) -> _Virtual:
-    if not isinstance(given, dict):
+def _virtual(body: Any) -> _Virtual:
+    if not isinstance(body, dict):
         raise Refusal("40017", "Parameter verification failed body")
-    values = parameters({name: value for name, value in given.items() if name not in ("ipList", "permList")})
+    values = parameters({name: value for name, value in body.items() if name not in ("ipList", "permList")})
     required(values, "subAccountName", "passphrase", "label")
     if not _EIGHT_LETTERS.fullmatch(values["subAccountName"]):
         raise Refusal("40055", "subName must be 8 English letters")
     _check_passphrase(values["passphrase"])
     if len(values["label"]) > LONGEST_NOTE:
         raise Refusal("40056", f"remark length range 1-{LONGEST_NOTE}")
-    ips, permissions = _texts(given, "ipList"), _texts(given, "permList")
+    ips, permissions = _texts(body, "ipList"), _texts(body, "permList")
     if len(ips) > MAX_ADDRESSES:
         raise Refusal("40017", "Parameter verification failed ipList")
     for address in ips:
@@ -145,8 +145,8 @@ def _virtual(given: Any) -> _Virtual:
     return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",))
 
 
-def _texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    listed = given.get(name) or []
+def _texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    listed = body.get(name) or []
     if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
         raise Refusal("40017", f"Parameter verification failed {name}")
     return tuple(listed)
@@ -170,9 +170,9 @@ def _created(exchange_state: ExchangeState, owner: Account, virtual: _Virtual) -
     }
 
 
-def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, given: Any) -> Any:
+def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
     """Endpoint 8: a sub-account of a broker; raises Refusal."""
-    values = parameters(given)
+    values = parameters(body)
     required(values, "subaccountName")
     account = exchange_state.account(key.uid)
     if not _EMAIL.fullmatch(values["subaccountName"]):

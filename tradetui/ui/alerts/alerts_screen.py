@@ -96,7 +96,7 @@ class AlertsScreen(ClosableScreen):
             self._log_table.set_source(MemoryRows(log, [row.key for row in log], self._generation))
             self.refresh_states()
         if self.app.screen is self:
-            desk.alerts.seen()
+            desk.alerts.mark_all_seen()
 
     def show_alert(self) -> None:
         """A new alert stands in the log."""

@@ -59,8 +59,8 @@ class DeliberateButton(Button):
         """Press it where the person could have seen what Enter would press."""
         keys = trading_app(self).key_order
         key = keys.current
-        seen = self._painted_at is not None and key is not None and key.time > self._painted_at
-        if seen and not keys.in_burst and not (self.refuses_held and keys.is_held):
+        was_painted = self._painted_at is not None and key is not None and key.time > self._painted_at
+        if was_painted and not keys.in_burst and not (self.refuses_held and keys.is_held):
             super().action_press()
         else:
             self.post_message(self.PressedTooSoon())

@@ -93,7 +93,7 @@ class TextDialog(DimmingScreen[bool]):
             yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)
-    async def _given(self, event: Input.Submitted) -> None:
+    async def _submitted(self, event: Input.Submitted) -> None:
         try:
             sentence = await self._work(event.value.strip())
         except Exception as problem:

@@ -157,8 +157,8 @@ def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     )
     letters = []
     for title in titles:
-        wanted = [letter for letter in title.lower() if letter in free]
-        letter = next(iter(wanted or free), "")
+        own_letters = [letter for letter in title.lower() if letter in free]
+        letter = next(iter(own_letters or free), "")
         free.pop(letter, None)
         letters.append(letter)
     return letters

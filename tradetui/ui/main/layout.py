@@ -121,7 +121,7 @@ def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, Pa
     return _laid_out(_stack(*placed.shown), (0, 0, width, height), needs)
 
 
-def share(total: int, wanted: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
+def share(total: int, most: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
     """Share cells out: to each its least, then as much to one as to another until it has what it wants.
 
     What is over goes to the last. With `first_whole` the first gets all it wants before the others get more than
@@ -132,11 +132,11 @@ def share(total: int, wanted: Sequence[int], least: Sequence[int], *, first_whol
         return [end - start for start, end in pairwise(edges)]
     shares = list(least)
     if first_whole:
-        shares[0] = max(shares[0], min(wanted[0], total - sum(least[1:])))
+        shares[0] = max(shares[0], min(most[0], total - sum(least[1:])))
     spare = total - sum(shares)
-    while spare and (unmet := [index for index, had in enumerate(shares) if had < wanted[index]]):
+    while spare and (unmet := [index for index, had in enumerate(shares) if had < most[index]]):
         for index in unmet:
-            more = min(max(1, spare // len(unmet)), wanted[index] - shares[index], total - sum(shares))
+            more = min(max(1, spare // len(unmet)), most[index] - shares[index], total - sum(shares))
             shares[index] += more
         spare = total - sum(shares)
     shares[-1] += spare

@@ -55,7 +55,7 @@ class PeriodReading:
         self._now_ms = opened_ms
         self._read_at = 0.0
         self._took_s = 0.0
-        self._seen: object = None
+        self._read_state: object = None
         self._symbols_of: DateFilter | None = None
 
     @property
@@ -100,14 +100,14 @@ class PeriodReading:
     def is_due(self, desk: Desk) -> bool:
         """Whether there is something new that is not read yet, and reading was not just done."""
         waited = desk.clock.monotonic() - self._read_at
-        return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _seen_by(desk) != self._seen
+        return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
 
     async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
         """Read the period and the calendar's month; what cannot be read is told in `trouble`."""
         reader = desk.results()
         if reader is None:
             return
-        begun, seen = desk.clock.monotonic(), _seen_by(desk)
+        begun, state = desk.clock.monotonic(), _state_of(desk)
         self._now_ms = desk.client.server_clock.now_ms
 
         def say(fills_to_book: int) -> None:
@@ -135,7 +135,7 @@ class PeriodReading:
             self.results, self.month, self.has_any, self.trouble = results, month_results, has_any, ""
         finally:
             self.fills_to_book = None
-        self._read_at, self._seen = desk.clock.monotonic(), seen
+        self._read_at, self._read_state = desk.clock.monotonic(), state
         self._took_s = self._read_at - begun
 
     async def _choose_symbols(self, desk: Desk, reader: ResultsReader) -> None:
@@ -151,6 +151,6 @@ class PeriodReading:
         return PeriodQuery(period, self._now_ms, desk.settings.product_types, self.symbols or None)
 
 
-def _seen_by(desk: Desk) -> object:
+def _state_of(desk: Desk) -> object:
     """What figures depend on: fills that came in, the minute that equity is sampled in, whether there is an archive."""
     return desk.fills.snapshot.generation, desk.clock.wall_ms() // 60_000, desk.archive is None

@@ -154,8 +154,8 @@ def _read(value: object, zone: tzinfo) -> str:
         return "; ".join(f"{name} {_read(element, zone)}" for name, element in value.items()) or UNKNOWN
     parts: Mapping[str, object] | None = getattr(value, "__dict__", None)
     if parts and not isinstance(value, str):
-        given = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}
-        return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in given.items())
+        shown_parts = {name: part for name, part in parts.items() if part is not None and name not in _BEHIND_A_RECORD}
+        return ", ".join(f"{name.replace('_', ' ')} {_read(part, zone)}" for name, part in shown_parts.items())
     return str(value)
 
 

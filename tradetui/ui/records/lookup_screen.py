@@ -152,8 +152,8 @@ class LookupScreen(TableScreen):
     @property
     def cell_format(self) -> CellFormat:
         """Spot pairs have steps of their own, which only their rows show."""
-        seen = {} if self.lookup is None else self.lookup.seen_precisions.by_symbol
-        return replace(super().cell_format, precisions=seen)
+        precisions = {} if self.lookup is None else self.lookup.seen_precisions.by_symbol
+        return replace(super().cell_format, precisions=precisions)
 
     def possible(self) -> dict[str, bool]:
         lookup = self.lookup
@@ -221,8 +221,8 @@ class LookupScreen(TableScreen):
         table, lookup = self.rows_table, self.lookup
         if lookup is None or not table.size:
             return
-        seen = max(int(table.scroll_offset.y) + table.size.height, table.cursor.row_index + 1)
-        if table.shown - seen < table.size.height:
+        last_in_sight = max(int(table.scroll_offset.y) + table.size.height, table.cursor.row_index + 1)
+        if table.shown - last_in_sight < table.size.height:
             lookup.more()
 
     def _fill_screen(self) -> None:

@@ -172,8 +172,8 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
     if column.right:
         width = max(title, column.width, min(longest, WIDEST_NUMBER))
         return ColumnNeed(rank, width, width)
-    wanted = max(title, min(longest or column.width, WIDEST_TEXT))
-    return ColumnNeed(rank, max(title, min(wanted, column.width)), wanted)
+    widest = max(title, min(longest or column.width, WIDEST_TEXT))
+    return ColumnNeed(rank, max(title, min(widest, column.width)), widest)
 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:

@@ -11,14 +11,14 @@ WIDEST_EXTRA_GAP: Final = 3
 
 
 class ColumnNeed(NamedTuple):
-    """What a column asks for: it is shown with `narrowest` cells or not at all, and uses up to `wanted`.
+    """What a column asks for: it is shown with `narrowest` cells or not at all, and uses up to `widest`.
 
     Where not all columns fit, those of the greatest `rank` go first.
     """
 
     rank: int
     narrowest: int
-    wanted: int
+    widest: int
 
 
 class ColumnLayout(NamedTuple):
@@ -118,7 +118,7 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
             widths[slot] -= cut
             spare += cut
     for slot in sorted(range(len(shown)), key=lambda slot: needs[shown[slot]].rank):
-        more = max(0, min(spare, needs[shown[slot]].wanted - widths[slot]))
+        more = max(0, min(spare, needs[shown[slot]].widest - widths[slot]))
         widths[slot] += more
         spare -= more
     return widths

@@ -40,7 +40,7 @@ def words_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]
     """The words of a list, of an object (the names whose value is not a no), or of text separated by commas."""
     parsed = _parsed(value)
     if isinstance(parsed, Mapping):
-        return tuple(str(word) for word, given in parsed.items() if not _is_no(given))
+        return tuple(str(word) for word, answer in parsed.items() if not _is_no(answer))
     if isinstance(parsed, str):
         return tuple(word for part in parsed.split(",") if (word := part.strip()))
     if not isinstance(parsed, list):
@@ -67,5 +67,5 @@ def _parsed(value: Any) -> Any:
     return value
 
 
-def _is_no(given: Any) -> bool:
-    return not given or (isinstance(given, str) and given.strip().lower() in ("no", "false", "0"))
+def _is_no(value: Any) -> bool:
+    return not value or (isinstance(value, str) and value.strip().lower() in ("no", "false", "0"))

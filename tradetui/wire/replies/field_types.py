@@ -100,8 +100,8 @@ def type_schema(
         parts = [part for field in constraints for part in getattr(field, "metadata", [field])]
         return type_schema(annotation, parts, numbers)
     if get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
-        given = [choice for choice in get_args(annotation) if choice is not NoneType]
-        return core_schema.nullable_schema(type_schema(Union[*given], metadata, numbers))
+        alternatives = [choice for choice in get_args(annotation) if choice is not NoneType]
+        return core_schema.nullable_schema(type_schema(Union[*alternatives], metadata, numbers))
     if written := next((part for part in metadata if isinstance(part, TextForm)), None):
         if numbers is None:
             return written.schema(annotation)

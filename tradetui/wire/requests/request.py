@@ -71,12 +71,12 @@ class Request(BaseModel, Generic[Row]):
         """The parameter of this name, the interface's; raises KeyError."""
         return cls._parameters[name]
 
-    def __init__(self, /, *unnamed: Any, **given: Any) -> None:
+    def __init__(self, /, *unnamed: Any, **values_by_name: Any) -> None:
         if unnamed:
             raise InvalidRequest(type(self).__name__, "parameters by name", "a value without one", self._takes())
         # The parameters have read every value: pydantic would build a validator of each request, three milliseconds
         # before its first call, to look at them once more.
-        values = self._read(given)
+        values = self._read(values_by_name)
         _set(self, "__dict__", {name: values.get(name, default) for name, default in self._defaults.items()})
         _set(self, "__pydantic_fields_set__", set(values))
         _set(self, "__pydantic_extra__", None)
@@ -85,23 +85,23 @@ class Request(BaseModel, Generic[Row]):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _of_mapping(cls, given: Any, _: ModelWrapValidatorHandler[Self]) -> Self:
+    def _of_mapping(cls, values: Any, _: ModelWrapValidatorHandler[Self]) -> Self:
         """What `model_validate` is given; raises InvalidRequest."""
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, Mapping):
-            raise InvalidRequest(cls.__name__, "parameters by name", type(given).__name__, "Give names and values.")
-        return cls(**{str(name): value for name, value in given.items()})
+        if isinstance(values, cls):
+            return values
+        if not isinstance(values, Mapping):
+            raise InvalidRequest(cls.__name__, "parameters by name", type(values).__name__, "Give names and values.")
+        return cls(**{str(name): value for name, value in values.items()})
 
     @classmethod
-    def _read(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _read(cls, values_by_name: Mapping[str, Any]) -> dict[str, Any]:
         """The values to keep, by attribute; raises InvalidRequest."""
         by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
         values: dict[str, Any] = {}
-        for key, value in given.items():
-            parameter = cls._parameters.get(key) or by_attribute.get(key)
+        for name, value in values_by_name.items():
+            parameter = cls._parameters.get(name) or by_attribute.get(name)
             if parameter is None:
-                raise InvalidRequest(key, f"not a parameter of {cls.__name__}", "a value", cls._suggestion(key))
+                raise InvalidRequest(name, f"not a parameter of {cls.__name__}", "a value", cls._suggestion(name))
             if value is not None:
                 values[parameter.attribute] = parameter.read(value)
         for parameter in cls._parameters.values():
@@ -110,9 +110,9 @@ class Request(BaseModel, Generic[Row]):
         return values
 
     @classmethod
-    def _suggestion(cls, key: str) -> str:
+    def _suggestion(cls, name: str) -> str:
         names = [*cls._parameters, *(parameter.attribute for parameter in cls._parameters.values())]
-        close = difflib.get_close_matches(key, names, n=1)
+        close = difflib.get_close_matches(name, names, n=1)
         return f"Did you mean {close[0]}?" if close else cls._takes()
 
     @classmethod

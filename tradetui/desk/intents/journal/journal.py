@@ -188,16 +188,16 @@ class Journal:
             self._append(intent, State.INTENDED, details, at)
 
     def step(
-        self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, seen: State | None = None
+        self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, prior: State | None = None
     ) -> None:
         """Write the next step of an intent; raises WrongStep where there is no such step.
 
-        `seen` is the state that the step rests on: where the intent has left it meanwhile, there is no such step.
+        `prior` is the state that the step rests on: where the intent has left it meanwhile, there is no such step.
         An intent that is corrected while another one holds its scope is open, and holds it once that one has ended.
         """
         with self._writing():
             row = self._connection.execute("SELECT state, lock_key FROM intent WHERE id = ?", (intent,)).fetchone()
-            if row is None or state not in TRANSITIONS.get(_state(row[0]), frozenset()) or row[0] != (seen or row[0]):
+            if row is None or state not in TRANSITIONS.get(_state(row[0]), frozenset()) or row[0] != (prior or row[0]):
                 raise WrongStep(f"{intent}: {row[0] if row else 'unknown intent'} to {state}")
             scope = row[1]
             holder = self._open_on(scope)

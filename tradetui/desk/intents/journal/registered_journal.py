@@ -172,14 +172,14 @@ class RegisteredJournal(Journal):
             raise
 
     def step(
-        self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, seen: State | None = None
+        self, intent: str, state: State, details: Mapping[str, Any], at: Moment, *, prior: State | None = None
     ) -> None:
         """Write the next step of an intent, then what the registry has to know of it; raises WrongStep."""
         for journal in self._former:
             if journal.has(intent):
-                journal.step(intent, state, details, at, seen=seen)
+                journal.step(intent, state, details, at, prior=prior)
                 return
-        super().step(intent, state, details, at, seen=seen)
+        super().step(intent, state, details, at, prior=prior)
         if state in ENDED:
             self._registry.note(self.id, self._last(), freed=intent)
             return

@@ -214,7 +214,7 @@ class OutcomeTracker:
         details = {"why": contradiction, "contradiction": contradiction}
         state = State.CORRECTED if search.state is State.CORRECTED else State.UNKNOWN
         if search.state is not State.SENT and await self._intents.note(
-            search.sent.intent, state, details, seen=search.state
+            search.sent.intent, state, details, prior=search.state
         ):
             search.state = state
             self._market_state.contradiction = contradiction
@@ -225,7 +225,7 @@ class OutcomeTracker:
             return False
         why = ": ".join(filter(None, (f"no outcome could be named within {FOLLOW_S:.0f} s", search.unreadable)))
         if search.state is State.ACKNOWLEDGED and await self._intents.note(
-            search.sent.intent, State.UNKNOWN, {"why": why}, seen=State.ACKNOWLEDGED
+            search.sent.intent, State.UNKNOWN, {"why": why}, prior=State.ACKNOWLEDGED
         ):
             search.state = State.UNKNOWN
         search.left_open = True
@@ -253,10 +253,10 @@ class OutcomeTracker:
             "proven": seen.proven,
         }
         if search.state is State.SENT and await self._intents.note(
-            sent.intent, State.UNKNOWN, {"why": REPLY_LOST}, seen=State.SENT
+            sent.intent, State.UNKNOWN, {"why": REPLY_LOST}, prior=State.SENT
         ):
             search.state = State.UNKNOWN
-        if not await self._intents.note(sent.intent, State.SETTLED, details, seen=search.state):
+        if not await self._intents.note(sent.intent, State.SETTLED, details, prior=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
             publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells

@@ -78,17 +78,17 @@ SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
 
 
 def _effective_price(convert: ConvertRecord) -> Decimal | None:
-    """What was given for one got, or got for one given: whichever the quoted price is told as; None where unknown.
+    """What was paid for one received, or received for one paid: whichever is quoted; None where unknown.
 
     The interface does not say which way round its price is, so the one nearer to it is taken.
     """
-    gave, got, quoted = convert.from_coin_size, convert.to_coin_size, convert.cnvt_price
-    if not gave or not got:
+    paid, received, quoted = convert.from_coin_size, convert.to_coin_size, convert.cnvt_price
+    if not paid or not received:
         return None
-    given, taken = gave / got, got / gave
+    rate, inverse = paid / received, received / paid
     if not quoted:
-        return given
-    return given if max(given / quoted, quoted / given) <= max(taken / quoted, quoted / taken) else taken
+        return rate
+    return rate if max(rate / quoted, quoted / rate) <= max(inverse / quoted, quoted / inverse) else inverse
 
 
 CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (

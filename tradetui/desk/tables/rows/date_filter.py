@@ -91,14 +91,14 @@ def read_date_filter(
     Days and times are in the zone. A day alone begins with its first moment, and as the end means its last.
     `whole_days` refuses times of day, and a span of days begins or ends with the whole day that it leads to.
     """
-    given = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
+    typed = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
     problems: dict[str, str] = {}
 
     def read(field: str, reader: Callable[[str], int]) -> int | None:
-        if field not in given:
+        if field not in typed:
             return None
         try:
-            return reader(given[field])
+            return reader(typed[field])
         except InvalidRequest as problem:
             problems[field] = str(problem)
             return None
@@ -108,20 +108,20 @@ def read_date_filter(
     until = read(TO, lambda text: read_moment(TO, text, now_ms, zone, at_end=True))
     if since is not None and until is not None and until < since:
         problems[TO] = str(
-            InvalidRequest(TO, "must not lie before from", given[TO], "Swap the two, or give their years.")
+            InvalidRequest(TO, "must not lie before from", typed[TO], "Swap the two, or give their years.")
         )
-    elif since is not None and until is not None and _is_of_a_year_before(given[FROM], until, zone):
+    elif since is not None and until is not None and _is_of_a_year_before(typed[FROM], until, zone):
         read_as = utc_moment(since).astimezone(zone).date()
         remedy = f"Give the earlier date first, or a year as in {read_as}."
-        problems[FROM] = str(InvalidRequest(FROM, "is after to", given[FROM], remedy))
-    symbols = tuple(piece for piece in re.split(r"[\s,]+", given.get(SYMBOL, "").upper()) if piece)
+        problems[FROM] = str(InvalidRequest(FROM, "is after to", typed[FROM], remedy))
+    symbols = tuple(piece for piece in re.split(r"[\s,]+", typed.get(SYMBOL, "").upper()) if piece)
     if any(_SYMBOLS.fullmatch(piece) is None for piece in symbols):
         problems[SYMBOL] = str(
-            InvalidRequest(SYMBOL, "must be letters and digits", given[SYMBOL], "For example BTC, or BTCUSDT ETHUSDT.")
+            InvalidRequest(SYMBOL, "must be letters and digits", typed[SYMBOL], "For example BTC, or BTCUSDT ETHUSDT.")
         )
-    if problems or not given:
+    if problems or not typed:
         return None, problems
-    return DateFilter(since, until, symbols, tuple(given.items())), {}
+    return DateFilter(since, until, symbols, tuple(typed.items())), {}
 
 
 def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:

@@ -58,7 +58,7 @@ class SymbolDialog(DimmingScreen[str | None]):
             yield Static("", classes="reason", markup=False)
 
     @on(Input.Submitted)
-    def _given(self, event: Input.Submitted) -> None:
+    def _submitted(self, event: Input.Submitted) -> None:
         name = " ".join(event.value.upper().split())
         if name and (objection := self._objection(name)):
             self.query_one(".reason", Static).update(sanitized(objection))
