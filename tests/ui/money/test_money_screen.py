@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.screenshot import screen_text
@@ -44,6 +44,13 @@ def history_of(stage: AppOnSandbox) -> HistoryScreen:
 def is_on(stage: AppOnSandbox, screen: object) -> bool:
     """Whether a screen is the one in front."""
     return stage.app.screen_stack[-1] is screen
+
+
+async def test_the_header_knows_the_account_before_anything_is_published_again() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running() as pilot:
+        await pilot.press("m")
+        assert "hedge · 4100000001" in screen_text(stage.app)
 
 
 async def test_periods_groups_months_and_charts_follow_their_keys() -> None:

@@ -88,7 +88,7 @@ class MoneyScreen(TableScreen):
         self.show_zone()
         self._arrange()
         self.set_interval(_TICK_S, self._tick)
-        self.desk_changed()
+        self._show_session()
         self._read_anew()
 
     def on_resize(self) -> None:
@@ -116,7 +116,11 @@ class MoneyScreen(TableScreen):
 
     def desk_changed(self) -> None:
         """The desk has published something: the header shows it, the figures follow with the next tick."""
-        if self.desk is not None and self.is_mounted:
+        if self.is_mounted:
+            self._show_session()
+
+    def _show_session(self) -> None:
+        if self.desk is not None:
             show_session(self._header, self.desk, self.key_named)
 
     def _show_all(self) -> None:
