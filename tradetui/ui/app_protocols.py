@@ -64,7 +64,7 @@ def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
 
 @runtime_checkable
 class FollowsDesk(Protocol):
-    """A dialog that says what may be done now, which the desk may change at any time."""
+    """A screen that says how the account is or what may be done now, which the desk may change at any time."""
 
     def desk_changed(self) -> None:
         """The desk has published something."""

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from textual.app import ComposeResult
 
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.ui.application.open_desk import OpenDesk
+from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
+from tradetui.ui.money.money_screen import MoneyScreen
+from tradetui.ui.records.lookup_screen import LookupScreen
 
 pytestmark = pytest.mark.looptime
 
@@ -87,3 +93,28 @@ async def test_whoever_closes_again_waits_for_a_stopping_that_an_earlier_caller_
 
 async def test_closing_what_was_never_open_waits_for_nothing() -> None:
     await OpenDesk().close()
+
+
+@pytest.mark.parametrize("screen_of_key", [("6", LookupScreen), ("m", MoneyScreen)])
+async def test_a_screen_hears_of_the_desk_once_its_widgets_are_there_and_also_behind_a_dialog(
+    screen_of_key: tuple[str, type[LookupScreen | MoneyScreen]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, screen_class = screen_of_key
+    stage = AppOnRecentFills()
+    async with stage.running() as pilot:
+        feed = next(iter(stage.desk.feeds.values()))
+        compose = screen_class.compose
+
+        def compose_while_published(screen: Any) -> ComposeResult:
+            stage.app._published(feed)
+            yield from compose(screen)
+
+        monkeypatch.setattr(screen_class, "compose", compose_while_published)
+        await pilot.press(key)
+        await pilot.press("question_mark")
+        assert not isinstance(stage.app.screen, screen_class)
+        header = stage.app.screen_stack[1].query_one(HeaderBar)
+        assert header.shown.account == "hedge · 4100000001"
+        stage.desk.settings = replace(stage.desk.settings, name="another")
+        await asyncio.sleep(2 * QUIET_SECONDS)
+        assert header.shown.account == "another · 4100000001"

@@ -250,10 +250,10 @@ class TradeApp(App[None], inherit_bindings=False):
     def _published(self, feed: Feed[FeedRow]) -> None:
         if self.is_running:
             self.main.published(feed)
-            if isinstance(self.screen, FollowsDesk):
-                self.screen.desk_changed()
-            if self.lookup is not None:
-                self.lookup.refresh_header()
+            for screen in self.screen_stack:
+                is_seen = screen.is_mounted and (screen.is_current or not screen.is_modal)
+                if is_seen and isinstance(screen, FollowsDesk):
+                    screen.desk_changed()
 
     def alerted(self, alert: Alert) -> None:
         """Ring, and show the alert wherever the person is."""

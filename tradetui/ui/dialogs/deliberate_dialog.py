@@ -172,8 +172,7 @@ class LockingDialog(DeliberateDialog[Result], Generic[Result]):
 
     def desk_changed(self) -> None:
         """The desk has published something: the lock may be another one."""
-        if self.is_mounted:  # the first publication can come before the fields are there
-            self.say_what_may_be_done()
+        self.say_what_may_be_done()
 
     def on_screen_resume(self) -> None:
         """What was in front is gone; it may have unlocked trading."""

@@ -88,7 +88,7 @@ class MoneyScreen(TableScreen):
         self.show_zone()
         self._arrange()
         self.set_interval(_TICK_S, self._tick)
-        self._show_session()
+        self.desk_changed()
         self._read_anew()
 
     def on_resize(self) -> None:
@@ -116,10 +116,6 @@ class MoneyScreen(TableScreen):
 
     def desk_changed(self) -> None:
         """The desk has published something: the header shows it, the figures follow with the next tick."""
-        if self.is_mounted:
-            self._show_session()
-
-    def _show_session(self) -> None:
         if self.desk is not None:
             show_session(self._header, self.desk, self.key_named)
 

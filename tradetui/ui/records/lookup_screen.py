@@ -87,7 +87,7 @@ class LookupScreen(TableScreen):
         self.watch(self.rows_table, "scroll_y", self._more_near_the_end, init=False)
         self._arrange()
         self.rows_table.focus()
-        self.refresh_header()
+        self.desk_changed()
         lookups = self.desk.lookups if self.desk is not None else None
         begun = lookups.begun(self.kind.name) if lookups is not None else None
         first = self._checked({}).query
@@ -236,9 +236,9 @@ class LookupScreen(TableScreen):
 
     # Painting
 
-    def refresh_header(self) -> None:
+    def desk_changed(self) -> None:
         """Bring the header up to date, and what a change of columns or zone left to be made ready."""
-        if self.desk is not None and self.is_attached:
+        if self.desk is not None:
             show_session(self.query_one(HeaderBar), self.desk, self.key_named)
             self._make_ready()
 
