@@ -9,7 +9,13 @@ from enum import StrEnum
 
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
-from tradetui.desk.reversal.tracking.own_legs import burst_among, closing_by_size, find_other_leg, traded_as_planned
+from tradetui.desk.reversal.tracking.own_legs import (
+    burst_among,
+    closing_by_size,
+    find_other_leg,
+    may_be_closing_alone,
+    traded_as_planned,
+)
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.position_book import holdings_after
@@ -112,7 +118,8 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         standing = Standing.UNSEEN  # taken, and nothing shows what it did: what others trade is no end of it
     if any(fill.order_id in seen.live_orders for fill in (*closing, *other_leg.fills)):
         standing = Standing.PENDING
-    if standing is Standing.COMPLETE and other_leg.doubtful:
+    by_fills_alone = order is None and bool(ours)
+    if standing is Standing.COMPLETE and (other_leg.doubtful or (by_fills_alone and may_be_closing_alone(plan, ours))):
         standing = Standing.PARTIAL
     outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
     if other_leg.doubtful and outcome in _IN_PART:

@@ -209,6 +209,15 @@ def contradiction(
     return ""
 
 
+def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bool:
+    """Whether fills that close and open come to what the plan closes, if those that are alike are one fill each.
+
+    An exchange may show one fill under several ids. Its closing fills then look like the whole of a one-way reversal.
+    """
+    alike_once = {content_of(fill): fill.base_volume for fill in fills}
+    return sum(alike_once.values(), ZERO) in {result.closed for result in plan.results}
+
+
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
     """Whether the system closed something by force."""
     return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
