@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known
+from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known, system_close
 
 if TYPE_CHECKING:
     from tradetui.wire.models.futures import PendingOrder, TriggerOrder
@@ -36,9 +36,9 @@ class TradeAction(StrEnum):
     SELL = "sell"
     REDUCE = "reduce"
     OFFSET = "offset"
-    LIQUIDATE = "burst"
+    LIQUIDATE = "liquidation"
     DELIVER = "delivery"
-    DELEVERAGE = "dte_sys_adl"
+    DELEVERAGE = "ADL"
 
 
 _VERBS: Final[Mapping[TradeAction, tuple[str, str]]] = {
@@ -52,9 +52,10 @@ _VERBS: Final[Mapping[TradeAction, tuple[str, str]]] = {
     TradeAction.DELIVER: ("settles", "settled"),
     TradeAction.DELEVERAGE: ("deleverages", "deleveraged"),
 }
-_BY_EXCHANGE: Final = tuple(TradeAction)[4:]
 _SYSTEM_ACTIONS: Final[Mapping[str, TradeAction]] = {
-    word: action for word in TradeSide for action in _BY_EXCHANGE if word.startswith(action)
+    word: TradeAction(system_close(word) or "reduce")
+    for word in TradeSide
+    if word.startswith("reduce_") or system_close(word)
 }
 _ONE_WAY_WORDS: Final = frozenset(word for word in TradeSide if "single" in word)
 

@@ -55,6 +55,18 @@ class TradeSide(StrEnum):
     DTE_SYS_ADL_SELL_IN_SINGLE_SIDE_MODE = "dte_sys_adl_sell_in_single_side_mode"
 
 
+_SYSTEM_CLOSES: Final = {"burst": "liquidation", "delivery": "delivery", "dte_sys_adl": "ADL", "offset": "offset"}
+
+
+def system_close(word: str | None) -> str:
+    """Why the exchange closed by itself, by what a fill's `tradeSide` or a bill's `businessType` begins with.
+
+    Empty where an order did.
+    """
+    lower = (word or "").lower()
+    return next((cause for prefix, cause in _SYSTEM_CLOSES.items() if lower.startswith(prefix)), "")
+
+
 class PositionMode(StrEnum):
     """Whether a long and a short leg are held side by side, or one signed net."""
 

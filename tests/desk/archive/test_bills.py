@@ -201,6 +201,7 @@ def test_memory_alone_keeps_the_last_balance_of_each_quarter_hour() -> None:
         ("transfer_to_future_copytrade", BillKind.TRANSFER),
         ("open_long", BillKind.TRADE),
         ("burst_short_loss_query", BillKind.TRADE),
+        ("offset_close_long", BillKind.TRADE),
         ("sell", BillKind.TRADE),
         ("auto_append_margin", BillKind.MARGIN),
         ("cash_gift_issue", BillKind.OTHER),

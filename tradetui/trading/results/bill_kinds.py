@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from tradetui.wire.enums import system_close
+
 
 class BillKind(StrEnum):
     """What moved the wallet."""
@@ -18,8 +20,7 @@ class BillKind(StrEnum):
 
 _FUNDING: Final = frozenset({"contract_settle_fee", "contract_main_settle_fee", "contract_margin_settle_fee"})
 _MARGIN: Final = frozenset({"append_margin", "adjust_down_lever_append_margin", "reduce_margin", "auto_append_margin"})
-_TRADES: Final = frozenset({"buy", "sell", "burst_long_loss_query", "burst_short_loss_query"})
-_TRADE_PREFIXES: Final = ("open_", "close_", "force_", "burst_", "delivery_", "dte_sys_adl_", "reduce_close_")
+_TRADE_PREFIXES: Final = ("open_", "close_", "force_", "reduce_close_")
 _TRANSFER_PREFIXES: Final = ("trans_from_", "trans_to_", "transfer_from_", "transfer_to_")
 
 
@@ -35,4 +36,5 @@ def bill_kind(business_type: str) -> BillKind:
         return BillKind.TRANSFER
     if word in _MARGIN:
         return BillKind.MARGIN
-    return BillKind.TRADE if word in _TRADES or word.startswith(_TRADE_PREFIXES) else BillKind.OTHER
+    is_trade = word in ("buy", "sell") or word.startswith(_TRADE_PREFIXES) or system_close(word)
+    return BillKind.TRADE if is_trade else BillKind.OTHER

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same
+from tradetui.wire.enums import PositionMode, PositionSide, Side, TradeSide, known, same, system_close
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.product_types import ProductType, margin_coin
@@ -57,10 +57,6 @@ class CoinBooking(NamedTuple):
     incomplete_fills: int = 0
 
 
-_FORCED_BY: Final = {"burst": "liquidation", "delivery": "delivery", "dte_sys_adl": "ADL", "offset": "offset"}
-_CLOSING_PREFIXES: Final = ("reduce_", "burst_", "delivery_", "offset_", "dte_sys_adl_")
-
-
 @lru_cache(maxsize=1024)
 def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> FillMeaning:
     """What the words of a fill say, each as it was received."""
@@ -69,11 +65,11 @@ def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> Fil
         mode = PositionMode.ONE_WAY
     elif pos_mode is None:
         mode = PositionMode.HEDGE
-    forced_by = next((cause for prefix, cause in _FORCED_BY.items() if word.startswith(prefix)), "")
+    forced_by = system_close(word)
     buys = same(side, Side.BUY)
     understood = known(Side, side) is not None and mode is not None
     if mode is not PositionMode.HEDGE:
-        opens = False if word.startswith(_CLOSING_PREFIXES) else None
+        opens = False if forced_by or word.startswith("reduce_") else None
         return FillMeaning(mode, PositionSide.NET, buys, opens, understood, forced_by)
     understood = understood and known(TradeSide, trade_side) is not None and "single" not in word
     long = word.endswith("_long") or (buys and not word.endswith("_short"))
