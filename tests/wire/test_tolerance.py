@@ -195,9 +195,17 @@ def test_permissions_as_object_list_or_text(permissions: object) -> None:
     assert key.permissions == ("contract_trade", "copytrading_trade")
 
 
-def test_null_lists_are_empty() -> None:
-    for name in NAMES:
-        assert read_reply(endpoint(name), b'{"code":"00000","msg":"","requestTime":1,"data":null}').rows == ()
+@pytest.mark.parametrize("name", NAMES)
+def test_a_list_that_is_null_is_empty_and_a_payload_that_is_not_there_is_no_answer(name: str) -> None:
+    rows_key = endpoint(name).rows_key
+    for data in ("null", '""', "{}" if rows_key is not None else "null", '{"endId":null}' if rows_key else "null"):
+        with pytest.raises(UnreadableBody):
+            read_reply(endpoint(name), f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode())
+    empty = "[]" if rows_key is None else f'{{"{rows_key}":null,"endId":null}}'
+    assert read_reply(endpoint(name), f'{{"code":"00000","msg":"","requestTime":1,"data":{empty}}}'.encode()).rows == ()
+
+
+def test_null_lists_in_rows_are_empty() -> None:
     assert one("broker.create_subaccount", {**ROWS["broker.create_subaccount"], "permList": None}).perm_list == ()
     assert one("futures.accounts", {**ROWS["futures.accounts"], "assetList": None}).asset_list == ()
 
@@ -222,6 +230,20 @@ def test_lost_rows_are_counted_with_what_they_were() -> None:
     assert reply.count == 5
     assert reply.undecodable_rows[0].received == {**FILL, "price": None}
     assert "received" not in repr(reply.undecodable_rows[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"code":"00000","code":"40808"}',
+        b'{"code":"00000","data":[],"data":[{"symbol":"BTCUSDT"}]}',
+        b'{"code":"00000","data":[{"holdSide":"long","holdSide":"short"}]}',
+    ],
+)
+def test_a_name_that_is_there_twice_makes_a_reply_unreadable_that_steers_a_decision(text: bytes) -> None:
+    with pytest.raises(UnreadableBody, match="a name twice"):
+        read_envelope(text, unique_names=True)
+    assert read_envelope(text).code  # histories, which nothing is sent by, are read at full speed
 
 
 @pytest.mark.parametrize(
@@ -350,8 +372,8 @@ def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:
 
     nothing: object
     other: object
-    for nothing in ({}, None, "", {"endId": ""}, {"entrustedList": None, "endId": None}, {"entrustedList": []}):
+    for nothing in ({"entrustedList": None, "endId": None}, {"entrustedList": []}):
         assert read(nothing) == 0
-    for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}):
+    for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}, {}, {"endId": ""}):
         with pytest.raises(UnreadableBody, match="entrustedList"):
             read(other)

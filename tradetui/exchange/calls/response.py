@@ -70,14 +70,17 @@ class CallResult(NamedTuple):
         return self.envelope is not None and meaning(self.envelope.code).kind is ErrorKind.RATE_LIMIT
 
 
-def parse_response(stamp_ms: int, http_response: HttpResponse) -> CallResult:
-    """Read the envelope of what came; content that is not declared as JSON is not read."""
+def parse_response(stamp_ms: int, http_response: HttpResponse, *, unique_names: bool = False) -> CallResult:
+    """Read the envelope of what came; content that is not declared as JSON is not read.
+
+    With `unique_names` an object that has a name twice makes it unreadable.
+    """
     kind = http_response.headers.get("content-type", "")
     if kind and "json" not in kind.lower():
         what = "a web page" if "html" in kind.lower() else f"content of type {kind.partition(';')[0][:40]}"
         return CallResult(stamp_ms, http_response, unreadable=f"the reply is {what}, not JSON")
     try:
-        return CallResult(stamp_ms, http_response, read_envelope(http_response.body))
+        return CallResult(stamp_ms, http_response, read_envelope(http_response.body, unique_names=unique_names))
     except UnreadableBody as problem:
         return CallResult(stamp_ms, http_response, unreadable=str(problem))
 

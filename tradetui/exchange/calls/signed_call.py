@@ -229,7 +229,7 @@ class SignedCalls:
                 permit.unused()
             raise
         round_trip = self._clock.monotonic() - begun
-        answer = parse_response(stamp_ms, http_response)
+        answer = parse_response(stamp_ms, http_response, unique_names=endpoint.steers)
         if answer.limited:
             permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:

@@ -84,6 +84,14 @@ class Endpoint(NamedTuple):
         return self.page.rows_key if self.page is not None else None
 
     @property
+    def steers(self) -> bool:
+        """Whether what is sent next rests on its reply, which must not be read in two ways.
+
+        A reply with a secret is read however it is written: it comes once.
+        """
+        return self.signed and not self.secret and self.law in (RowLaw.SINGLE, RowLaw.WHOLE)
+
+    @property
     def secret(self) -> bool:
         """Whether its reply carries secrets."""
         return bool(self.row.secrets)

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
 from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
-from tradetui.wire.text.json_text import load_json
+from tradetui.wire.text.json_text import RepeatedName, load_json
 
 SUCCESS: Final = "00000"
 
@@ -79,16 +79,18 @@ class Reply(Generic[R_co]):
         return sum(len(row.unreadable) for row in self.rows)
 
 
-def read_envelope(body: bytes) -> Envelope:
-    """The envelope of a body, whatever its code; raises UnreadableBody."""
+def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
+    """The envelope of a body, whatever its code; raises UnreadableBody, also for a name that must be there once."""
     if len(body) > LONGEST_BODY:
         raise UnreadableBody(f"the reply is {len(body)} bytes long")
     try:
-        value = load_json(body.decode("utf-8-sig"))
+        value = load_json(body.decode("utf-8-sig"), unique_names=unique_names)
     except UnicodeDecodeError:
         raise UnreadableBody("the reply is not UTF-8 text") from None
     except RecursionError:
         raise UnreadableBody("the reply is nested too deeply") from None
+    except RepeatedName:
+        raise UnreadableBody("the reply has a name twice in one object") from None
     except ValueError:
         raise UnreadableBody(_what_it_is(body)) from None
     if not isinstance(value, Mapping):
@@ -163,9 +165,11 @@ def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | 
 
 
 def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
-    """The raw rows of a payload, a null list being empty, and its endId."""
-    if data is None or data == "":
-        return [], None
+    """The raw rows of a payload, and its endId.
+
+    A list inside the payload is null where there is nothing, as recorded replies show. A payload that is null is no
+    answer: positions that were left out must not look like none.
+    """
     if isinstance(data, list):
         return data, None
     if not isinstance(data, Mapping):
@@ -174,10 +178,9 @@ def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
         return [data], None
     end_id = data.get("endId")
     rows = data.get(endpoint.rows_key)
-    if rows is None or rows == "":
-        # Rows under a name nobody expects must not look like none.
-        if endpoint.rows_key not in data and data.keys() - {"endId"}:
-            raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
+    if endpoint.rows_key not in data:
+        raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
+    if rows is None:
         rows = []
     if not isinstance(rows, list):
         raise UnreadableBody(f"{endpoint.rows_key} of {endpoint.name} is not a list")

@@ -13,6 +13,10 @@ _LONGEST_NUMBER: Final = 100
 """A number of more characters, or with more zeros before or behind its digits, is no figure of an exchange."""
 
 
+class RepeatedName(ValueError):
+    """An object has a name twice: which of its values counts is not known."""
+
+
 def _decimal(text: str) -> Decimal | str:
     """A number with a point or an exponent, exactly; one of absurd size as the text it came as.
 
@@ -31,16 +35,34 @@ def _integer(text: str) -> int | str:
     return int(text) if len(text) <= _LONGEST_NUMBER else text
 
 
+def _object_of(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    by_name = dict(members)
+    if len(by_name) < len(members):
+        raise RepeatedName
+    return by_name
+
+
 # NaN and Infinity, which are not JSON, stay words.
 _DECODER: Final = json.JSONDecoder(parse_float=_decimal, parse_constant=str)
 # Python refuses whole numbers of more than 4,300 digits; a function of our own for each would slow every reading.
 _LONG_INTEGERS: Final = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=str)
+_UNIQUE_NAMES: Final = json.JSONDecoder(
+    parse_float=_decimal, parse_int=_integer, parse_constant=str, object_pairs_hook=_object_of
+)
 # Writes rows of nothing but texts, as nearly all are, at full speed; whatever else there is, it refuses.
 _PLAIN: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
-def load_json(text: str) -> Any:
-    """The value of a JSON text; raises ValueError or RecursionError when it is none or nested too deeply."""
+def load_json(text: str, *, unique_names: bool = False) -> Any:
+    """The value of a JSON text; where an object has a name twice, the last value counts.
+
+    With `unique_names`, which takes twice as long, such an object raises RepeatedName, a ValueError.
+
+    Raises:
+        ValueError, RecursionError: it is none, or nested too deeply.
+    """
+    if unique_names:
+        return _UNIQUE_NAMES.decode(text)
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError:
