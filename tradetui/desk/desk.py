@@ -130,6 +130,7 @@ class Desk:
             self._account_known,
             self._account_not_kept,
             self._open_journal,
+            owner_seen=None if trading is None else trading.intents.saw_owner,
             expected=self._account_expected,
             first_rows=self.scheduler.first_shown,
         )

@@ -179,3 +179,25 @@ async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path:
         await attached.wait()
     assert storage.trouble is None
     await storage.stop()
+
+
+async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Path) -> None:
+    owners: list[str | None] = []
+    client = telling()
+    storage = AccountStorage(
+        client,  # type: ignore[arg-type]
+        settings_in(tmp_path),
+        InlineDisk(),
+        Random(7),
+        [],
+        print,
+        print,
+        no_journal,
+        owner_seen=owners.append,
+    )
+    storage.start()
+    await asyncio.sleep(61)
+    client.failing[INFO] = EndpointMissing("no", code="40404")
+    await asyncio.sleep(60)
+    assert owners == ["42", None]
+    await storage.stop()

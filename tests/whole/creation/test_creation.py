@@ -573,3 +573,31 @@ def test_the_paths_are_the_catalogue_s() -> None:
 
     names = ("subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key")
     assert [endpoint(name).path for name in names] == [BATCH, BROKER, COPY]
+
+
+async def test_a_key_of_another_account_creates_nothing_whatever_is_unlocked(tmp_path: Path) -> None:
+    async with scene(tmp_path) as on:
+        on.intents.uid = "77"  # of which this session was started
+        for _ in range(2):
+            with pytest.raises(Withheld, match="this session was started for 77: nothing is sent"):
+                await on.creation.create(batch("alphaone"))
+            await on.intents.set_lock(False)
+        assert on.creation.locked
+        assert (on.posts, on.journalled()) == (0, [])
+
+
+async def test_a_key_that_becomes_another_accounts_while_a_creation_is_written_down_creates_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(tmp_path) as on:
+        on.intents.uid = on.sandbox.exchange_state.keys[0].uid
+        reserve = on.creation.keys.reserve
+
+        async def meanwhile(*args: Any) -> Any:
+            on.intents.saw_owner("77")
+            return await reserve(*args)
+
+        monkeypatch.setattr(on.creation.keys, "reserve", meanwhile)
+        with pytest.raises(Withheld, match="belongs to UID 77"):
+            await on.creation.create(batch("alphaone"))
+        assert (on.posts, on.steps()) == (0, [S.INTENDED, S.WITHDRAWN])

@@ -653,5 +653,6 @@ async def test_a_key_that_has_become_another_accounts_locks_the_session_and_send
             preview = await on.execution.preview(LONG)
         assert on.execution.locked
         await on.execution.intents.set_lock(False)
+        assert on.execution.locked
         assert on.execution.blocking_reasons(preview, preview.subject)[0].startswith(sentence)
         assert on.posts == 0

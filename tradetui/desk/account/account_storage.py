@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, identify, untold
+from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, current_owner, identify, untold
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
 """The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
+OWNER_AGAIN_S: Final = 60.0
+"""So often the exchange is asked whose the API key is, beside each time something is sent."""
 _FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
@@ -65,10 +67,13 @@ class AccountStorage:
         troubled: Callable[[str], None],
         open_journal: Callable[[AccountIdentity], Awaitable[None]],
         *,
+        owner_seen: Callable[[str | None], None] | None = None,
         expected: Callable[[AccountIdentity], Awaitable[None]] | None = None,
         first_rows: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`open_journal` is called before the archive is opened, which may take a second: all of it is checked.
+        """`owner_seen` is given the UID that the exchange names for the key, once a minute.
+
+        `open_journal` is called before the archive is opened, which may take a second: all of it is checked.
 
         `expected` is given the account as far as it is known without the exchange, before that is asked. `first_rows`
         is waited for before the archive is loaded.
@@ -84,6 +89,7 @@ class AccountStorage:
         self._known = known
         self._troubled = troubled
         self._open_journal = open_journal
+        self._owner_seen = owner_seen
         self._expected = expected
         self._first_rows = first_rows
         self._accounts = KnownAccounts(settings.data_dir)
@@ -120,6 +126,9 @@ class AccountStorage:
         for attach in self._attach:
             await self._keeps(attach(self.archive))
         await self._keeps(self._bring_ledger_forward(self.archive))
+        while self._owner_seen is not None:
+            await asyncio.sleep(OWNER_AGAIN_S)
+            self._owner_seen(await current_owner(self._client))
 
     async def _bring_ledger_forward(self, archive: Archive) -> None:
         """Book what an archive from before the ledger holds, in steps that let other work on the disk pass."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import socket
@@ -13,12 +14,15 @@ from typing import Final, Literal, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from tradetui.exchange.client import ExchangeReader
-from tradetui.exchange.errors import EndpointMissing, PermissionRefused, Rejected
+from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
 from tradetui.storage.atomic_file import write_text
 from tradetui.storage.private_directory import make_private_directory
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
+
+OWNER_S: Final = 1.5
+"""How long whatever is sent waits to hear whose the API key is."""
 
 IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
@@ -97,6 +101,16 @@ async def identify(
     if info is not None:
         return AccountIdentity(key.base_url, key.environment, info.user_id, "exchange", info)
     return untold(key, uid, remembered)
+
+
+async def current_owner(client: ExchangeReader) -> str | None:
+    """The UID that the exchange names for the API key now; None where it names none within moments."""
+    try:
+        async with asyncio.timeout(OWNER_S):
+            reply = await client.read(AccountInfoRequest())
+    except (ExchangeError, TimeoutError):
+        return None
+    return next((row.user_id for row in reply.rows if isinstance(row, AccountInfo)), None)
 
 
 def untold(key: AccountKey, uid: str | None, remembered: str | None) -> AccountIdentity:

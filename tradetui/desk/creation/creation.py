@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tradetui.desk.account.identity import AccountIdentity
+from tradetui.desk.account.identity import AccountIdentity, current_owner
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile, UnsavedKeys
 from tradetui.desk.creation.issued_keys import RequestedKey, masked_secrets, match_issued_keys, requested_keys_of
 from tradetui.desk.creation.key_files import KeyStoreUnusable
@@ -135,7 +135,7 @@ class Creation:
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
         """Every reason nothing can be sent now, in sentences; empty where it may be."""
         intents = self._intents
-        reasons: list[str] = []
+        reasons: list[str] = [intents.other_owner] if intents.other_owner else []
         if intents.locked_by_hand:
             reasons.append(SendsNothing.LOCKED)
         if intents.trouble:
@@ -187,6 +187,9 @@ class Creation:
         return await asyncio.shield(task)
 
     async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
+        self._intents.saw_owner(await current_owner(self._client))
+        if self._intents.other_owner:
+            raise Withheld((self._intents.other_owner,))
         intent, requested_keys = await self._begin(kind, request), requested_keys_of(request)
         try:
             names = await self.keys.reserve(intent, kind, requested_keys)

@@ -57,6 +57,10 @@ class Intents:
         """`journal` is None until it is known whose account this is; nothing is sent before `open`."""
         self.trouble: str | None = None if journal is not None else "the account is not identified yet"
         self.account = account
+        self.uid: str | None = None
+        """The UID of the account, where it is known."""
+        self.other_owner = ""
+        """Why nothing is sent any more: the exchange names another UID for the API key; empty while it does not."""
         self.loss: FileLost | None = None
         """What of the journal is lost; nothing is sent until `accept_loss`."""
         self.fault: JournalFault | None = None
@@ -290,13 +294,15 @@ class Intents:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
             locked = await self._disk.run(self._ready().trading_locked)
-            if not (locked or self._lock.locked):
+            if not (locked or self._lock.locked or self.other_owner):
                 await self.step(intent, State.SENT, details)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
+        if self.other_owner:
+            raise NotSent(self.other_owner)
         if locked or self._lock.locked:  # here also while the disk wrote
             raise NotSent("trading was locked before it was sent")
 
@@ -340,8 +346,8 @@ class Intents:
 
     @property
     def locked(self) -> bool:
-        """Whether trading is locked, by hand in any process of the account or because the journal cannot be used."""
-        return self.locked_by_hand or self.loss is not None or self.fault is not None
+        """Whether trading is locked: by hand in any process of the account, for the journal, or for the key's owner."""
+        return self.locked_by_hand or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
     @property
     def locked_by_hand(self) -> bool:
@@ -353,9 +359,13 @@ class Intents:
         """Whether the other sessions see that this one was locked by hand."""
         return self._lock.is_shared
 
-    def lock_session(self) -> None:
-        """Lock this session, and no other one."""
-        self._lock.here = True
+    def saw_owner(self, uid: str | None) -> None:
+        """Take note of whose the API key is by the exchange; one of another account sends nothing any more."""
+        if uid is not None and self.uid is not None and uid != self.uid:
+            self.other_owner = (
+                f"The exchange says that this API key belongs to UID {uid}, and this session was started for "
+                f"{self.uid}: nothing is sent. End the session and start again."
+            )
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:
         """Lock or unlock trading at once, for every process of the account; any of them may unlock it again.

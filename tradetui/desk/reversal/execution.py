@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final
 
+from tradetui.desk.account.identity import current_owner
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
@@ -56,11 +57,9 @@ class Execution:
     ) -> None:
         """Nothing is sent before the journal of the intents is open."""
         self.intents = intents
-        self.uid = settings.uid
+        intents.uid = settings.uid
         self.key_reads_only = False
         """Whether the exchange says that the API key may not trade futures."""
-        self._other_owner = ""
-        """Why nothing is sent, since the exchange names another UID for the API key; empty while it does not."""
         self._client = client
         self.settings = settings
         self._clock = clock
@@ -78,7 +77,7 @@ class Execution:
 
     async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
-        self.uid = uid or self.uid
+        self.intents.uid = uid or self.intents.uid
         await self.intents.open(account, location)
         self._tasks.begin(self._recall_if_readable())
         # A journal whose loss is accepted later is watched as well.
@@ -124,14 +123,9 @@ class Execution:
         await self._recall_contradiction()
         async with ReadGroup() as group:
             now, owner = await asyncio.gather(
-                group.begin(self._market_state.again(shown)), group.begin(self._market_state.owner())
+                group.begin(self._market_state.again(shown)), group.begin(current_owner(self._client))
             )
-        if owner is not None and self.uid is not None and owner != self.uid:
-            self._other_owner = (
-                f"The exchange says that this API key belongs to UID {owner}, and this session was started for "
-                f"{self.uid}: nothing is sent. End the session and start again."
-            )
-            self.intents.lock_session()
+        self.intents.saw_owner(owner)
         return now
 
     async def _recall_if_readable(self) -> None:
@@ -160,8 +154,8 @@ class Execution:
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
         )
-        reasons = blocking_reasons(preview, context, typed)
-        return (self._other_owner, *reasons) if self._other_owner else reasons
+        other_owner = self.intents.other_owner
+        return (*filter(None, (other_owner,)), *blocking_reasons(preview, context, typed))
 
     # Sending
 
@@ -256,8 +250,8 @@ class Execution:
                 raise
             why = f"The account could not be read again ({type(problem).__name__}: {problem})."
             raise NotConfirmed((why,), shown) from problem
-        if self._other_owner:
-            raise NotConfirmed((self._other_owner,), now)
+        if self.intents.other_owner:
+            raise NotConfirmed((self.intents.other_owner,), now)
         if changed := changes(shown, now):
             raise NotConfirmed((f"Changed since you looked: {'; '.join(map(str, changed))}.",), now)
         if reasons := self.blocking_reasons(now, typed):

@@ -110,15 +110,6 @@ class MarketState:
             )
         return await self._preview(shown.target, product_type, contract or shown.contract, shown.stops, known)
 
-    async def owner(self) -> str | None:
-        """The UID whose key this is now; None where it is not told within moments."""
-        try:
-            async with asyncio.timeout(MARKET_S):
-                reply = await self._client.spot.account_info()
-        except (ExchangeError, TimeoutError):
-            return None
-        return next((row.user_id for row in reply.rows), None)
-
     async def _what_may_change(self, product_type: ProductType, symbol: str) -> _Known:
         requested_at = self._clock.monotonic()
         async with ReadGroup() as group:

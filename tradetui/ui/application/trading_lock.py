@@ -47,10 +47,12 @@ class TradingLock:
         """Lock trading at once; unlocking asks first, on top of whatever is open.
 
         Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
-        to try it again.
+        to try it again. Where the API key is another account's it says so, and nothing unlocks it.
         """
         if desk is None or desk.intents is None:
             self.lock(desk)
+        elif desk.intents.other_owner:
+            notify(self._app, desk.intents.other_owner, severity="error", seconds=30)
         elif desk.intents.loss is not None:
             self._app.push_screen(lazy_imports.lost_journal_dialog(desk.intents))
         elif desk.intents.fault is not None:

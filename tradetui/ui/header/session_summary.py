@@ -90,6 +90,8 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     intents = desk.intents
     if intents is None:
         return NOT_KEPT if desk.storage.trouble else ""
+    if intents.other_owner:
+        return f"KEY OF ANOTHER ACCOUNT: {key_named('lock')}"
     if intents.loss is not None:
         return f"JOURNAL LOST OR DAMAGED: {key_named('lock')}"
     if not intents.lock_is_shared:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
@@ -94,3 +94,20 @@ async def test_a_new_journal_is_said_once() -> None:
         await pilot.press("up", "escape", "R")
         await asyncio.sleep(2)
         assert "This account has no journal yet" not in text_in_one_line(stage)
+
+
+async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_unlocks_nothing() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        intents = stage.desk.intents
+        assert intents is not None and not intents.locked
+        intents.saw_owner(intents.uid)
+        assert not intents.locked
+        intents.saw_owner("77")
+        await asyncio.sleep(5)
+        await pilot.pause()
+        assert "KEY OF ANOTHER ACCOUNT: L" in text_in_one_line(stage)
+        await pilot.press("L")
+        await pilot.pause()
+        assert "belongs to UID 77" in newest_message(stage)
+        assert intents.locked and not isinstance(stage.app.screen, ConfirmDialog)

@@ -37,7 +37,7 @@ class Frame(Vertical):
     def show_state(self, state: str) -> None:
         """Write the account at the left end of the top and the state at the right one."""
         settings = self._execution.settings
-        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.uid or 'UID not known'}")
+        account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or 'UID not known'}")
         line = "─" * max(1, self.outer_size.width - len(account) - len(state) - _BESIDE_TITLE)
         title = Content.assemble(account, (f" {line} ", "$primary not bold"), state) if state else Content(account)
         self.border_title = title
