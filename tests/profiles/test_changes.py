@@ -115,6 +115,9 @@ def test_no_symbol_in_both_means_that_nothing_is_sent() -> None:
 
 def test_a_first_maximum_does_not_end_the_typing_that_its_absence_asked_for() -> None:
     assert reconfigured(profile(), profile(max_reversal_value=1_000_000)).profile.typed_above == Decimal(0)
+    configured = profile(max_reversal_value=1_000_000, typed_above=100)
+    assert reconfigured(profile(), configured).profile.typed_above == Decimal(0)
+    assert effects(profile(), configured)["typed_above"] == [Effect.RESTART]
 
 
 def test_what_may_hold_a_secret_is_named_and_not_shown() -> None:

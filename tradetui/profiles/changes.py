@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final
@@ -67,6 +67,9 @@ def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
     if opened.max_reversal_value is None and "max_reversal_value" in taken:
         # Without a maximum every LIVE reversal is confirmed by typing, which a maximum would end.
         taken["typed_above"] = Decimal(0)
+        changes = tuple(
+            replace(change, effect=Effect.RESTART) if change.key == "typed_above" else change for change in changes
+        )
     kept = tuple(symbol for symbol in opened.symbols if symbol in configured.symbols)
     none_left = bool(opened.symbols and configured.symbols) and not kept
     if none_left:
