@@ -19,6 +19,7 @@ from tradetui.desk.tables.cells.column import Column, Tone, ranked
 from tradetui.desk.tables.cells.number_format import UNKNOWN, moment, number, percent
 from tradetui.desk.tables.columns.fills import fill_columns
 from tradetui.desk.tables.columns.lookups import NOT_SUMMED, totals_columns
+from tradetui.desk.tables.columns.triggers import trigger_columns
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow
 from tradetui.desk.tables.rows.row_source import MemoryRows, view
@@ -419,3 +420,15 @@ def test_fees_of_coins_that_are_not_named_are_not_added_up() -> None:
     (fees,) = [column for column in totals_columns(list(totals.values())) if column.id == "fees"]
     assert (fees.value(totals[NOT_TOLD]), fees.cell(totals[NOT_TOLD], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
     assert (totals[NOT_TOLD].rows, fees.value(totals["ETH"])) == (2, 0)
+
+
+def test_where_all_stops_wait_what_each_does_stands_where_the_status_would() -> None:
+    waiting, failed = (
+        ProductRow(ProductType.USDT_FUTURES, trigger(number, state, None))
+        for number, state in enumerate(("live", "fail_execute"))
+    )
+    ids = [column.id for column in sorted(trigger_columns([waiting]), key=lambda column: column.rank)]
+    assert ids[:4] == ["symbol", "planType", "triggerPrice", "does"]
+    assert not {"planStatus", "failureReason", "executePrice"} & set(ids)
+    for rows in ([waiting, failed], [failed], []):
+        assert "planStatus" in [column.id for column in trigger_columns(rows)]

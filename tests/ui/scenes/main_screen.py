@@ -60,7 +60,7 @@ SCENES = {
     "palette": _brief(SIZE, ("every key and what it does (? F1)",), press("ctrl+p")),
     "filter": _brief(SIZE, ("3 Orders 9/30 /btc", "─ filter orders"), press("3", "slash", "b", "t", "c")),
     "filter-nothing": _brief(SIZE, ("3 Orders 0/30 /none",), press("3", "slash", *"none", "enter")),
-    "live-stops": Scene(SIZE, ("─ 5 Waiting stops 9", " waiting "), press("5", "v"), after=14.0),
+    "live-stops": Scene(SIZE, ("─ 5 Waiting stops 9", "closes LONG"), press("5", "v"), after=14.0),
     "paused": _brief(SIZE, ("PAUSED: rows stand still",), press("space")),
     "sorted": _brief(SIZE, ("Price▼",), press("3", "right", "right", "right", "s", "s", "S")),
     "unlock": _brief(SIZE, ("Trading is locked.", "Unlock trading on SANDBOX hedge?"), press("L", "L")),

@@ -99,6 +99,18 @@ _PANEL_COLUMNS: Final = ranked(
 )
 
 
-def trigger_columns(_: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[ProductRow[TriggerOrder]], ...]:
-    """The columns of the panel, where the day or the time of the last change tells the rows apart."""
-    return _PANEL_COLUMNS
+_ENDED_ONLY: Final = frozenset({"planStatus", "failureReason", "executePrice"})
+_WAITING_COLUMNS: Final = ranked(
+    (column for column in _PANEL_COLUMNS if column.id not in _ENDED_ONLY),
+    *("symbol", "planType", "triggerPrice", "does", "size", "away", "uTime"),
+)
+
+
+def trigger_columns(rows: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[ProductRow[TriggerOrder]], ...]:
+    """The columns of the panel, where the day or the time of the last change tells the rows apart.
+
+    Where all wait no row says so: what each will do has the room.
+    """
+    rows = tuple(rows)
+    all_wait = bool(rows) and all(trigger_state(row.record) is TriggerState.WAITING for row in rows)
+    return _WAITING_COLUMNS if all_wait else _PANEL_COLUMNS
