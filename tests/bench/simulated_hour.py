@@ -18,6 +18,7 @@ from tests.bench.anchors import PLAIN_LOOP, plain_loop
 from tests.bench.report import Report
 from tests.bench.virtual_loop import run
 from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
+from tests.sandbox.exchange_events import heal
 from tests.sandbox.invariants import check_books
 
 MINUTE_TIMES = 45.0
@@ -33,7 +34,7 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
             loops.append(plain_loop())
 
     await simulation.run(seconds, check=time_the_loop_each_minute)
-    simulation.sandbox.faults.heal()
+    heal(simulation.sandbox.faults)
     simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, Simulation
+from tests.sandbox.exchange_events import heal, open_position
 from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import RuleKind
@@ -126,13 +127,13 @@ async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
     await asyncio.sleep(30)
     assert heard == [], "neither history nor what comes of it from page to page is news"
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
+    open_position(simulation.exchange_state, simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
     await asyncio.sleep(6)
     assert [alert.event.kinds for alert in heard] == [{RuleKind.FILL}]
     assert heard[0].sentence.startswith("BTCUSDT LONG opened: bought 0.01")
     simulation.sandbox.faults.rates["dropped-before"] = 1.0
     await asyncio.sleep(20)
-    simulation.sandbox.faults.heal()
+    heal(simulation.sandbox.faults)
     await asyncio.sleep(20)
     assert [alert.event.key for alert in heard[1:]] == ["link|lost", "link|back"]
     await desk.stop()

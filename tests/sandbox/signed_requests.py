@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from tests.sandbox.copied_accounts import born_once
+from tests.sandbox.exchange_events import liquidate, open_position
 from tradetui.sandbox.app import HttpCall, Sandbox, SandboxOptions
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.seed_accounts import build_exchange_state
@@ -61,10 +62,10 @@ class Caller:
         exchange_state, uid = self.sandbox.exchange_state, self.key(account).uid
         book = exchange_state.book(uid, "USDT-FUTURES")
         for held in [held for held in book.holdings.values() if held.spec.symbol == "BTCUSDT"]:
-            exchange_state.liquidate(book, held)
+            liquidate(exchange_state, book, held)
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                exchange_state.open_position(uid, "BTCUSDT", leg, Decimal(size))
+                open_position(exchange_state, uid, "BTCUSDT", leg, Decimal(size))
         return uid
 
     def get(self, endpoint: str, account: str = "hedge", **parameters: Any) -> Answered:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.exchange_events import liquidate, transfer
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
 from tradetui.sandbox.books.reply_rows import funding_row
@@ -128,8 +129,8 @@ def test_a_transfer_moves_the_wallet_both_ways() -> None:
     caller = Caller()
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("hedge").uid
     before = Decimal(caller.get("futures.accounts", productType="USDT-FUTURES").rows[0]["accountEquity"])
-    exchange_state.transfer(uid, "USDT-FUTURES", "USDT", Decimal("120.5"))
-    exchange_state.transfer(uid, "USDT-FUTURES", "USDT", Decimal(-20))
+    transfer(exchange_state.book(uid, "USDT-FUTURES"), "USDT", Decimal("120.5"), exchange_state.now_ms)
+    transfer(exchange_state.book(uid, "USDT-FUTURES"), "USDT", Decimal(-20), exchange_state.now_ms)
     bills = caller.get("futures.bills", productType="USDT-FUTURES", limit=2).rows
     assert [(row["businessType"], row["amount"]) for row in bills] == [
         ("trans_to_exchange", "-20"),
@@ -145,7 +146,7 @@ def test_positions_closed_by_force_have_words_of_their_own() -> None:
     uid = caller.hold("hedge", long="0.1")
     exchange_state = caller.sandbox.exchange_state
     book = exchange_state.book(uid, "USDT-FUTURES")
-    exchange_state.liquidate(book, book.holdings["BTCUSDT", "long"])
+    liquidate(exchange_state, book, book.holdings["BTCUSDT", "long"])
     assert book.bills()[-1]["businessType"] == "burst_long_loss_query"
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.exchange_events import heal, liquidate, open_position, place_order, set_mode
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -68,25 +69,25 @@ def test_books_balance_whatever_is_done(actions: list[tuple[str, str, int]], nam
         size = Decimal(amount) / 1000
         side = "buy" if leg == "long" else "sell"
         if action == "open":
-            exchange_state.open_position(uid, "BTCUSDT", leg, size)
+            open_position(exchange_state, uid, "BTCUSDT", leg, size)
         elif action == "order":
             trade_side = "open" if book.mode == "hedge_mode" else f"{side}_single"
             price = exchange_state.market.last("BTCUSDT") + (amount if leg == "short" else -amount)
-            exchange_state.place_order(uid, "BTCUSDT", side, trade_side, size, price)
+            place_order(exchange_state, uid, "BTCUSDT", side, trade_side, size, price)
         elif action == "move":
             factor = 1 + Decimal(amount if leg == "long" else -amount) / 4000
             exchange_state.market.set_price("BTCUSDT", exchange_state.market.last("BTCUSDT") * factor)
         elif action == "time":
             exchange_state.advance(exchange_state.now_ms + amount * 100)
         elif book.held("BTCUSDT", leg) is not None:
-            exchange_state.liquidate(book, book.holdings["BTCUSDT", leg])
+            liquidate(exchange_state, book, book.holdings["BTCUSDT", leg])
         check_books(exchange_state)
 
 
 def test_the_mode_is_not_switched_with_positions(fresh: Caller) -> None:
     exchange_state = fresh.sandbox.exchange_state
     with pytest.raises(Exception, match="40920"):
-        exchange_state.set_mode(fresh.key("hedge").uid, "USDT-FUTURES", "one_way_mode")
+        set_mode(exchange_state, fresh.key("hedge").uid, "USDT-FUTURES", "one_way_mode")
 
 
 def test_faults_are_named_and_rated() -> None:
@@ -102,7 +103,7 @@ def test_planned_faults_come_once_and_heal() -> None:
     assert faults.of_call("futures.accounts") is None
     assert [faults.of_call("futures.fills") for _ in range(3)] == ["429", "429", None]
     faults.next("delay", times=9)
-    faults.heal()
+    heal(faults)
     assert faults.of_call("futures.fills") is None
     assert set(FAULT_KINDS) >= {"dropped-before", "dropped-after", "truncated", "stale-reads"}
     assert issubclass(ConnectionDropped, ConnectionError)

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from tests.exchange.scripted_exchange import START_MS
+from tests.sandbox.exchange_events import heal, open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
@@ -93,7 +94,7 @@ async def test_a_stale_read_is_the_last_answer_to_the_same_question(fresh: Calle
     exchange_state, uid = fresh.sandbox.exchange_state, fresh.hold("hedge", "1")
     fresh.sandbox.faults.next("stale-reads")
     assert total(await arrive(fresh, "futures.positions", query=POSITIONS)) == "1", "nothing older is known"
-    exchange_state.open_position(uid, SYMBOL, "long", Decimal("0.5"))
+    open_position(exchange_state, uid, SYMBOL, "long", Decimal("0.5"))
     fresh.now_ms += 5_000
     fresh.sandbox.faults.next("stale-reads", times=3)
     stale = await arrive(fresh, "futures.positions", query=POSITIONS)
@@ -136,7 +137,7 @@ async def test_a_5xx_comes_to_reads_as_often_as_it_is_asked_for(fault: str) -> N
     assert 15 < statuses.count(502) < 45
     again = Caller(faults={fault: 0.5})
     assert [(await arrive(again, "futures.positions", query=POSITIONS)).status_code for _ in range(60)] == statuses
-    caller.sandbox.faults.heal()
+    heal(caller.sandbox.faults)
     assert (await arrive(caller, "futures.positions", query=POSITIONS)).status_code == 200
 
 
@@ -199,7 +200,7 @@ async def test_a_client_does_not_send_a_reversal_again_after_a_5xx(fault: str) -
     weather = Weather()
     weather.sandbox.faults.next(fault, endpoint="futures.reverse")
     exchange_state = weather.sandbox.exchange_state
-    exchange_state.open_position(exchange_state.keys[0].uid, SYMBOL, "long", Decimal(1))
+    open_position(exchange_state, exchange_state.keys[0].uid, SYMBOL, "long", Decimal(1))
     with pytest.raises(OutcomeUnknown):
         await weather.client.futures.reverse(
             symbol=SYMBOL, margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal("0.5")

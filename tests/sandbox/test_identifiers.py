@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.market import CONTRACTS
@@ -48,13 +49,13 @@ def trade(exchange_state: ExchangeState, uid: str) -> None:
     for symbol, spec in CONTRACTS.items():
         book = exchange_state.book(uid, spec.product_type)
         price = exchange_state.market.last(symbol) / 2
-        exchange_state.open_position(uid, symbol, "long", spec.step * 3)
+        open_position(exchange_state, uid, symbol, "long", spec.step * 3)
         sides = ("buy", "open" if book.mode == HEDGE else "buy_single")
-        resting = [exchange_state.place_order(uid, symbol, *sides, spec.step, price) for _ in range(3)]
-        exchange_state.cancel_order(uid, symbol, resting[0])
+        resting = [place_order(exchange_state, uid, symbol, *sides, spec.step, price) for _ in range(3)]
+        cancel_order(exchange_state, uid, symbol, resting[0])
         held = book.net(symbol)
         assert held is not None
-        exchange_state.liquidate(book, held)
+        liquidate(exchange_state, book, held)
 
 
 @pytest.mark.parametrize("name", ACCOUNTS)

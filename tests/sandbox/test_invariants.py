@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox import invariants as audit
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.books.accounts import futures_account
@@ -26,9 +27,9 @@ def caller() -> Caller:
     caller = Caller()
     exchange_state, uid = caller.sandbox.exchange_state, caller.hold("broker")
     for leg, size in (("long", "0.3"), ("long", "0.2"), ("short", "0.1"), ("short", "0.9"), ("long", "0.2")):
-        exchange_state.open_position(uid, "BTCUSDT", leg, Decimal(size))
+        open_position(exchange_state, uid, "BTCUSDT", leg, Decimal(size))
         exchange_state.market.set_price("BTCUSDT", exchange_state.market.last("BTCUSDT") * Decimal("1.013"))
-    exchange_state.place_order(uid, "ETHUSDT", "buy", "buy_single", Decimal(1), Decimal(2000))
+    place_order(exchange_state, uid, "ETHUSDT", "buy", "buy_single", Decimal(1), Decimal(2000))
     return caller
 
 
@@ -130,7 +131,7 @@ def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytes
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradetui.sandbox.books.accounts.futures_account.TAKER_FEE", TAKER_FEE * 2)
-    caller.sandbox.exchange_state.open_position(caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
+    open_position(caller.sandbox.exchange_state, caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
         check_books(caller.sandbox.exchange_state)
 
@@ -142,12 +143,12 @@ def test_adding_at_the_mark_changes_nothing_of_what_was_gained(symbol: str, leg:
     exchange_state, uid, spec = caller.sandbox.exchange_state, caller.key("copy-old").uid, CONTRACTS[symbol]
     book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        exchange_state.liquidate(book, held)
-    exchange_state.open_position(uid, symbol, leg, Decimal(1))
+        liquidate(exchange_state, book, held)
+    open_position(exchange_state, uid, symbol, leg, Decimal(1))
     for times in (Decimal("1.1"), Decimal("0.7")):
         exchange_state.market.set_price(symbol, exchange_state.market.last(symbol) * times)
         before = book.unrealised(spec.margin_coin, exchange_state.marks())
-        exchange_state.open_position(uid, symbol, leg, Decimal("0.6"))
+        open_position(exchange_state, uid, symbol, leg, Decimal("0.6"))
         after = book.unrealised(spec.margin_coin, exchange_state.marks())
         assert abs(after - before) < Decimal("1e-14")
     check_books(exchange_state)
@@ -199,12 +200,12 @@ def test_an_isolated_position_is_closed_by_force_alone() -> None:
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("isolated").uid
     book = exchange_state.book(uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        exchange_state.liquidate(book, held)
+        liquidate(exchange_state, book, held)
     for order in list(book.orders.values()):
-        exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
+        cancel_order(exchange_state, uid, order.spec.symbol, order.order_id)
     book.live_triggers.clear()
     for symbol in ("ETHUSDT", "BTCUSDT"):
-        exchange_state.open_position(uid, symbol, "long", Decimal(1))
+        open_position(exchange_state, uid, symbol, "long", Decimal(1))
     balance = book.balances["USDT"]
     exchange_state.still = False
     exchange_state.market.set_price("ETHUSDT", exchange_state.market.last("ETHUSDT") * Decimal("0.9"))

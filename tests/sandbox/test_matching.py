@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
@@ -27,9 +28,9 @@ class Waiting:
         self.exchange_state.market.set_price("BTCUSDT", PRICE)
         self.uid = self.caller.key(self.name).uid
         for held in list(self.book.holdings.values()):
-            self.exchange_state.liquidate(self.book, held)
+            liquidate(self.exchange_state, self.book, held)
         for order in list(self.book.orders.values()):
-            self.exchange_state.cancel_order(self.uid, order.spec.symbol, order.order_id)
+            cancel_order(self.exchange_state, self.uid, order.spec.symbol, order.order_id)
         self.book.live_triggers.clear()
 
     @property
@@ -37,7 +38,7 @@ class Waiting:
         return self.exchange_state.book(self.uid, "USDT-FUTURES")
 
     def hold(self, leg: str, size: str) -> None:
-        self.exchange_state.open_position(self.uid, "BTCUSDT", leg, Decimal(size))
+        open_position(self.exchange_state, self.uid, "BTCUSDT", leg, Decimal(size))
 
     def wait(self, plan_type: str, leg: str, size: str = "0.3") -> str:
         row = trigger_row(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.exchange_events import cancel_order, heal, liquidate, set_mode
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, scene
@@ -49,10 +50,10 @@ class Stand:
         exchange_state, uid = self.caller.sandbox.exchange_state, self.caller.key(self.account).uid
         book = exchange_state.book(uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            exchange_state.liquidate(book, held)
+            liquidate(exchange_state, book, held)
         for order in list(book.orders.values()):
-            exchange_state.cancel_order(uid, order.spec.symbol, order.order_id)
-        exchange_state.set_mode(uid, "USDT-FUTURES", str(mode))
+            cancel_order(exchange_state, uid, order.spec.symbol, order.order_id)
+        set_mode(exchange_state, uid, "USDT-FUTURES", str(mode))
         self.uid = self.caller.hold(self.account, str(long), str(short))
 
     def held(self) -> Holdings:
@@ -68,7 +69,7 @@ class Stand:
 
     def reverse(self, fault: str, plan: ReversalPlan) -> Any:
         self.fills = len(self.caller.sandbox.exchange_state.rows(self.uid, "fills", "USDT-FUTURES"))
-        self.caller.sandbox.faults.heal()
+        heal(self.caller.sandbox.faults)
         self.caller.sandbox.faults.next(fault)
         return self.caller.post("futures.reverse", dict(plan.request.values()), self.account)
 

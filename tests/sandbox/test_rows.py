@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
@@ -106,7 +107,7 @@ def test_it_is_liquidated_where_its_row_says(caller: Caller, account: str, leg: 
     uid = caller.hold(account, **{leg: "1"})
     book = exchange_state.book(uid, USDT)
     for held in [held for held in book.holdings.values() if held.spec.symbol != "BTCUSDT"]:
-        exchange_state.liquidate(book, held)
+        liquidate(exchange_state, book, held)
     only_what_is_held(book)
     book.balances["USDT"] = Decimal(12_000)
     (row,) = rows(caller, account)
@@ -150,9 +151,9 @@ def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
     charged = Decimal("0.5") * PRICE * TAKER_FEE
     (row,) = rows(caller, "managed")
     assert figure(row, "deductedFee") == charged
-    exchange_state.open_position(uid, "BTCUSDT", "long", Decimal("0.1"))
+    open_position(exchange_state, uid, "BTCUSDT", "long", Decimal("0.1"))
     charged += Decimal("0.1") * PRICE * TAKER_FEE
-    exchange_state.place_order(uid, "BTCUSDT", "buy", "close", Decimal("0.2"), PRICE)
+    place_order(exchange_state, uid, "BTCUSDT", "buy", "close", Decimal("0.2"), PRICE)
     exchange_state.still = False
     exchange_state.market.set_price("BTCUSDT", PRICE + 2_000)
     while rows(caller, "managed")[0]["locked"] != "0":
@@ -168,7 +169,7 @@ def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
 def test_a_fill_that_turns_a_position_round_is_paid_by_both_sides(caller: Caller, leg: str) -> None:
     caller.hold("one-way", **{leg: "0.3"})
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("one-way").uid
-    exchange_state.open_position(uid, "BTCUSDT", "short" if leg == "long" else "long", Decimal("0.5"))
+    open_position(exchange_state, uid, "BTCUSDT", "short" if leg == "long" else "long", Decimal("0.5"))
     (row,) = rows(caller, "one-way")
     assert (row["holdSide"], row["total"]) == ("short" if leg == "long" else "long", "0.2")
     assert figure(row, "deductedFee") == Decimal("0.2") * PRICE * TAKER_FEE
@@ -180,12 +181,12 @@ def test_closing_at_the_break_even_price_gives_back_what_was_paid(caller: Caller
     spec = CONTRACTS[symbol]
     book = exchange_state.book(uid, spec.product_type)
     for held in list(book.holdings.values()):
-        exchange_state.liquidate(book, held)
+        liquidate(exchange_state, book, held)
     before = book.balances[spec.margin_coin]
-    exchange_state.open_position(uid, symbol, leg, Decimal("0.5"))
+    open_position(exchange_state, uid, symbol, leg, Decimal("0.5"))
     (row,) = rows(caller, "coin", symbol)
     exchange_state.market.set_price(symbol, figure(row, "breakEvenPrice"))
-    exchange_state.liquidate(book, book.holdings[symbol, leg])
+    liquidate(exchange_state, book, book.holdings[symbol, leg])
     # Prices come in steps of 0.1, of which half is lost in setting one.
     assert abs(book.balances[spec.margin_coin] - before) <= Decimal("0.05") * (1 if not spec.inverse else 1 / PRICE)
 
@@ -198,10 +199,10 @@ def test_close_orders_lock_what_they_would_close(caller: Caller, leg: str) -> No
     caller.hold("hedge", long="1", short="2")
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("hedge").uid
     side, beyond = ("buy", PRICE * 2) if leg == "long" else ("sell", PRICE / 2)
-    first = exchange_state.place_order(uid, "BTCUSDT", side, "close", Decimal("0.3"), beyond)
-    exchange_state.place_order(uid, "BTCUSDT", side, "close", Decimal("0.2"), beyond)
+    first = place_order(exchange_state, uid, "BTCUSDT", side, "close", Decimal("0.3"), beyond)
+    place_order(exchange_state, uid, "BTCUSDT", side, "close", Decimal("0.2"), beyond)
     before = {row["holdSide"]: row["openDelegateSize"] for row in rows(caller, "hedge")}
-    exchange_state.place_order(uid, "BTCUSDT", side, "open", Decimal("0.4"), PRICE / 2 if leg == "long" else PRICE * 2)
+    place_order(exchange_state, uid, "BTCUSDT", side, "open", Decimal("0.4"), PRICE / 2 if leg == "long" else PRICE * 2)
     by_leg = {row["holdSide"]: row for row in rows(caller, "hedge")}
     mine, other = by_leg.pop(leg), by_leg.popitem()[1]
     assert mine["locked"] == "0.5"
@@ -210,7 +211,7 @@ def test_close_orders_lock_what_they_would_close(caller: Caller, leg: str) -> No
     assert (other["locked"], other["available"]) == ("0", other["total"])
     pending = caller.get("futures.pending_orders", productType=USDT, orderId=first).rows
     assert [row["reduceOnly"] for row in pending] == ["YES"]
-    exchange_state.cancel_order(uid, "BTCUSDT", first)
+    cancel_order(exchange_state, uid, "BTCUSDT", first)
     assert {row["holdSide"]: row["locked"] for row in rows(caller, "hedge")}[leg] == "0.2"
 
 
@@ -219,11 +220,11 @@ def test_in_one_way_mode_only_reduce_only_orders_lock(caller: Caller, leg: str, 
     caller.hold("one-way", **{leg: "1"})
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("one-way").uid
     beyond = PRICE * 2 if side == "sell" else PRICE / 2
-    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.3"), beyond)
+    place_order(exchange_state, uid, "BTCUSDT", side, f"{side}_single", Decimal("0.3"), beyond)
     assert rows(caller, "one-way")[0]["available"] == "1"
-    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
+    place_order(exchange_state, uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
     assert (rows(caller, "one-way")[0]["available"], rows(caller, "one-way")[0]["locked"]) == ("0.4", "0.6")
-    exchange_state.place_order(uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
+    place_order(exchange_state, uid, "BTCUSDT", side, f"{side}_single", Decimal("0.6"), beyond, reduce_only=True)
     assert rows(caller, "one-way")[0]["available"] == "0", "more cannot be locked than there is"
 
 
@@ -237,7 +238,7 @@ def test_margin_that_is_used_is_not_available(caller: Caller) -> None:
     caller.hold("managed")
     before = account()
     exchange_state, uid = caller.sandbox.exchange_state, caller.key("managed").uid
-    exchange_state.open_position(uid, "BTCUSDT", "long", Decimal("0.5"))
+    open_position(exchange_state, uid, "BTCUSDT", "long", Decimal("0.5"))
     after = account()
     (row,) = rows(caller, "managed")
     assert figure(row, "marginSize") == Decimal("0.5") * PRICE / 10

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tests.whole.crashes.kill_counter import SYMBOL
 from tradetui.sandbox.app import Sandbox, SandboxOptions
 from tradetui.sandbox.gateway.api_keys import SandboxKey
@@ -110,15 +111,15 @@ class ExchangeThread:
         self.sandbox.catch_up()
         book = exchange_state.book(uid, "USDT-FUTURES")
         for order in list(book.orders):
-            exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
+            cancel_order(exchange_state, uid, book.orders[order].spec.symbol, order)
         book.live_triggers.clear()
         for held in list(book.holdings.values()):
-            exchange_state.liquidate(book, held)
+            liquidate(exchange_state, book, held)
         # What all the opening and closing cost; an account without margin reverses less than it was asked to.
         book.balances["USDT"] = Decimal(1_000_000)
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                exchange_state.open_position(uid, SYMBOL, leg, Decimal(size))
+                open_position(exchange_state, uid, SYMBOL, leg, Decimal(size))
 
     def held(self, mode: str) -> dict[str, str]:
         """What the account holds, as the journal writes it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.desk_simulation import WEATHER, Simulation
+from tests.sandbox.exchange_events import heal
 from tests.sandbox.invariants import check_books
 
 pytestmark = pytest.mark.looptime
@@ -17,7 +18,7 @@ async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: 
     simulation = Simulation(seed=seed, weather=dict(WEATHER), core_only=core_only, data_dir=data_dir)
     simulation.desk.start()
     await simulation.run(seconds)
-    simulation.sandbox.faults.heal()
+    heal(simulation.sandbox.faults)
     simulation.exchange_state.still = True
     await simulation.run(60)
     simulation.converged()

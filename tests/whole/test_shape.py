@@ -321,11 +321,6 @@ def test_the_import_contracts_hold() -> None:
 USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
     "ArchiveRows.settled": "tests wait for the pages that are read beside the screen",
-    "ExchangeState.cancel_order": "tests act on the embedded exchange, as its traders do over HTTP",
-    "ExchangeState.open_position": "tests act on the embedded exchange",
-    "ExchangeState.place_order": "tests act on the embedded exchange",
-    "ExchangeState.set_mode": "tests act on the embedded exchange",
-    "Faults.heal": "simulated runs end in fair weather",
     "Market.set_price": "tests move the embedded exchange's market",
     "example_text": "writes config.example.toml; tests/profiles/test_writing.py says how",
 }
@@ -351,17 +346,21 @@ def definitions(tree: ast.AST, module: str, within: tuple[str, ...] = ()) -> Ite
             yield from definitions(node, module, within)
 
 
-def uses(tree: ast.AST, within: frozenset[str] = frozenset()) -> Iterator[tuple[str, bool]]:
-    """The names a module reads, and whether as an attribute; a function that calls itself is no use of it."""
+def uses(tree: ast.AST, within: frozenset[str] = frozenset(), method: str = "") -> Iterator[tuple[str, bool]]:
+    """The names a module reads, and whether as an attribute.
+
+    A function that calls itself, or a method that hands on to what has its own name, is no use of either.
+    """
     for node in ast.iter_child_nodes(tree):
-        inside = within
+        inside, own_method = within, method
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inside = within | {node.name}
-        elif isinstance(node, ast.Attribute):
+            own_method = node.name if isinstance(tree, ast.ClassDef) else method
+        elif isinstance(node, ast.Attribute) and node.attr != method:
             yield node.attr, True
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in within:
             yield node.id, False
-        yield from uses(node, inside)
+        yield from uses(node, inside, own_method)
 
 
 def overrides_a_name_of_a_library(name: PublicName) -> bool:
@@ -404,11 +403,12 @@ def test_every_public_name_is_used() -> None:
 
 
 def test_a_name_that_nothing_uses_is_found() -> None:
-    first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ..."
-    second = "from first import b, C\nb()\nd = C().e"
+    first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ...\n"
+    first += "class G:\n    def h(self): self.inner.h()"
+    second = "from first import b, C, G\nb()\nG()\nd = C().e"
     unused = names_used_by_nothing({"first": first, "second": second}, surface=())
-    assert unused == {PublicName("first", "a"), PublicName("first", "C.d")}
-    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C")) == set()
+    assert unused == {PublicName("first", "a"), PublicName("first", "C.d"), PublicName("first", "G.h")}
+    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C", "G")) == set()
 
 
 # Public names that several modules define, with the reason why each is one meaning.

@@ -8,12 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books import order_execution
 from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
-from tradetui.sandbox.books.order import Order, order_sides
-from tradetui.sandbox.books.order_execution import MarketMoment, market_order, match_account
+from tradetui.sandbox.books.order import Order
+from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
 from tradetui.sandbox.books.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.gateway.api_keys import SandboxKey
@@ -158,53 +157,6 @@ class ExchangeState:
             raise Refusal("45111", "less than the minimum order quantity")
         order = reverse_as(book, requested, steps, fault, self.moment)
         return {"orderId": order.order_id, "clientOid": requested.client_oid or order.client_oid}
-
-    # What a test or a demonstration may do to the exchange
-
-    def open_position(self, uid: str, symbol: str, leg: str, size: Decimal) -> None:
-        spec = CONTRACTS[symbol]
-        book = self.book(uid, spec.product_type)
-        side, trade_side = order_sides(book.mode, leg, closes=False)
-        order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
-        order_execution.fill(book, order, size, self.moment)
-
-    def transfer(self, uid: str, product_type: str, coin: str, amount: Decimal) -> None:
-        """Move so much from the spot account into the futures account, or back where below zero."""
-        self.book(uid, product_type).transfer(coin, amount, self.now_ms)
-
-    def place_order(
-        self,
-        uid: str,
-        symbol: str,
-        side: str,
-        trade_side: str,
-        size: Decimal,
-        price: Decimal,
-        *,
-        reduce_only: bool = False,
-    ) -> str:
-        """Rest a limit order; returns its id."""
-        spec = CONTRACTS[symbol]
-        book = self.book(uid, spec.product_type)
-        order = market_order(book, spec, side, trade_side, size, self.moment, source="normal")
-        order.price, order.order_type, order.reduce_only = price, "limit", reduce_only
-        return order.order_id
-
-    def cancel_order(self, uid: str, symbol: str, order_id: str) -> None:
-        """Take a resting order out of the book."""
-        book = self.book(uid, CONTRACTS[symbol].product_type)
-        order_execution.cancel(book, book.orders[order_id], self.moment)
-
-    def liquidate(self, book: FuturesBook, held: Holding) -> None:
-        """Close a holding by force."""
-        order_execution.liquidate(book, held, self.moment)
-
-    def set_mode(self, uid: str, product_type: str, mode: str) -> None:
-        """Switch the position mode; refused while anything is held or rests."""
-        book = self.book(uid, product_type)
-        if book.holdings or book.orders:
-            raise Refusal("40920", "Position or order exists, the position mode cannot be switched")
-        book.mode = mode
 
 
 def _newest(order: Order) -> tuple[int, str]:

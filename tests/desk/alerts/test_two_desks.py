@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
+from tests.sandbox.exchange_events import open_position
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.desk.alerts.settings import AlertSettings
@@ -52,7 +53,7 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
     second.desk.start()
     await asyncio.sleep(20)
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
+    open_position(simulation.exchange_state, simulation.uid, "BTCUSDT", "long", Decimal("0.01"))
     await asyncio.sleep(40)
     for session in (first, second):
         (alert,) = (alert for alert in session.shown if RuleKind.FILL in alert.event.kinds)
@@ -63,7 +64,7 @@ async def test_each_session_shows_it_one_delivers_it_and_none_writes_a_journal(t
     assert log[0].delivery == "line; desktop: sent"
     await second.desk.stop()
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.open_position(simulation.uid, "BTCUSDT", "long", Decimal("0.02"))
+    open_position(simulation.exchange_state, simulation.uid, "BTCUSDT", "long", Decimal("0.02"))
     await asyncio.sleep(40)
     assert len(first.desktop) == 1
     await first.desk.stop()

@@ -11,6 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, START_MS
+from tests.sandbox.exchange_events import liquidate, transfer
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips, open_trips
@@ -113,12 +114,12 @@ class Trader:
         state.advance(self.clock.wall_ms())
         book = state.account(self.uid).futures[self.chance.choice(PRODUCT_TYPES)]
         coin = self.chance.choice(list(book.balances))
-        book.transfer(coin, Decimal(self.chance.randint(-50, 90)) / 100 or Decimal(1), state.now_ms)
+        transfer(book, coin, Decimal(self.chance.randint(-50, 90)) / 100 or Decimal(1), state.now_ms)
         if not book.holdings:
             return
         held = self.chance.choice(list(book.holdings.values()))
         if self.chance.random() < 0.2:
-            state.liquidate(book, held)
+            liquidate(state, book, held)
             return
         hedge = book.mode == "hedge_mode"
         side = "buy" if held.leg == "long" else "sell"

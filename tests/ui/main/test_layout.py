@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
@@ -215,7 +216,7 @@ async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes
         shown = screen_text(stage.app)
         assert "link down" in shown
         assert "The exchange cannot be reached" in shown
-        stage.sandbox.faults.heal()
+        heal(stage.sandbox.faults)
         await asyncio.sleep(12)
         await pilot.pause()
         assert "no data" not in main.panel.caption

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import unknown
 from tradetui.sandbox.app import Sandbox
@@ -33,7 +34,7 @@ async def test_what_was_left_open_is_named_before_anything_was_read(tmp_path: Pa
         assert stage.desk.account is None
         assert "UNKNOWN OUTCOME BTCUSD" in screen_text(stage.app).splitlines()[0]
         assert execution.intents.trouble is not None, "nothing is sent before the account is known"
-        stage.sandbox.faults.heal()
+        heal(stage.sandbox.faults)
         await asyncio.sleep(12)
         await pilot.pause()
         assert stage.desk.account is not None and execution.intents.trouble is None

@@ -17,6 +17,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+from tests.sandbox.exchange_events import heal
 from tests.whole.crashes.kill_counter import HOWS, SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
 from tradetui.desk.intents.journal.journal import Journal
@@ -121,7 +122,7 @@ class _Crash:
         exchange.hold(case.mode, *legs)
         assert exchange.held(case.mode) == BEFORE[case.mode]
         posts = exchange.posts
-        exchange.sandbox.faults.heal()
+        heal(exchange.sandbox.faults)
         if case.weather != "none":
             exchange.sandbox.faults.next(case.weather, endpoint="futures.reverse")
         in_reversal = case.phase == "reverse"

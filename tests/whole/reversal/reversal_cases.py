@@ -12,6 +12,7 @@ from random import Random
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from tests.sandbox.exchange_events import liquidate
 from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.reversal.preview import Target
@@ -121,4 +122,4 @@ async def _check(on: Scene, case: Case) -> None:
 def _clear(on: Scene) -> None:
     book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
     for held in list(book.holdings.values()):
-        on.sandbox.exchange_state.liquidate(book, held)
+        liquidate(on.sandbox.exchange_state, book, held)

@@ -20,6 +20,7 @@ from pydantic import SecretStr
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.sandbox.copied_accounts import born_once
+from tests.sandbox.exchange_events import heal, liquidate, open_position
 from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
@@ -313,13 +314,13 @@ class Play:
         if self.mode is PositionMode.ONE_WAY and self.book.holdings:
             long = next(iter(self.book.holdings.values())).leg == "long"
         self.sandbox.exchange_state.advance(self.clock_ms())
-        self.sandbox.exchange_state.open_position(self.uid, SYMBOL, "long" if long else "short", size)
+        open_position(self.sandbox.exchange_state, self.uid, SYMBOL, "long" if long else "short", size)
         self.note_held()
 
     def closes(self) -> None:
         """Everything is liquidated."""
         for held in list(self.book.holdings.values()):
-            self.sandbox.exchange_state.liquidate(self.book, held)
+            liquidate(self.sandbox.exchange_state, self.book, held)
         self.note_held()
 
     def moves(self, percent: int) -> None:
@@ -419,7 +420,7 @@ class Play:
 
     def end(self) -> None:
         """The weather clears: every intent comes to an end that matches the exchange."""
-        self.sandbox.faults.heal()
+        heal(self.sandbox.faults)
         self.network.next_post_s = 0.0
         self.passes(180)
         for intent in self.intents():
@@ -493,7 +494,7 @@ class Play:
 
     def _clear(self) -> None:
         empty_book(self.sandbox.exchange_state, self.uid)
-        self.sandbox.exchange_state.open_position(self.uid, SYMBOL, "long", Decimal(2))
+        open_position(self.sandbox.exchange_state, self.uid, SYMBOL, "long", Decimal(2))
 
 
 async def _now(clock: LoopClock) -> int:

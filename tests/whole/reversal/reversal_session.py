@@ -13,6 +13,7 @@ from random import Random
 from pydantic import SecretStr
 
 from tests.sandbox.copied_accounts import born_once
+from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
@@ -51,7 +52,7 @@ class Scene:
         """Open so much of each leg."""
         for leg, size in (("long", long), ("short", short)):
             if Decimal(size):
-                self.sandbox.exchange_state.open_position(self.uid, SYMBOL, leg, Decimal(size))
+                open_position(self.sandbox.exchange_state, self.uid, SYMBOL, leg, Decimal(size))
 
     def held(self) -> Holdings:
         """What the exchange itself holds."""
@@ -76,9 +77,9 @@ def empty_book(exchange_state: ExchangeState, uid: str) -> None:
     """Leave nothing of what an account held, ordered and traded but its wallet."""
     book = exchange_state.book(uid, "USDT-FUTURES")
     for order in list(book.orders):
-        exchange_state.cancel_order(uid, book.orders[order].spec.symbol, order)
+        cancel_order(exchange_state, uid, book.orders[order].spec.symbol, order)
     for held in list(book.holdings.values()):
-        exchange_state.liquidate(book, held)
+        liquidate(exchange_state, book, held)
     book.live_triggers.clear()
     book.fills.clear()
     book.done.clear()

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.sandbox.exchange_events import cancel_order, open_position
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tradetui.desk.alerts.alert_event import AlertEvent
 from tradetui.desk.alerts.alerts import Alerts
@@ -280,7 +281,7 @@ async def test_what_was_corrected_is_released_after_35_seconds_like_what_is_unkn
         assert (await on.execution.intents.read(sent.intent)).state is State.CORRECTED
         with pytest.raises(Withheld, match="still live at the exchange"):
             await on.execution.release(sent.intent, "looked at the exchange")
-        on.sandbox.exchange_state.cancel_order(on.uid, SYMBOL, pending.order_id)
+        cancel_order(on.sandbox.exchange_state, on.uid, SYMBOL, pending.order_id)
         await asyncio.sleep(3)
         with pytest.raises(Withheld, match=r"went on filling; in \d+ s"):
             await on.execution.release(sent.intent, "looked at the exchange")
@@ -421,7 +422,7 @@ async def test_with_a_size_in_one_way_mode_it_is_one_amount_until_the_orders_own
 async def test_a_fill_of_another_symbol_out_of_turn_ends_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene(core_only=True) as on:
         on.hold(long="2")
-        on.sandbox.exchange_state.open_position(on.uid, "ETHUSDT", "long", Decimal(1))
+        open_position(on.sandbox.exchange_state, on.uid, "ETHUSDT", "long", Decimal(1))
         came = heard(on)
         on.sandbox.faults.next("closed-only")
         await confirmed(on)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.sandbox.exchange_events import cancel_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.polling.snapshot import StillReading
@@ -428,7 +429,7 @@ async def test_an_order_of_no_client_oid_is_found_by_the_id_in_the_reply(monkeyp
         preview = await on.execution.preview(LONG)
         await on.execution.confirm(preview, preview.subject)
         assert by_legs.closing is not None
-        on.sandbox.exchange_state.cancel_order(on.uid, SYMBOL, by_legs.closing.order_id)
+        cancel_order(on.sandbox.exchange_state, on.uid, SYMBOL, by_legs.closing.order_id)
         await asyncio.sleep(40)
         (intent,) = on.journal.newest()
         assert intent.details["outcome"] == Outcome.UNCHANGED

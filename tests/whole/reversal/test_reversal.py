@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sandbox.exchange_events import liquidate, place_order
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
@@ -206,7 +207,7 @@ async def test_a_new_order_or_a_moved_price_voids_the_preview() -> None:
     async with scene() as on:
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
-        on.sandbox.exchange_state.place_order(on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
+        place_order(on.sandbox.exchange_state, on.uid, SYMBOL, "buy", "open", Decimal("0.1"), Decimal("70000"))
         with pytest.raises(NotConfirmed, match=r"new order: buy 0\.1000 at 70,000"):
             await on.execution.confirm(preview, preview.subject)
         preview = await on.execution.preview(LONG)
@@ -261,7 +262,7 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
         await on.execution.confirm(preview, preview.subject)
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for held in list(book.holdings.values()):
-            on.sandbox.exchange_state.liquidate(book, held)
+            liquidate(on.sandbox.exchange_state, book, held)
         came: list[Progress] = []
         on.execution.subscribe(lambda _, progress: came.append(progress))
         await asyncio.sleep(20)

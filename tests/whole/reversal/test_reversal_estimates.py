@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.sandbox.exchange_events import open_position
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
@@ -82,7 +83,7 @@ async def test_the_exchange_reports_afterwards_what_the_preview_estimated(
         book = on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         book.balances["USDT"] = Decimal(9000)
         book.isolated = frozenset({SYMBOL}) if isolated else frozenset()
-        on.sandbox.exchange_state.open_position(on.uid, "ETHUSDT", "long", Decimal(2))
+        open_position(on.sandbox.exchange_state, on.uid, "ETHUSDT", "long", Decimal(2))
         on.hold(long=long, short=short)
         estimates = await estimated(on, Target(SYMBOL, USDT, side, None if size is None else Decimal(size)))
         account, position = await reported(on, opened)

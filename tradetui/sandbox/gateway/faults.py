@@ -53,11 +53,6 @@ class Faults:
             raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
         self._planned.append(_Planned(kind, endpoint, times))
 
-    def heal(self) -> None:
-        """End all faults, planned and random."""
-        self.rates.clear()
-        self._planned.clear()
-
     def of_call(self, endpoint: str) -> str | None:
         """What disturbs this call's transport, if anything."""
         return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))

@@ -11,6 +11,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
+from tests.sandbox.exchange_events import open_position
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
@@ -142,7 +143,7 @@ async def test_a_changed_position_is_shown_instead_of_sent() -> None:
         dialog = await opened(stage, pilot)
         target = dialog._target
         uid = stage.desk.settings.uid or ""
-        stage.sandbox.exchange_state.open_position(uid, target.symbol, "long", Decimal("0.5"))
+        open_position(stage.sandbox.exchange_state, uid, target.symbol, "long", Decimal("0.5"))
         await pilot.press("tab", "enter")
         await asyncio.sleep(1)
         await pilot.pause()

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from textual.widgets import Input
 
+from tests.sandbox.exchange_events import place_order
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
 from tradetui.ui.intents.reversal.dialog import Phase
@@ -119,7 +120,7 @@ async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_ha
         uid, symbol, leg = stage.desk.settings.uid or "", dialog._target.symbol, dialog._preview.plan.leg.lower()
         side, price = ("buy", Decimal(200_000)) if leg == "long" else ("sell", Decimal(1000))
         for _ in range(3):
-            stage.sandbox.exchange_state.place_order(uid, symbol, side, "close", Decimal("0.01"), price)
+            place_order(stage.sandbox.exchange_state, uid, symbol, side, "close", Decimal("0.01"), price)
         for _ in range(200):
             if "There is more below" in text_in_one_line(stage):
                 break

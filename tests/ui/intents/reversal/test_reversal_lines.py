@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from textual.widgets import Button, Input
 
+from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, hold_more, opened, posts, text_in_one_line
 from tests.ui.intents.reversal.test_symbol_dialog import typed
@@ -48,7 +49,7 @@ async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> N
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
         assert not dialog.query_one("#confirm", Button).display
-        stage.sandbox.faults.heal()
+        heal(stage.sandbox.faults)
         await asyncio.sleep(6)
         await pilot.pause()
         assert "REVERSE THE LONG OF BTCUSDT" in text_in_one_line(stage)
@@ -68,7 +69,7 @@ async def test_another_size_that_cannot_be_read_names_no_request_and_no_details(
         shown = text_in_one_line(stage)
         assert "It could not be read. " in shown
         assert "F2" not in shown and "PgDn" not in shown
-        stage.sandbox.faults.heal()
+        heal(stage.sandbox.faults)
         await asyncio.sleep(6)
         await pilot.pause()
         assert "F2 the request as sent" in text_in_one_line(stage)

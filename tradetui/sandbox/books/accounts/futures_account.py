@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
 from typing import Any, Final
 
-from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Bills, Movement
+from tradetui.sandbox.books.accounts.bills import FUNDING, Bills, Movement
 from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
@@ -196,10 +196,6 @@ class FuturesBook:
             amount = funding(spec, leg, held.size, marks[spec.symbol])
             held.funding.append(amount)
             self._move(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
-
-    def transfer(self, coin: str, amount: Decimal, now_ms: int) -> None:
-        """Move so much into the wallet of a coin from the owner's spot account, or out of it where below zero."""
-        self._move(Movement(now_ms, TRANSFER_IN if amount > ZERO else TRANSFER_OUT, coin, amount))
 
     def _move(self, movement: Movement) -> None:
         self.balances[movement.coin] += movement.amount
