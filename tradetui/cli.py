@@ -33,20 +33,20 @@ def _run(arguments: list[str]) -> int:
     if sys.stdout is None:
         # Closed by the shell (`>&-`): what the command prints fails then, as it should, and nothing else does.
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    parser = build_parser(arguments)
-    known, rest = parser.parse_known_args(arguments)
-    while known.command == "watch" and rest and not rest[0].startswith("-"):
-        known.kinds.append(_kind_after_flags(parser, rest.pop(0)))
-    if rest and known.command not in _OWN_PARSER:
-        parser.refuse_rest(known.command, rest)
-    known.rest = rest
     # What validates replies and keys is ours alone: a plugin that somebody else installed would see them. What looks
     # for one loads archives and mail with it, half a megabyte.
     sys.modules.setdefault("pydantic.plugin._loader", SimpleNamespace(get_plugins=tuple))  # type: ignore[arg-type]
     # httpx imports its own command line wherever click is there, as it is with uvicorn: 3 MiB that nothing here uses.
     sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
-    forbid_core_dumps()
     try:
+        parser = build_parser(arguments)
+        known, rest = parser.parse_known_args(arguments)
+        while known.command == "watch" and rest and not rest[0].startswith("-"):
+            known.kinds.append(_kind_after_flags(parser, rest.pop(0)))
+        if rest and known.command not in _OWN_PARSER:
+            parser.refuse_rest(known.command, rest)
+        known.rest = rest
+        forbid_core_dumps()
         # Importing makes tens of thousands of objects that all stay: looking through them for garbage is wasted.
         gc.disable()
         module = importlib.import_module(f"tradetui.commands.{_MODULES.get(known.command, known.command)}")

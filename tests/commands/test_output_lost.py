@@ -12,7 +12,9 @@ from tradetui.commands.process.console import REFUSED, USAGE
 from tradetui.ui.application.screenshot import is_key
 
 
-@pytest.mark.parametrize("command", ["keys", "keys --json", "show endpoints", "show endpoints --csv", "sandbox"])
+@pytest.mark.parametrize(
+    "command", ["--help", "keys", "keys --json", "show endpoints", "show endpoints --csv", "sandbox"]
+)
 @pytest.mark.parametrize("output", [">/dev/full", ">&-"])
 def test_output_that_cannot_be_written_is_a_sentence(command: str, output: str) -> None:
     done = subprocess.run(
@@ -26,9 +28,13 @@ def test_output_that_cannot_be_written_is_a_sentence(command: str, output: str) 
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_reader_that_has_gone_is_no_error() -> None:
+@pytest.mark.parametrize("command", ["keys | head -1", "--help | :"])
+def test_a_reader_that_has_gone_is_no_error(command: str) -> None:
     done = subprocess.run(
-        ["sh", "-c", '"$0" -m tradetui keys | head -1', sys.executable], capture_output=True, text=True, check=False
+        ["sh", "-c", f'PYTHONUNBUFFERED=1 exec "$0" -m tradetui {command}', sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
