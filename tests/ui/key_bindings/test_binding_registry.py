@@ -79,6 +79,8 @@ def test_nothing_needs_ctrl() -> None:
 
 def test_reasons_belong_to_bindings() -> None:
     assert set(REASONS) <= {binding.id for binding in BINDINGS}
+    capitalised = [reason for reason in REASONS.values() if "_" in reason.split()[0]]
+    assert capitalised == [], "its first letter becomes a capital, which no setting begins with"
 
 
 def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is_free() -> None:

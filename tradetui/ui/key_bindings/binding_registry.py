@@ -175,7 +175,7 @@ REASONS: Final[Mapping[str, str]] = {
     "release": "only an intent whose outcome is unknown or was corrected can be released",
     "lock": "monitor mode: there is nothing to lock",
     "lock_at_once": "monitor mode: there is nothing to lock",
-    "create": "account_admin is not set in the profile: nothing can be created",
+    "create": "nothing can be created: the profile does not set account_admin",
 }
 """Why a binding may be disabled, by id, where one reason is all there is."""
 
