@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from tests.wire.model_rows import FILL, ORDER, ROWS, SPOT_FILL, body, one, read
 from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
+from tradetui.wire.endpoints.endpoint import RowLaw
 from tradetui.wire.endpoints.reply import LONGEST_BODY, UnreadableBody, read_envelope
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
@@ -195,14 +196,22 @@ def test_permissions_as_object_list_or_text(permissions: object) -> None:
     assert key.permissions == ("contract_trade", "copytrading_trade")
 
 
+@pytest.mark.parametrize("data", ["null", '""'])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_list_that_is_null_is_empty_and_a_payload_that_is_not_there_is_no_answer(name: str) -> None:
-    rows_key = endpoint(name).rows_key
-    for data in ("null", '""', "{}" if rows_key is not None else "null", '{"endId":null}' if rows_key else "null"):
-        with pytest.raises(UnreadableBody):
-            read_reply(endpoint(name), f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode())
-    empty = "[]" if rows_key is None else f'{{"{rows_key}":null,"endId":null}}'
-    assert read_reply(endpoint(name), f'{{"code":"00000","msg":"","requestTime":1,"data":{empty}}}'.encode()).rows == ()
+def test_a_null_payload_is_an_empty_history_and_no_answer_to_what_is_held_now(name: str, data: str) -> None:
+    body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
+    if name in ("futures.positions", "futures.accounts", "futures.pending_orders"):
+        with pytest.raises(UnreadableBody, match="is empty"):
+            read_reply(endpoint(name), body)
+    elif endpoint(name).law is not RowLaw.SINGLE:
+        assert read_reply(endpoint(name), body).rows == ()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if endpoint(name).rows_key is not None])
+def test_a_null_list_is_empty(name: str) -> None:
+    for data in (f'{{"{endpoint(name).rows_key}":null,"endId":null}}', "{}", '{"endId":null}'):
+        body = f'{{"code":"00000","msg":"","requestTime":1,"data":{data}}}'.encode()
+        assert read_reply(endpoint(name), body).rows == ()
 
 
 def test_null_lists_in_rows_are_empty() -> None:
@@ -372,8 +381,8 @@ def test_a_payload_without_its_rows_is_not_an_empty_one() -> None:
 
     nothing: object
     other: object
-    for nothing in ({"entrustedList": None, "endId": None}, {"entrustedList": []}):
+    for nothing in ({}, {"endId": ""}, {"entrustedList": None, "endId": None}, {"entrustedList": []}):
         assert read(nothing) == 0
-    for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}, {}, {"endId": ""}):
+    for other in ({"x": 1}, {"orderList": []}, {"entrustedlist": None}):
         with pytest.raises(UnreadableBody, match="entrustedList"):
             read(other)

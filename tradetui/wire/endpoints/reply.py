@@ -165,11 +165,15 @@ def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | 
 
 
 def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
-    """The raw rows of a payload, and its endId.
+    """The raw rows of a payload, a null list being empty, and its endId.
 
-    A list inside the payload is null where there is nothing, as recorded replies show. A payload that is null is no
-    answer: positions that were left out must not look like none.
+    A payload that is null as a whole is a history without rows. What is held or pending may not look like nothing
+    because it was left out.
     """
+    if data is None or data == "":
+        if endpoint.steers and not endpoint.writes:
+            raise UnreadableBody(f"the payload of {endpoint.name} is empty")
+        return [], None
     if isinstance(data, list):
         return data, None
     if not isinstance(data, Mapping):
@@ -178,9 +182,10 @@ def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
         return [data], None
     end_id = data.get("endId")
     rows = data.get(endpoint.rows_key)
-    if endpoint.rows_key not in data:
-        raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
-    if rows is None:
+    if rows is None or rows == "":
+        # Rows under a name nobody expects must not look like none.
+        if endpoint.rows_key not in data and data.keys() - {"endId"}:
+            raise UnreadableBody(f"the payload of {endpoint.name} has no {endpoint.rows_key}")
         rows = []
     if not isinstance(rows, list):
         raise UnreadableBody(f"{endpoint.rows_key} of {endpoint.name} is not a list")
