@@ -192,6 +192,19 @@ def test_memory_alone_keeps_the_last_balance_of_each_quarter_hour() -> None:
     assert last == (str(ended_with.balance),)
 
 
+def test_what_memory_alone_lets_go_is_looked_for_in_its_own_quarter_hour() -> None:
+    archive = Archive(None)
+    bills = [
+        bill(number, START_MS + number * QUARTER_MS // 2, "open_long", "0", fee="-1")
+        for number in range(KEPT_IN_MEMORY + 1_000)
+    ]
+    archive.add_bills(USDT, BillReading(bills, ALL))
+    thousands_of_steps: list[None] = []
+    archive.connection.set_progress_handler(lambda: thousands_of_steps.append(None), 1_000)
+    archive.add_bills(USDT, BillReading(bills[-1:], ALL))
+    assert len(thousands_of_steps) < 1_000
+
+
 @pytest.mark.parametrize(
     ("word", "kind"),
     [

@@ -120,8 +120,8 @@ def keep_bills(
             "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
             " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)"
             " AND EXISTS (SELECT 1 FROM bill AS later WHERE later.product_type = bill.product_type"
-            " AND later.coin = bill.coin AND later.time / ? = bill.time / ?"
-            " AND (later.time, later.ordinal) > (bill.time, bill.ordinal))",
+            " AND later.coin = bill.coin AND (later.time, later.ordinal) > (bill.time, bill.ordinal)"
+            " AND later.time < (bill.time / ? + 1) * ?)",
             (rows_at_most, QUARTER_MS, QUARTER_MS),
         )
 
