@@ -45,10 +45,11 @@ Patch = Callable[[Any, str, Any], object]
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """A fault to put back, and which lives may show it."""
+    """A fault to put back, which lives may show it, and the seed of the first of the suite's that does."""
 
     put_back: Callable[[Patch], None]
     shows: Callable[[Plan], bool]
+    first_seed: int
 
 
 # 1. A clock that steps is no evidence
@@ -313,31 +314,33 @@ def _damaged(*kinds: Damage) -> Callable[[Plan], bool]:
 
 
 MUTATIONS: Mapping[str, Mutation] = {
-    "1 waited by the wall clock": Mutation(waited_by_the_wall_clock, _late_with_stepping_machine),
-    "1 waited across boots": Mutation(waited_across_boots, _rebooted),
+    "1 waited by the wall clock": Mutation(waited_by_the_wall_clock, _late_with_stepping_machine, 9),
+    "1 waited across boots": Mutation(waited_across_boots, _rebooted, 9),
     "1 absent by the exchange's clock alone": Mutation(
-        absent_by_the_exchange_clock_alone, _late_with_stepping_exchange
+        absent_by_the_exchange_clock_alone, _late_with_stepping_exchange, 9
     ),
     "1 absent whatever the exchange's clock": Mutation(
-        absent_whatever_the_exchange_clock, _late_with_exchange_set_back
+        absent_whatever_the_exchange_clock, _late_with_exchange_set_back, 100
     ),
-    "1 released at once": Mutation(released_at_once, _released),
-    "1 what a dead process left behind waits": Mutation(left_behind_waits, _killed_while_sending),
-    "2 partly filled is over": Mutation(partly_filled_is_over, _unfinished),
-    "2 settled after twelve seconds": Mutation(settled_after_twelve_seconds, _unfinished_unseen),
-    "2 never corrected": Mutation(never_corrected, _unfinished_unseen),
-    "2 an order that is over rests": Mutation(an_order_that_is_over_rests, lambda plan: plan.lists_ended),
-    "2 a fill counts as it came first": Mutation(a_fill_counts_as_it_came_first, _false_fills),
-    "3 unknown is a failure": Mutation(unknown_is_a_failure, _unanswered),
-    "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following),
-    "4 any reply acknowledges": Mutation(any_reply_acknowledges, lambda plan: plan.posts[0].reply is ReplyKind.FOREIGN),
+    "1 released at once": Mutation(released_at_once, _released, 42),
+    "1 what a dead process left behind waits": Mutation(left_behind_waits, _killed_while_sending, 5),
+    "2 partly filled is over": Mutation(partly_filled_is_over, _unfinished, 8),
+    "2 settled after twelve seconds": Mutation(settled_after_twelve_seconds, _unfinished_unseen, 8),
+    "2 never corrected": Mutation(never_corrected, _unfinished_unseen, 10),
+    "2 an order that is over rests": Mutation(an_order_that_is_over_rests, lambda plan: plan.lists_ended, 24),
+    "2 a fill counts as it came first": Mutation(a_fill_counts_as_it_came_first, _false_fills, 10),
+    "3 unknown is a failure": Mutation(unknown_is_a_failure, _unanswered, 9),
+    "3 an exception ends the search": Mutation(an_exception_ends_the_search, _faults_while_following, 44),
+    "4 any reply acknowledges": Mutation(
+        any_reply_acknowledges, lambda plan: plan.posts[0].reply is ReplyKind.FOREIGN, 13
+    ),
     "5 an unknown side is short": Mutation(
-        unknown_side_is_short, lambda plan: bool(plan.spelling.hold_side) and not plan.core_only and not plan.hedge
+        unknown_side_is_short, lambda plan: bool(plan.spelling.hold_side) and not plan.core_only and not plan.hedge, 167
     ),
-    "6 no registry": Mutation(no_registry, _two_data_dirs),
-    "6 locked under one name": Mutation(locked_under_one_name, _one_without_uid),
-    "6 addresses as they are written": Mutation(addresses_as_they_are_written, _two_names),
-    "6 a lost journal is new": Mutation(a_lost_journal_is_new, _damaged(Damage.DELETED, Damage.EMPTIED)),
-    "6 sent is written behind": Mutation(sent_is_written_behind, _killed_while_sending),
-    "6 the chain is not checked": Mutation(chain_not_checked, _damaged(Damage.FLIPPED)),
+    "6 no registry": Mutation(no_registry, _two_data_dirs, 26),
+    "6 locked under one name": Mutation(locked_under_one_name, _one_without_uid, 124),
+    "6 addresses as they are written": Mutation(addresses_as_they_are_written, _two_names, 12),
+    "6 a lost journal is new": Mutation(a_lost_journal_is_new, _damaged(Damage.DELETED, Damage.EMPTIED), 48),
+    "6 sent is written behind": Mutation(sent_is_written_behind, _killed_while_sending, 5),
+    "6 the chain is not checked": Mutation(chain_not_checked, _damaged(Damage.FLIPPED), 6),
 }

@@ -46,6 +46,8 @@ T = TypeVar("T")
 CONNECTS_S = 0.01
 RUNTIME_DIR = "runtime"
 SELDOM = {"accounts": 40.0, "positions": 30.0, "orders": 40.0, "fills": 20.0, "triggers": 300.0}
+TICKERS_SELDOM_S = 60.0
+"""No promise is about marks of the screen: a reversal reads the ticker of its own."""
 
 current: contextvars.ContextVar[Process | None] = contextvars.ContextVar("process", default=None)
 confirmation: contextvars.ContextVar[int] = contextvars.ContextVar("confirmation", default=0)
@@ -314,6 +316,7 @@ class Process:
         intents = Intents(None, disk, self.clock, "", lambda: f"{run}-{next(ids)}", start_locked=settings.start_locked)
         trading = TradingSession(intents, lambda intents: Execution(client, settings, self.clock, intents))
         self.desk = Desk(client, settings, self.clock, Random(f"{seed}/desk"), trading, disk=disk)
+        self.desk.market.tickers.interval = TICKERS_SELDOM_S
         return self.desk
 
     @property
