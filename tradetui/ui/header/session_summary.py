@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
@@ -60,7 +59,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         *known,
     )
 
-    worth = worth_of(totals, today, desk.zone)
+    worth = worth_of(totals, today)
     if desk.health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
 
@@ -109,7 +108,7 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     return scrub(f"{label} {name}{more}: {key_named('journal')}")
 
 
-def worth_of(totals: Totals, today: TodayResult | None, zone: tzinfo) -> tuple[Figure, ...]:
+def worth_of(totals: Totals, today: TodayResult | None) -> tuple[Figure, ...]:
     """Equity or total margin, today's result, open profit, free margin, worst margin ratio, exposure; — is unknown."""
     profit = totals.unrealised if totals.open_profit is None else totals.open_profit
     multiple = totals.exposure_multiple
@@ -119,7 +118,7 @@ def worth_of(totals: Totals, today: TodayResult | None, zone: tzinfo) -> tuple[F
     unit_or_reason = (scrub(f" {totals.no_equity_because}"), "$warn") if totals.no_equity_because else _USDT
     figures = [
         Figure(1, (*worth, unit_or_reason), (*worth, _USDT)),
-        today_of(today, zone),
+        today_of(today),
         Figure(4, (_label("open"), open_profit)),
         Figure(6, (_label("free"), (percent(totals.least_free), ""))),
         Figure(2, (_label("margin ratio"), (percent(totals.worst_margin_ratio), ""))),
@@ -130,27 +129,15 @@ def worth_of(totals: Totals, today: TodayResult | None, zone: tzinfo) -> tuple[F
     return tuple(figures)
 
 
-def today_of(today: TodayResult | None, zone: tzinfo) -> Figure:
-    """Today's result, amount and per cent, ? where funding is not in it.
-
-    Where nothing was sampled when the day began (in the zone) it is named by when it begins; — before that.
-    """
-    amount = None if today is None else today.amount
+def today_of(today: TodayResult | None) -> Figure:
+    """Today's result, amount and per cent, ? where funding is not in it; — where no sample is near the day's start."""
+    amount = None if today is None or today.since is not None else today.amount
     style = _PROFIT_STYLES.get(tone_of(amount), "")
-    text = number(amount, signed=True, places=2)
-    label = _label(since_when(today, zone) or "today")
-    if today is None or today.part is None:
-        return Figure(3, (label, (text, style)))
-    mark = "" if today.is_complete else "?"
-    short = (label, (f"{text}{mark}", style))
+    mark = "" if today is None or today.is_complete or amount is None else "?"
+    short = (_label("today"), (f"{number(amount, signed=True, places=2)}{mark}", style))
+    if today is None or today.part is None or amount is None:
+        return Figure(3, short)
     return Figure(3, (*short, (f" {percent_points(today.part, signed=True)} %", style)), short)
-
-
-def since_when(today: TodayResult | None, zone: tzinfo) -> str:
-    """`since 14:03` (in the zone) where nothing was sampled when the day began, else empty."""
-    if today is None or today.since is None:
-        return ""
-    return f"since {datetime.fromtimestamp(today.since / 1000, zone):%H:%M}"
 
 
 def _label(text: str) -> Part:

@@ -17,11 +17,11 @@ from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import CONVERTED
-from tradetui.ui.header.session_summary import since_when
+from tradetui.desk.tables.cells.number_format import CONVERTED, number
 from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_panel import day_in_words, moment_in_words
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
 
 ORDERS_WAIT = "orders wait for older fills"
@@ -90,9 +90,11 @@ def today_reason(results_of_today: PeriodResults | None, no_equity_because: str 
 
 
 def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
-    """Why the header has no result of today but one since a time of it; empty where it has."""
-    since = since_when(today, zone)
-    return f"{since}: not sampled at 00:00" if since else ""
+    """What came since the day's first sample where none is near the day's start, and the header says —; else empty."""
+    if today is None or today.since is None:
+        return ""
+    amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else MISSING_MARK}"
+    return f"today —: not sampled at 00:00, since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}"
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
