@@ -13,13 +13,14 @@ import pytest
 from tests.desk.archive.test_ledger import NOW_MS, pages_of, settle
 from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.exchange_rows import fill
-from tests.desk.fixtures.ledger_histories import ZONES, made_history, summed_again
+from tests.desk.fixtures.ledger_histories import ZONES, SummedAgain, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
+from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.results.today import read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -59,6 +60,21 @@ def read(
     return read_period_results(archive.connection, query)
 
 
+def differences(figures: ResultFigures, again: SummedAgain) -> list[str]:
+    """Figures that differ from what the raw rows come to; quotients are worked out to 28 digits."""
+    pairs = {
+        "gross": (figures.gross, again.gross),
+        "fees": (figures.fees, again.fees),
+        "volume": (figures.volume, again.volume),
+        "orders": (figures.orders, again.trades),
+        "won": (figures.won, again.wins),
+        "lost": (figures.lost, again.losses),
+        "won amount": (figures.won_amount, again.won),
+        "lost amount": (figures.lost_amount, again.lost),
+    }
+    return [name for name, (shown, exact) in pairs.items() if abs(Fraction(shown) - exact) > Fraction(1, 10**15)]
+
+
 @pytest.mark.parametrize("first", range(0, 30, 10))
 def test_sums_equal_the_second_computation(first: int) -> None:
     for seed in range(first, first + 10):
@@ -81,17 +97,20 @@ def test_sums_equal_the_second_computation(first: int) -> None:
             line.coin: (Fraction(line.figures.gross), Fraction(line.figures.fees), line.figures.orders)
             for line in results.coins
         } == {coin: (sums.gross, sums.fees, sums.trades) for (_, coin), sums in expected.items()}, f"seed {seed}"
-        in_usdt = sum(
-            (
-                sums.gross + sums.fees
-                for (symbol, coin), sums in summed_again(history, zone, Grouping.SYMBOL).items()
-                if coin == "USDT"
-            ),
-            Fraction(0),
-        )
-        linear = [line for line in results.symbols if line.group.endswith("USDT")]
-        assert sum((Fraction(line.figures.net) for line in linear), Fraction(0)) == in_usdt, f"seed {seed}"
-        assert sum(line.figures.net for line in results.days) == results.total.net, f"seed {seed}"
+        for grouping, lines in (
+            (Grouping.DAY, results.days),
+            (Grouping.SYMBOL, results.symbols),
+            (Grouping.TOTAL, (ResultLine("", "USDT", results.total),)),
+        ):
+            again = summed_again(history, zone, grouping, in_usdt=True)
+            unexpected = {group for group, coin in again if coin == "USDT"} - {line.group for line in lines}
+            assert not unexpected, f"seed {seed}, {grouping}"
+            for line in lines:
+                expected_sums = again.get((line.group, "USDT"), SummedAgain())
+                assert differences(line.figures, expected_sums) == [], f"seed {seed}, {grouping} {line.group}"
+        others = {line.coin: Fraction(line.figures.fees) for line in results.other_coins}
+        totals = summed_again(history, zone, Grouping.TOTAL, in_usdt=True)
+        assert others == {coin: sums.fees for (_, coin), sums in totals.items() if coin != "USDT"}, f"seed {seed}"
         assert sum(line.figures.orders for line in results.symbols) == results.total.orders, f"seed {seed}"
         archive.close()
 
