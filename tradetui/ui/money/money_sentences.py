@@ -94,7 +94,7 @@ def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
     if today is None or today.since is None:
         return ""
     amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else MISSING_MARK}"
-    return f"today —: not sampled at 00:00, since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}"
+    return f"since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}: not sampled at 00:00"
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
