@@ -114,10 +114,10 @@ def check(seed: int) -> None:
             again = expected[row.group, row.coin]
             for shown, exact in ((row.sums.won, again.won), (row.sums.lost, again.lost)):
                 assert abs(Fraction(shown) - exact) < ROUNDED_TO, f"seed {seed}, {grouping}"
-    for row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS)):
-        if row.trip.start_proven and row.trip.ended and not some_missing:
-            assert row.trip.profit_difference == 0, f"seed {seed}"
-            assert row.trip.opened_size == row.trip.closed_size, f"seed {seed}"
+    for trip_row in ended_trips(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS)):
+        if trip_row.trip.start_proven and trip_row.trip.ended and not some_missing:
+            assert trip_row.trip.profit_difference == 0, f"seed {seed}"
+            assert trip_row.trip.opened_size == trip_row.trip.closed_size, f"seed {seed}"
     archive.close()
 
 

@@ -89,7 +89,9 @@ def test_trips_equal_the_second_computation(first: int) -> None:
     assert crossed > 5, "a fill ends one trip and begins the next"
 
 
-def origins_of(*fills: FuturesFill, triggers: tuple[TriggerOrder, ...] = ()) -> list[tuple[str | None, str | None]]:
+def origins_of(
+    *fills: FuturesFill, triggers: tuple[TriggerOrder, ...] = ()
+) -> list[tuple[TripOrigin | None, TripOrigin | None]]:
     """What opened and what closed each trip of these fills, the trips oldest first."""
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, row) for row in fills])

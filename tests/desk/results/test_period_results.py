@@ -62,7 +62,7 @@ def read(
 
 def differences(figures: ResultFigures, again: SummedAgain) -> list[str]:
     """Figures that differ from what the raw rows come to; quotients are worked out to 28 digits."""
-    pairs = {
+    pairs: dict[str, tuple[Decimal | int, Fraction | int]] = {
         "gross": (figures.gross, again.gross),
         "fees": (figures.fees, again.fees),
         "volume": (figures.volume, again.volume),
