@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, date, timedelta
 
 import pytest
 from textual.pilot import Pilot
@@ -178,3 +178,22 @@ async def test_where_nothing_was_traded_a_filter_is_not_named_as_the_reason() ->
         await pilot.press("slash", *"btc", "enter")
         await settled(pilot)
         assert "No round trip ended in this period." in screen_text(stage.app)
+
+
+async def test_the_shown_zone_changes_neither_the_days_of_results_nor_the_days_that_are_typed() -> None:
+    stage = AppOnSandbox(timezone="Asia/Tokyo")
+    async with stage.running(after=30) as pilot:
+        stage.sandbox.exchange_state.still = True
+        screen = await opened(stage, pilot)
+        reading = screen._reading
+        assert reading.results is not None
+        period, total = reading.results.period, reading.results.total
+        await pilot.press("T", "right_square_bracket", "left_square_bracket")
+        await settled(pilot)
+        assert screen.zone is UTC
+        assert (reading.results.period, reading.results.total) == (period, total)
+        assert "a day ends at 00:00 Asia/Tokyo" in screen_text(stage.app)
+        await pilot.press("f", *"07-20", "tab", *"07-20", "enter")
+        await settled(pilot)
+        assert (reading.period.first_day, reading.period.last_day) == (date(2026, 7, 20), date(2026, 7, 20))
+        assert [line.day for line in reading.results.days] == [date(2026, 7, 20)]

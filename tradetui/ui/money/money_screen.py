@@ -267,7 +267,7 @@ class MoneyScreen(TableScreen):
 
     def action_dates(self) -> None:
         """Choose from which day to which, and of which symbols."""
-        self.ask_for_dates(self._reading.dates, self._use_dates, whole_days=True)
+        self.ask_for_dates(self._reading.dates, self._use_dates, days_of=self._reading.zone)
 
     def _use_dates(self, dates: DateFilter | None) -> None:
         self._reading.choose_dates(dates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from datetime import UTC
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Generic
 
 from textual import on
@@ -201,10 +201,15 @@ class TableScreen(DeskScreen):
         return self.screen_name
 
     def ask_for_dates(
-        self, before: DateFilter | None, chosen: Callable[[DateFilter | None], None], *, whole_days: bool = False
+        self,
+        before: DateFilter | None,
+        chosen: Callable[[DateFilter | None], None],
+        *,
+        days_of: tzinfo | None = None,
     ) -> None:
-        """Ask from when to when, and of which symbols, rows are shown."""
-        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, self.zone, chosen, whole_days))
+        """Ask from when to when, and of which symbols, rows are shown; only for whole days of a zone, `days_of`."""
+        zone, whole_days = days_of or self.zone, days_of is not None
+        self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, zone, chosen, whole_days))
 
     @property
     def exported_rows(self) -> RowSource[object]:
