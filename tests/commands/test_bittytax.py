@@ -173,8 +173,8 @@ def test_profit_fees_and_funding_are_what_the_results_say(point: Point, capsys: 
     results = json.loads(capsys.readouterr().out)
     assert len(results) > 1
     for row in results:
-        for figure in ("gross", "fees"):
-            assert sums[figure, row["coin"]] == Fraction(row[figure])
+        for figure in ("gross", "fees", "funding"):
+            assert sums[figure, row["coin"]] == Fraction(row[figure]), figure
 
 
 def test_bittytax_reads_every_line(point: Point, capsys: Capture, tmp_path: Path) -> None:

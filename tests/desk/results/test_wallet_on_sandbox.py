@@ -31,7 +31,7 @@ from tradetui.sandbox.books.reversal import RequestedReversal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.trading.positions import reported
+from tradetui.trading.positions import Position, reported
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures_extended import ReportedPosition
@@ -39,6 +39,7 @@ from tradetui.wire.models.futures_requests import PositionsRequest
 
 HOURS = 26
 ONE_MINUTE_A_STEP = Decimal(1) / 240
+ROUNDED_TO = Decimal("1e-6")
 
 
 class Trader:
@@ -79,16 +80,46 @@ class Trader:
         while self.archive.settle(over_gaps=True):
             pass
 
-    async def open_trips(self) -> list[TripRow]:
-        """The trips that are open now."""
-        positions = [
+    async def positions(self) -> list[Position]:
+        """What is held now, as the exchange reports it."""
+        return [
             reported(product_type, row)
             for product_type in PRODUCT_TYPES
             for row in (await self.client.read(PositionsRequest(product_type=product_type))).rows
             if isinstance(row, ReportedPosition)
         ]
+
+    def open_trips(self, positions: list[Position]) -> list[TripRow]:
+        """The trips that are open now."""
         query = ResultQuery(Grouping.TOTAL, self.clock.wall_ms(), product_types=PRODUCT_TYPES)
         return open_trips(self.archive.connection, query, positions)
+
+    def entries_differ(self, trips: list[TripRow], open_rows: list[TripRow], held: list[Position]) -> list[str]:
+        """Trips whose prices are not those of the exchange's positions, ended or held; these are rounded."""
+        ended = {
+            (row["symbol"], row["holdSide"], int(row["ctime"]), int(row["utime"])): row
+            for product_type in PRODUCT_TYPES
+            for row in self.exchange_state.account(self.uid).futures[product_type].closed_positions()
+        }
+        differ, compared = [], 0
+        for row in trips:
+            side = "long" if row.trip.long else "short"
+            position = ended.get((row.symbol, side, row.trip.opened_ms or 0, row.trip.last_ms))
+            if position is not None:
+                for price, name in ((row.trip.entry, "openAvgPrice"), (row.trip.exit, "closeAvgPrice")):
+                    compared += 1
+                    if price is None or abs(price - Decimal(position[name])) > ROUNDED_TO:
+                        differ.append(f"{row.symbol} {side} {name}: {price}, {position[name]}")
+        reported_entries = {(position.symbol, position.is_long): position.entry for position in held}
+        for row in open_rows:
+            entry = reported_entries[row.symbol, row.trip.long]
+            # What was closed before something was added counts in the trip's average, and not in the position's.
+            if not row.trip.closed_size:
+                compared += 1
+                if row.trip.entry is None or entry is None or abs(row.trip.entry - entry) > row.trip.entry * ROUNDED_TO:
+                    differ.append(f"{row.symbol} open: {row.trip.entry}, {entry}")
+        assert compared > 5
+        return differ
 
     def funding_bills(self, row: TripRow) -> Decimal:
         """What the bills of a trip's symbol say was settled since it was opened."""
@@ -142,7 +173,8 @@ async def test_nothing_is_unexplained(name: str) -> None:
     await trader.read()
     await asyncio.sleep(NOTED_EVERY_MS / 1000 + 10)  # only now it is noted that the last hour is read
     await trader.read()
-    open_rows = await trader.open_trips()
+    positions = await trader.positions()
+    open_rows = trader.open_trips(positions)
     await trader.client.aclose()
     now_ms = trader.clock.wall_ms()
     day_ms = 86_400_000
@@ -159,6 +191,7 @@ async def test_nothing_is_unexplained(name: str) -> None:
     assert differences
     assert set(differences) == {Decimal(0)}, "what a trip brought in is what the exchange says of the position"
     assert any(row.funding for row in trips)
+    assert trader.entries_differ(trips, open_rows, positions) == []
     settled = [row for row in open_rows if row.funding is not None]
     assert settled, "funding of what is held was settled"
     for row in settled:
