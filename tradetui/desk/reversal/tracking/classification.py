@@ -85,43 +85,43 @@ class Classification:
         return unchanged_s >= (UNCHANGED_S if self.explained else UNEXPLAINED_S)
 
 
-def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Classification:
+def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Classification:
     """Name what was seen. Of an order the exchange does not know by its id only another reversal's trades tell.
 
     Args:
         plan: what was sent.
-        seen: one look.
+        look: one look.
         acknowledged: whether the exchange has said that it took the order.
     """
-    plan = plan_of_order(plan, seen.order_size)
-    order = seen.order
-    burst = burst_among(seen.other_fills)
-    seen_as_ours = acknowledged or order is not None or bool(seen.own_fills or seen.pending)
-    looks_traded = not seen_as_ours and not burst and _is_traded(plan, seen)
+    plan = plan_of_order(plan, look.order_size)
+    order = look.order
+    burst = burst_among(look.other_fills)
+    seen_as_ours = acknowledged or order is not None or bool(look.own_fills or look.pending)
+    looks_traded = not seen_as_ours and not burst and _is_traded(plan, look)
     # Somebody else may have traded as much, while ours is still under way.
-    inferred = looks_traded and _too_late(seen)
+    inferred = looks_traded and _too_late(look)
     taken = seen_as_ours or inferred
-    closing, unnamed = closing_by_size(plan, seen) if acknowledged or order is not None or looks_traded else ((), False)
-    other_leg = find_other_leg(plan, seen, closing)
-    ours = (*seen.own_fills, *closing, *other_leg.fills) if taken else seen.own_fills
-    everything = (*seen.own_fills, *seen.other_fills)
+    closing, unnamed = closing_by_size(plan, look) if acknowledged or order is not None or looks_traded else ((), False)
+    other_leg = find_other_leg(plan, look, closing)
+    ours = (*look.own_fills, *closing, *other_leg.fills) if taken else look.own_fills
+    everything = (*look.own_fills, *look.other_fills)
     effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
-    explained = type(seen.held) is not type(plan.before) or holdings_after(plan.before, everything) == seen.held
-    own_volume = sum((fill.base_volume for fill in seen.own_fills), ZERO)
-    filled = _filled(seen, own_volume)
+    explained = type(look.held) is not type(plan.before) or holdings_after(plan.before, everything) == look.held
+    own_volume = sum((fill.base_volume for fill in look.own_fills), ZERO)
+    filled = _filled(look, own_volume)
     closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
     guessed = inferred or unnamed  # by sizes alone
-    standing = _standing(plan, seen, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
+    standing = _standing(plan, look, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
     if standing is Standing.ABSENT and not explained:
         standing = Standing.PARTIAL  # what changed it may be ours: its fills are not shown yet, or cannot be read
-    if standing is Standing.PARTIAL and order is None and not burst and _only_others_traded(plan, seen, effect):
+    if standing is Standing.PARTIAL and order is None and not burst and _only_others_traded(plan, look, effect):
         standing = Standing.UNSEEN  # taken, and nothing shows what it did: what others trade is no end of it
-    if any(fill.order_id in seen.live_orders for fill in (*closing, *other_leg.fills)):
+    if any(fill.order_id in look.live_orders for fill in (*closing, *other_leg.fills)):
         standing = Standing.PENDING
     by_fills_alone = order is None and bool(ours)
     if standing is Standing.COMPLETE and (other_leg.doubtful or (by_fills_alone and may_be_closing_alone(plan, ours))):
         standing = Standing.PARTIAL
-    outcome = _outcome(plan, seen, effect, standing, taken=taken, burst=burst, explained=explained)
+    outcome = _outcome(plan, look, effect, standing, taken=taken, burst=burst, explained=explained)
     if other_leg.doubtful and outcome in _IN_PART:
         outcome = Outcome.OTHER  # a part of the plan may have come from another order just as well
     return Classification(
@@ -137,20 +137,20 @@ def classify(plan: ReversalPlan, seen: Observation, *, acknowledged: bool) -> Cl
         evidence=(
             seen_as_ours,
             order and (order.state, order.base_volume),
-            frozenset(fill.trade_id for fill in seen.own_fills),
-            frozenset((row.order_id, row.base_volume) for row in seen.pending),
+            frozenset(fill.trade_id for fill in look.own_fills),
+            frozenset((row.order_id, row.base_volume) for row in look.pending),
             frozenset(fill.trade_id for fill in (*closing, *other_leg.fills)),
         ),
         fills=tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else (),
     )
 
 
-def _is_traded(plan: ReversalPlan, seen: Observation) -> bool:
+def _is_traded(plan: ReversalPlan, look: Observation) -> bool:
     """Whether it seems to be done by orders without our id: as planned, or in part by what only a reversal makes."""
-    if seen.answer is OrderAnswer.NOT_TOLD:
-        return traded_as_planned(plan, seen.other_fills)
-    closing, _ = closing_by_size(plan, seen)
-    return any(fill.order_id in seen.kindred_orders for fill in closing)
+    if look.answer is OrderAnswer.NOT_TOLD:
+        return traded_as_planned(plan, look.other_fills)
+    closing, _ = closing_by_size(plan, look)
+    return any(fill.order_id in look.kindred_orders for fill in closing)
 
 
 def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decimal | None) -> bool:
@@ -173,7 +173,7 @@ def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPla
 
 def _standing(
     plan: ReversalPlan,
-    seen: Observation,
+    look: Observation,
     effect: Holdings | None,
     own_volume: Decimal,
     *,
@@ -181,40 +181,40 @@ def _standing(
     acknowledged: bool,
     guessed: bool,
 ) -> Standing:
-    order = seen.order
+    order = look.order
     status = order.status if order is not None else None
-    came_true = any(seen.held == result.after for result in plan.results)
-    complete = came_true and (status is not None or not _may_be_part(plan, seen.held))
-    if seen.pending or (status is not None and not status.is_over):
+    came_true = any(look.held == result.after for result in plan.results)
+    complete = came_true and (status is not None or not _may_be_part(plan, look.held))
+    if look.pending or (status is not None and not status.is_over):
         return Standing.PENDING
     if not taken:
-        certain = seen.answer is OrderAnswer.NOT_FOUND and seen.reaches_back and _too_late(seen)
+        certain = look.answer is OrderAnswer.NOT_FOUND and look.reaches_back and _too_late(look)
         return Standing.ABSENT if certain else Standing.UNSEEN
     if guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
-    volume = seen.order_volume
+    volume = look.order_volume
     if status is not None and not volume and not own_volume:
-        return Standing.ABSENT if _too_late(seen) else Standing.UNSEEN
+        return Standing.ABSENT if _too_late(look) else Standing.UNSEEN
     if volume is not None and own_volume < volume:
         # Where fills name no order, what was planned is held all the same.
         return Standing.PARTIAL if came_true else Standing.LAGGING
-    if complete and effect == seen.held:
+    if complete and effect == look.held:
         return Standing.COMPLETE
     # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held. Fills of ours
     # that came to something else are not all there, or one of them is wrong.
-    unasked = seen.answer is not OrderAnswer.NOT_FOUND
-    if complete and status is None and acknowledged and unasked and not (seen.own_fills or seen.other_fills):
+    unasked = look.answer is not OrderAnswer.NOT_FOUND
+    if complete and status is None and acknowledged and unasked and not (look.own_fills or look.other_fills):
         return Standing.COMPLETE
-    if status is None and not own_volume and seen.held == plan.before:
+    if status is None and not own_volume and look.held == plan.before:
         # Shown in a state that nobody knows, not pending, and without effect: a minute without change ends it.
-        return Standing.PARTIAL if order is not None and _too_late(seen) else Standing.UNSEEN
+        return Standing.PARTIAL if order is not None and _too_late(look) else Standing.UNSEEN
     return Standing.PARTIAL
 
 
-def _only_others_traded(plan: ReversalPlan, seen: Observation, effect: Holdings | None) -> bool:
+def _only_others_traded(plan: ReversalPlan, look: Observation, effect: Holdings | None) -> bool:
     """Whether orders of others, all of them named, explain all that is held now, and nothing is known to be ours."""
-    named = all(fill.order_id for fill in seen.other_fills)
-    return effect == plan.before and named and holdings_after(plan.before, seen.other_fills) == seen.held
+    named = all(fill.order_id for fill in look.other_fills)
+    return effect == plan.before and named and holdings_after(plan.before, look.other_fills) == look.held
 
 
 def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
@@ -223,14 +223,14 @@ def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
     return any(held == result.after and result.traded < largest for result in plan.results)
 
 
-def _too_late(seen: Observation) -> bool:
+def _too_late(look: Observation) -> bool:
     """Whether nothing that was sent can arrive any more, by time that never steps and by the exchange's own."""
-    return seen.waited_s >= ABSENCE_S and seen.after_window
+    return look.waited_s >= ABSENCE_S and look.after_window
 
 
 def _outcome(
     plan: ReversalPlan,
-    seen: Observation,
+    look: Observation,
     effect: Holdings | None,
     standing: Standing,
     *,
@@ -238,7 +238,7 @@ def _outcome(
     burst: bool,
     explained: bool,
 ) -> Outcome:
-    outcome = name_outcome(plan, seen.held, liquidated=burst)
+    outcome = name_outcome(plan, look.held, liquidated=burst)
     if standing is Standing.ABSENT or not taken:
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
     if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
@@ -246,13 +246,13 @@ def _outcome(
     if outcome is Outcome.REVERSED and not explained:
         return outcome  # fills that are not shown yet are the likely reason where it is not explained
     # What others traded beside ours must not be named as if ours had done it.
-    return outcome if effect == seen.held else Outcome.OTHER
+    return outcome if effect == look.held else Outcome.OTHER
 
 
-def _filled(seen: Observation, own_volume: Decimal) -> Decimal | None:
-    if seen.order is not None:
-        return max(seen.order.base_volume or ZERO, own_volume)
-    volumes = [row.base_volume for row in seen.pending if row.base_volume is not None]
+def _filled(look: Observation, own_volume: Decimal) -> Decimal | None:
+    if look.order is not None:
+        return max(look.order.base_volume or ZERO, own_volume)
+    volumes = [row.base_volume for row in look.pending if row.base_volume is not None]
     return max(sum(volumes, ZERO), own_volume) if volumes or own_volume else None
 
 

@@ -162,33 +162,33 @@ class OutcomeTracker:
         acknowledged = acknowledged or sent.acknowledged
         waited_s = self.waited_s(intent, sent.call_ended_s)
         search.absence_s = self._clock.monotonic() + ABSENCE_S + _ROUNDING_S - waited_s
-        seen = await self._reads.observe(
+        look = await self._reads.observe(
             sent,
             replied_order_id=order_id or sent.order_id,
             waited_s=waited_s,
         )
         search.failures = 0
-        classification = classify(sent.plan, seen, acknowledged=acknowledged)
-        contradicts = bool(seen.contradiction) and "contradiction" not in intent.details
+        classification = classify(sent.plan, look, acknowledged=acknowledged)
+        contradicts = bool(look.contradiction) and "contradiction" not in intent.details
         more = classification.evidence != search.evidence and _more_of_ours(search, intent, classification)
         if search.watching and (more or contradicts):
             went_on = f"its order went on filling: {_how_much(classification)}"
-            sentence = f"it was settled, and {went_on if more else seen.contradiction}"
+            sentence = f"it was settled, and {went_on if more else look.contradiction}"
             await self._correct(search, sentence, classification, publish)
         if classification.evidence != search.evidence:
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
         if search.watching:
             return self._watched_enough(search)
         self._remember_pending(sent, classification)
-        search.unreadable = seen.unreadable
+        search.unreadable = look.unreadable
         if contradicts:
-            await self._write_contradiction(search, seen.contradiction)
-        if seen.unreadable:
-            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {seen.unreadable}"))
+            await self._write_contradiction(search, look.contradiction)
+        if look.unreadable:
+            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {look.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
-            return await self._settle(search, seen, classification, publish)
+            return await self._settle(search, look, classification, publish)
         else:
-            publish(_so_far(search.state, seen, classification))
+            publish(_so_far(search.state, look, classification))
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
@@ -233,10 +233,10 @@ class OutcomeTracker:
         return False
 
     async def _settle(
-        self, search: _Search, seen: Observation, classification: Classification, publish: Publish
+        self, search: _Search, look: Observation, classification: Classification, publish: Publish
     ) -> bool:
         """Write the end; whether there is nothing to look for any more."""
-        sent, outcome, held, effect = search.sent, classification.outcome, seen.held, classification.effect
+        sent, outcome, held, effect = search.sent, classification.outcome, look.held, classification.effect
         final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
         inferred = classification.inferred or not final
         came_true = matched_result(classification.plan, held)
@@ -250,7 +250,7 @@ class OutcomeTracker:
             "filled": _digits(classification.filled),
             "closed": _digits(classification.closed),
             "opened": _digits(classification.opened),
-            "proven": seen.proven,
+            "proven": look.proven,
         }
         if search.state is State.SENT and await self._intents.note(
             sent.intent, State.UNKNOWN, {"why": REPLY_LOST}, prior=State.SENT
@@ -262,17 +262,17 @@ class OutcomeTracker:
             return False  # another process may have written an end, which the next look tells
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
-        sentence = _settled_sentence(seen, classification, inferred=inferred)
+        sentence = _settled_sentence(look, classification, inferred=inferred)
         progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
-                aftermath = await self._market_state.aftermath(sent.plan, held, seen.positions, classification.fills)
+                aftermath = await self._market_state.aftermath(sent.plan, held, look.positions, classification.fills)
         except asyncio.CancelledError:
             publish(progress)  # the journal has the end already: nobody would say it any more
             raise
         except Exception as problem:
             aftermath = Aftermath(
-                actuals=reversal_actuals(sent.plan, classification.fills, seen.positions, None, None),
+                actuals=reversal_actuals(sent.plan, classification.fills, look.positions, None, None),
                 unread=str(problem) or type(problem).__name__,
             )
         progress = replace(progress, aftermath=aftermath)
@@ -363,7 +363,7 @@ def _amount_of(amount: Decimal | None, planned: Iterable[Decimal]) -> str:
     return f"{so_far} of {' or '.join(map(grouped_digits, planned))}"
 
 
-def _so_far(state: State, seen: Observation, classification: Classification) -> Progress:
+def _so_far(state: State, look: Observation, classification: Classification) -> Progress:
     stage = SearchStage.SO_FAR
     match classification.standing:
         case Standing.PENDING:
@@ -373,16 +373,16 @@ def _so_far(state: State, seen: Observation, classification: Classification) -> 
         case Standing.UNSEEN | Standing.ABSENT:
             stage, sentence = SearchStage.LOOKING, "looking: the order is not visible yet"
         case _:
-            sentence = f"so far, {classification.outcome}: {seen.held}"
-    return Progress(state, stage, sentence, seen.held, classification.effect)
+            sentence = f"so far, {classification.outcome}: {look.held}"
+    return Progress(state, stage, sentence, look.held, classification.effect)
 
 
-def _settled_sentence(seen: Observation, classification: Classification, *, inferred: bool) -> str:
-    sentence = f"{classification.outcome}; held now: {seen.held}" + (" (inferred)" if inferred else "")
+def _settled_sentence(look: Observation, classification: Classification, *, inferred: bool) -> str:
+    sentence = f"{classification.outcome}; held now: {look.held}" + (" (inferred)" if inferred else "")
     effect = classification.effect
-    if classification.outcome is Outcome.OTHER and effect is not None and effect != seen.held:
+    if classification.outcome is Outcome.OTHER and effect is not None and effect != look.held:
         sentence += f"; our order alone came to {effect}, others traded as well"
-    if not seen.proven:
+    if not look.proven:
         sentence += " (summed from fills, not proven: more may be held)"
     return sentence
 

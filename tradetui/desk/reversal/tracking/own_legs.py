@@ -12,15 +12,13 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_book import content_of, leg_of
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide
+from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, system_close
 from tradetui.wire.models.futures import FuturesFill
 
 _SOON_AFTER = timedelta(seconds=10)
 """Less than was planned, or more, is taken for our other leg only where it came so soon after the known one; as much
 as was planned is in doubt where it came later, unless it is known to be a reversal's."""
 _UNFILLED_ENDS = tuple(status for status in OrderStatus if status.is_over and status is not OrderStatus.FILLED)
-_THE_SYSTEM = ("burst_", "delivery_", "offset_", "dte_sys_adl_")
-"""What closing words begin with where the exchange closed by itself, whatever anybody ordered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,62 +32,62 @@ class OtherLeg:
     doubtful: bool = False
 
 
-def find_other_leg(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
+def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
     """The leg of ours that no id names: the exchange may carry a reversal out as two orders, of which one has our id,
     or give no order with its fills.
 
     Args:
         plan: what was sent.
-        seen: one look.
+        look: one look.
         closing: fills taken for our closing leg by their size.
     """
-    if twin := _twin(plan, seen):
-        is_shown = seen.own_fills and not closing
-        return OtherLeg(tuple(twin), ambiguous=twin[0].order_id not in seen.kindred_orders) if is_shown else OtherLeg()
-    if not closing and (not seen.own_fills or _is_one_order(plan, seen)):
+    if twin := _twin(plan, look):
+        is_shown = look.own_fills and not closing
+        return OtherLeg(tuple(twin), ambiguous=twin[0].order_id not in look.kindred_orders) if is_shown else OtherLeg()
+    if not closing and (not look.own_fills or _is_one_order(plan, look)):
         return OtherLeg()
-    if closing and _has_ended_unfilled(seen):
+    if closing and _has_ended_unfilled(look):
         return OtherLeg()  # it was to open: whatever opened is not ours
-    if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in seen.own_fills):
+    if plan.params.mode is PositionMode.ONE_WAY and any(fill.is_buy is plan.reverses_long for fill in look.own_fills):
         return OtherLeg(ambiguous=True)  # the position was turned round before: what was planned tells no leg of ours
-    return _opening(plan, seen, closing) if closing or _may_close(plan, seen) else _closing(plan, seen)
+    return _opening(plan, look, closing) if closing or _may_close(plan, look) else _closing(plan, look)
 
 
-def _has_ended_unfilled(seen: Observation) -> bool:
+def _has_ended_unfilled(look: Observation) -> bool:
     """Whether the order of our id is known to be over, without a fill."""
-    return seen.order is not None and not seen.order.base_volume and seen.order.status in _UNFILLED_ENDS
+    return look.order is not None and not look.order.base_volume and look.order.status in _UNFILLED_ENDS
 
 
-def _may_close(plan: ReversalPlan, seen: Observation) -> bool:
+def _may_close(plan: ReversalPlan, look: Observation) -> bool:
     """Whether our own order may be the one that closes; in one-way mode closing and opening have one direction."""
-    return plan.params.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in seen.own_fills)
+    return plan.params.mode is PositionMode.ONE_WAY or not all(_opens(plan, fill) for fill in look.own_fills)
 
 
-def _closing(plan: ReversalPlan, seen: Observation) -> OtherLeg:
+def _closing(plan: ReversalPlan, look: Observation) -> OtherLeg:
     """The fills of another order that are the closing leg of ours, where the opening order has our id."""
-    fills = [fill for fill in seen.other_fills if _closes(plan, fill)]
-    return _other_leg(seen, fills, {result.closed for result in plan.results}, seen.own_fills)
+    fills = [fill for fill in look.other_fills if _closes(plan, fill)]
+    return _other_leg(look, fills, {result.closed for result in plan.results}, look.own_fills)
 
 
-def _opening(plan: ReversalPlan, seen: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
+def _opening(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
     """The fills of another order that are the opening leg of ours, where the closing order has our id."""
-    fills = [fill for fill in seen.other_fills if fill not in closing and _opens(plan, fill)]
-    if _is_one_order(plan, seen):
-        return _rest_of_order(seen, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
-    already = sum((fill.base_volume for fill in (*seen.own_fills, *closing) if _opens(plan, fill)), ZERO)
+    fills = [fill for fill in look.other_fills if fill not in closing and _opens(plan, fill)]
+    if _is_one_order(plan, look):
+        return _rest_of_order(look, [fill for fill in fills if fill.order_id == closing[0].order_id], closing)
+    already = sum((fill.base_volume for fill in (*look.own_fills, *closing) if _opens(plan, fill)), ZERO)
     if plan.params.mode is PositionMode.ONE_WAY:  # closing and opening have one direction
         to_close = max(result.closed for result in plan.results)
         already = max(ZERO, already - to_close)
         closes = any(sum(fill.base_volume for fill in group) == to_close for group in _by_order(fills).values())
-        if seen.own_fills and already and not closes:  # ours is one order for both, unless what it opened became larger
+        if look.own_fills and already and not closes:  # ours is one order for both, unless what it opened became larger
             return OtherLeg(ambiguous=bool(fills) and any(result.opened > already for result in plan.results))
-    wanted = {result.opened - already for result in plan.results if result.opened > already}
-    return _other_leg(seen, fills, wanted, (*seen.own_fills, *closing))
+    possible_sizes = {result.opened - already for result in plan.results if result.opened > already}
+    return _other_leg(look, fills, possible_sizes, (*look.own_fills, *closing))
 
 
-def _rest_of_order(seen: Observation, fills: Sequence[FuturesFill], closing: Sequence[FuturesFill]) -> OtherLeg:
+def _rest_of_order(look: Observation, fills: Sequence[FuturesFill], closing: Sequence[FuturesFill]) -> OtherLeg:
     """The opening fills of an order that closes and opens: no more than it has filled beyond what it closed."""
-    filled = seen.order_size if seen.order_volume is None else seen.order_volume
+    filled = look.order_size if look.order_volume is None else look.order_volume
     rest = (filled or ZERO) - sum((fill.base_volume for fill in closing), ZERO)
     if rest <= ZERO:
         return OtherLeg()
@@ -97,74 +95,74 @@ def _rest_of_order(seen: Observation, fills: Sequence[FuturesFill], closing: Seq
     return OtherLeg(tuple(fills)) if is_ours else OtherLeg(ambiguous=True)
 
 
-def _is_one_order(plan: ReversalPlan, seen: Observation) -> bool:
+def _is_one_order(plan: ReversalPlan, look: Observation) -> bool:
     """Whether our order closes and opens."""
-    return seen.order_size is not None and seen.order_size > max(result.closed for result in plan.results)
+    return look.order_size is not None and look.order_size > max(result.closed for result in plan.results)
 
 
-def _twin(plan: ReversalPlan, seen: Observation) -> Sequence[FuturesFill]:
+def _twin(plan: ReversalPlan, look: Observation) -> Sequence[FuturesFill]:
     """The fills of an order as large as ours, where ours is larger than what was to be closed and not what was to be
     traded: somebody had added to it just before, and the exchange closed and opened all of it by two orders.
     """
-    if not _is_one_order(plan, seen) or any(seen.order_size == result.traded for result in plan.results):
+    if not _is_one_order(plan, look) or any(look.order_size == result.traded for result in plan.results):
         return ()
-    fills = (fill for fill in seen.other_fills if _closes(plan, fill) or _opens(plan, fill))
+    fills = (fill for fill in look.other_fills if _closes(plan, fill) or _opens(plan, fill))
     groups = [
         group
         for order_id, group in _by_order(fills).items()
-        if order_id not in seen.foreign_orders and sum(fill.base_volume for fill in group) == seen.order_size
+        if order_id not in look.foreign_orders and sum(fill.base_volume for fill in group) == look.order_size
     ]
-    return next((group for group in groups if group[0].order_id in seen.kindred_orders), groups[-1] if groups else ())
+    return next((group for group in groups if group[0].order_id in look.kindred_orders), groups[-1] if groups else ())
 
 
 def _other_leg(
-    seen: Observation, fills: Iterable[FuturesFill], wanted: set[Decimal], known: Sequence[FuturesFill]
+    look: Observation, fills: Iterable[FuturesFill], possible_sizes: set[Decimal], known: Sequence[FuturesFill]
 ) -> OtherLeg:
     """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
 
     Args:
-        seen: one look.
+        look: one look.
         fills: those that have the other leg's direction.
-        wanted: how much it may be, in the base coin.
+        possible_sizes: how much it may be, in the base coin.
         known: the fills of the leg that is known.
     """
     groups = _by_order(fills)
     sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
-    likely = {order_id: size for order_id, size in sizes.items() if order_id not in seen.foreign_orders}
+    likely = {order_id: size for order_id, size in sizes.items() if order_id not in look.foreign_orders}
     # Newest first: of several orders of one size, the first that came.
-    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in wanted]
+    exact = [order_id for order_id in (*sizes.keys() - likely.keys(), *likely) if sizes[order_id] in possible_sizes]
     until = max(fill.c_time for fill in known) + _SOON_AFTER
     if exact:
         exact_fills = tuple(groups[exact[-1]])
-        late = exact[-1] not in seen.kindred_orders and any(fill.c_time > until for fill in exact_fills)
-        return OtherLeg(exact_fills, doubtful=late or exact[-1] in seen.foreign_orders)
-    if not likely or not wanted:
+        late = exact[-1] not in look.kindred_orders and any(fill.c_time > until for fill in exact_fills)
+        return OtherLeg(exact_fills, doubtful=late or exact[-1] in look.foreign_orders)
+    if not likely or not possible_sizes:
         return OtherLeg()
     likely_fills = tuple(fill for order_id in likely for fill in groups[order_id])
     # Fills that name no order may be several orders'. Of several orders one at most is ours: not even what they come to
     # together tells which.
-    fits = len(likely) == 1 and (None not in likely or likely[None] <= max(wanted))
+    fits = len(likely) == 1 and (None not in likely or likely[None] <= max(possible_sizes))
     if fits and all(fill.c_time <= until for fill in likely_fills):
         return OtherLeg(likely_fills)
     return OtherLeg(ambiguous=True)
 
 
-def closing_by_size(plan: ReversalPlan, seen: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
+def closing_by_size(plan: ReversalPlan, look: Observation) -> tuple[tuple[FuturesFill, ...], bool]:
     """The fills that closed just what the plan closes, where none is known by the order's id; and whether it is so.
 
     Fills that name no order may be ours. An order of our id that ended without a fill was the opening one
     where another order closed, unless it was to close itself or something else is known to have made the other; what
     only a reversal makes counts whatever it came to, also where ours has no fill in a state nobody knows.
     """
-    order, planned = seen.order, {size for result in plan.results for size in (result.closed, result.traded)}
-    cancelled = _has_ended_unfilled(seen)
+    order, planned = look.order, {size for result in plan.results for size in (result.closed, result.traded)}
+    cancelled = _has_ended_unfilled(look)
     unfilled = cancelled or (order is not None and not order.base_volume and order.status is None)
-    if seen.own_fills or (unfilled and _is_one_order(plan, seen) and not _twin(plan, seen)):
+    if look.own_fills or (unfilled and _is_one_order(plan, look) and not _twin(plan, look)):
         return (), False
-    for order_id, fills in _by_order(fill for fill in seen.other_fills if _closes(plan, fill)).items():
-        kindred = order_id in seen.kindred_orders and (order is None or unfilled)
-        unsaid = order is None or (cancelled and order_id not in seen.foreign_orders)
-        may_be_ours = kindred or order_id is None or (unsaid and not seen.kindred_orders)
+    for order_id, fills in _by_order(fill for fill in look.other_fills if _closes(plan, fill)).items():
+        kindred = order_id in look.kindred_orders and (order is None or unfilled)
+        unsaid = order is None or (cancelled and order_id not in look.foreign_orders)
+        may_be_ours = kindred or order_id is None or (unsaid and not look.kindred_orders)
         closed = sum((fill.base_volume for fill in fills), ZERO)
         if may_be_ours and (closed in planned or kindred):
             return tuple(fills), True
@@ -201,8 +199,7 @@ def contradiction(
         if repeated and volume > max(planned, default=volume) and sum(alike_once.values(), ZERO) in planned:
             return f"fills of its order come under several ids ({volume} in all): fills do not show what is held"
     for fill in own_fills if hedge else ():
-        by_the_system = (fill.trade_side or "").lower().startswith(_THE_SYSTEM)
-        certain = fill.position_mode is PositionMode.HEDGE and not fill.unknown_word and not by_the_system
+        certain = fill.position_mode is PositionMode.HEDGE and not (fill.unknown_word or system_close(fill.trade_side))
         if certain and not (_closes(plan, fill) or _opens(plan, fill)):
             sides = f"side {fill.side}, tradeSide {fill.trade_side}"
             return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not show what is held"
@@ -220,7 +217,7 @@ def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bo
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
     """Whether the system closed something by force."""
-    return any((fill.trade_side or "").lower().startswith("burst_") for fill in fills)
+    return any(system_close(fill.trade_side) == "liquidation" for fill in fills)
 
 
 def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
@@ -254,7 +251,7 @@ def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[Posit
 
     `hedge_leg` is the leg in hedge mode, and whether it is opened.
     """
-    if fill.unknown_word or (fill.trade_side or "").lower().startswith(_THE_SYSTEM):
+    if fill.unknown_word or system_close(fill.trade_side):
         return False
     if plan.params.mode is PositionMode.HEDGE:
         return leg_of(fill) == hedge_leg
