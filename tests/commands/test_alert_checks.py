@@ -109,7 +109,7 @@ def test_a_tmux_that_takes_esc_and_the_next_key_for_one_is_said(
 
 
 @pytest.mark.parametrize(
-    ("version", "answer", "wanted"),
+    ("version", "answer", "passthrough"),
     [
         ("3.4", "all", None),
         ("3.4", "on", "all"),
@@ -122,12 +122,12 @@ def test_a_tmux_that_takes_esc_and_the_next_key_for_one_is_said(
     ],
 )
 def test_tmux_is_to_pass_it_on_from_every_window_as_far_as_it_can(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, wanted: str | None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, passthrough: str | None
 ) -> None:
     fake_tmux(tmp_path, monkeypatch, version, answer)
     finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, to_terminal=False)
-    assert (finding.remedy == "") == (wanted is None)
-    assert wanted is None or f"set -g allow-passthrough {wanted}`" in finding.remedy
+    assert (finding.remedy == "") == (passthrough is None)
+    assert passthrough is None or f"set -g allow-passthrough {passthrough}`" in finding.remedy
 
 
 def test_a_test_goes_to_the_terminal_and_to_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

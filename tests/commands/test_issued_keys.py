@@ -52,13 +52,13 @@ def config(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-async def created(desk: Desk, wanted: CreationRequest) -> tuple[Creation, CreationStatus]:
+async def created(desk: Desk, request: CreationRequest) -> tuple[Creation, CreationStatus]:
     creation = desk.creation
     assert creation is not None
     desk.start()
     async with asyncio.timeout(120):
         await creation.opened.wait()  # the exchange has told whose account this is
-    return creation, await creation.create(wanted)
+    return creation, await creation.create(request)
 
 
 def test_created_over_a_connection_then_listed_and_used(
@@ -138,8 +138,8 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
         monkeypatch.setattr(HttpTransport, "send", lost)
         desk = open_desk(loaded, flags)
         try:
-            wanted: list[Any] = [{**ONE[0], "sub_account_name": "lostlost"}]
-            _, done = await created(desk, CreateBatchRequest(accounts=wanted))
+            rows: list[Any] = [{**ONE[0], "sub_account_name": "lostlost"}]
+            _, done = await created(desk, CreateBatchRequest(accounts=rows))
             assert done.state == "unknown"
         finally:
             await desk.stop()
@@ -161,10 +161,10 @@ def test_a_lost_reply_is_in_the_journal_with_what_to_do(
 def test_without_leave_no_object_exists_that_could(
     server: dict[str, Any], config: Callable[..., Path], changed: dict[str, Any], flags: dict[str, Any], tmp_path: Path
 ) -> None:
-    given = Flags(config=config(server, **changed), **flags)
+    flags_with_config = Flags(config=config(server, **changed), **flags)
 
     async def work() -> None:
-        desk = open_desk(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, given), given)
+        desk = open_desk(load({"TRADETUI_RUNTIME_DIR": str(tmp_path / "run")}, flags_with_config), flags_with_config)
         assert desk.creation is None
         assert not hasattr(desk.client, "subaccounts") and not hasattr(desk.client, "copytrading")
         assert not hasattr(desk.client.broker, "create_subaccount")

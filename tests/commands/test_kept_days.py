@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.test_show_requests import ENVIRONMENT
-from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, Say, Scripted, Seen, fill
+from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, ArrivedRequest, Say, Scripted, fill
 from tradetui.commands.show.options import show_parser
 from tradetui.commands.show.reading import ReadingProgress, rows_to_show
 from tradetui.commands.show.requests import requests_of
@@ -27,12 +27,12 @@ async def read_fills(folder: Path, *options_given: str) -> tuple[list[int], Read
     """The times of the fills that are shown, how the reading went, and the exchange's time at its end."""
     clock = LoopClock(START_MS)
 
-    def answer(seen: Seen) -> Say:
-        start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
+    def answer(request: ArrivedRequest) -> Say:
+        start, end = int(request.values["startTime"]), int(request.values["endTime"])
         if start < clock.wall_ms() - 90 * DAY_MS:
             return Say(code="40408", msg="startTime is out of range", status=400)
         rows = [{**fill(number), "cTime": str(START_MS - age * HOUR_MS)} for age, number in ages.items()]
-        below = int(seen.values.get("idLessThan", 10**19))
+        below = int(request.values.get("idLessThan", 10**19))
         rows = [row for row in rows if start <= int(row["cTime"]) <= end and int(row["tradeId"]) < below][:100]
         return Say({"fillList": rows, "endId": rows[-1]["tradeId"] if rows else None}, after=PAGE_TAKES_S)
 

@@ -45,19 +45,19 @@ class Pages:
 
 async def test_the_next_page_is_begun_while_the_one_before_is_used() -> None:
     pages = Pages(4)
-    seen = []
+    rows = []
     async for page in ahead(pages()):
         await asyncio.sleep(0)
-        seen.append((page.end_id, len(pages.begun)))
-    assert seen == [("0", 2), ("1", 3), ("2", 4), ("3", 4)]
+        rows.append((page.end_id, len(pages.begun)))
+    assert rows == [("0", 2), ("1", 3), ("2", 4), ("3", 4)]
 
 
 async def test_a_failure_comes_after_the_pages_before_it() -> None:
-    pages, seen = Pages(4, fails_at=2), []
+    pages, rows = Pages(4, fails_at=2), []
     with pytest.raises(Busy):
         async for page in ahead(pages()):
-            seen.append(page.end_id)
-    assert seen == ["0", "1"]
+            rows.append(page.end_id)
+    assert rows == ["0", "1"]
 
 
 async def test_who_stops_early_leaves_no_reading_behind() -> None:

@@ -41,7 +41,7 @@ class StillClock:
 
 
 @dataclass
-class Seen:
+class ArrivedRequest:
     """A request as it arrived."""
 
     method: str
@@ -78,19 +78,23 @@ class Say:
 class Scripted:
     """An ASGI exchange whose answers a function gives; what arrived is kept."""
 
-    def __init__(self, script: Callable[[Seen], Say | Exception], now: Callable[[], int] = lambda: START_MS) -> None:
+    def __init__(
+        self, script: Callable[[ArrivedRequest], Say | Exception], now: Callable[[], int] = lambda: START_MS
+    ) -> None:
         self.script = script
         self.now = now
-        self.seen: list[Seen] = []
+        self.requests: list[ArrivedRequest] = []
 
     async def __call__(
         self, scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
     ) -> None:
         message = await receive()
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-        seen = Seen(scope["method"], scope["path"], scope["query_string"].decode(), headers, message.get("body", b""))
-        self.seen.append(seen)
-        answer = self.script(seen)
+        request = ArrivedRequest(
+            scope["method"], scope["path"], scope["query_string"].decode(), headers, message.get("body", b"")
+        )
+        self.requests.append(request)
+        answer = self.script(request)
         if isinstance(answer, Exception):
             raise answer
         await asyncio.sleep(answer.after)
@@ -99,10 +103,10 @@ class Scripted:
         await send({"type": "http.response.body", "body": answer.text(self.now())})
 
 
-def in_turn(*answers: Say | Exception) -> Callable[[Seen], Say | Exception]:
+def in_turn(*answers: Say | Exception) -> Callable[[ArrivedRequest], Say | Exception]:
     """Answers one after the other, the last one for ever."""
     left = list(answers)
-    return lambda seen: left.pop(0) if len(left) > 1 else left[0]
+    return lambda request: left.pop(0) if len(left) > 1 else left[0]
 
 
 @dataclass

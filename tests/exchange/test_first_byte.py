@@ -347,7 +347,7 @@ async def test_in_process_it_comes_before_the_application_is_called() -> None:
 
     with pytest.raises(NotSent):
         await post(InProcessTransport(app), refusal)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
 
 
 async def test_a_write_that_found_no_connection_was_not_sent_and_its_permit_is_free() -> None:

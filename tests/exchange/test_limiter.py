@@ -169,13 +169,13 @@ async def test_a_429_halves_once_for_a_burst_and_permits_come_back_one_by_one() 
         held.refused()
     usage = permits.usage()["futures.fills"]
     assert (usage.allowed, usage.halved) == (5, True)
-    seen: list[int] = []
+    allowances: list[int] = []
     for _ in range(200):
         await asyncio.sleep(0.1)
         allowed = permits.usage()["futures.fills"].allowed
-        if not seen or seen[-1] != allowed:
-            seen.append(allowed)
-    assert seen == [5, 6, 7, 8, 9, 10]
+        if not allowances or allowances[-1] != allowed:
+            allowances.append(allowed)
+    assert allowances == [5, 6, 7, 8, 9, 10]
     assert not permits.usage()["futures.fills"].halved
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.exchange.scripted_exchange import (
     CREDENTIALS,
     START_MS,
+    ArrivedRequest,
     Say,
     Scripted,
-    Seen,
     StillClock,
     fill,
     in_turn,
@@ -42,10 +42,10 @@ class Book:
         self.with_end = with_end
         self.calls = 0
 
-    def page(self, seen: Seen, row: Any, id_name: str) -> tuple[list[Any], str | None]:
+    def page(self, request: ArrivedRequest, row: Any, id_name: str) -> tuple[list[Any], str | None]:
         self.calls += 1
-        below = int(seen.values["idLessThan"]) if "idLessThan" in seen.values else None
-        limit = int(seen.values.get("limit", "100"))
+        below = int(request.values["idLessThan"]) if "idLessThan" in request.values else None
+        limit = int(request.values.get("limit", "100"))
         rows = [row(number) for number in self.numbers]
         rows = [row for row in rows if below is None or int(row[id_name]) < below][:limit]
         for _ in range(self.arriving.pop(0) if self.arriving else 0):
@@ -71,8 +71,8 @@ async def ids(pages: AsyncIterator[Reply[Any]]) -> list[str]:
 def test_every_row_that_was_there_comes_exactly_once(count: int, limit: int, arriving: list[int]) -> None:
     book = Book(list(range(count)), arriving)
 
-    def script(seen: Seen) -> Say:
-        rows, end = book.page(seen, fill, "tradeId")
+    def script(request: ArrivedRequest) -> Say:
+        rows, end = book.page(request, fill, "tradeId")
         return Say(data={"fillList": rows or None, "endId": end})
 
     async def run() -> list[str]:
@@ -101,7 +101,7 @@ def test_lists_without_an_end_id_go_on_from_their_last_row(count: int, limit: in
     book = Book(list(range(count)), arriving)
 
     async def run() -> list[str]:
-        client, _ = client_of(lambda seen: Say(data=book.page(seen, row, "billId")[0]))
+        client, _ = client_of(lambda request: Say(data=book.page(request, row, "billId")[0]))
         return await ids(client.spot.iter_bills(limit=limit))
 
     assert asyncio.run(run()) == [str(10**18 + number) for number in reversed(range(count))]
@@ -146,9 +146,9 @@ def test_pages_that_overlap_shrink_and_repeat_rows_lose_none_and_repeat_none(dat
 
 async def test_an_order_years_old_is_found() -> None:
     old = pending(1, cTime=str(START_MS - 900 * DAY))
-    client, app = client_of(lambda seen: Say(data={"entrustedList": [old], "endId": None}))
+    client, app = client_of(lambda request: Say(data={"entrustedList": [old], "endId": None}))
     assert await ids(client.futures.iter_pending_orders(product_type=USDT)) == [old["orderId"]]
-    assert not {"startTime", "endTime"} & set(app.seen[0].values)
+    assert not {"startTime", "endTime"} & set(app.requests[0].values)
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ async def test_whole_lists_end_with_a_page_that_is_not_full(count: int, at_most:
     """Whatever is the most that the exchange gives, every order comes; only a round number costs a call more."""
     book = Book(list(range(count)))
 
-    def script(seen: Seen) -> Say:
-        rows, _ = book.page(seen, pending, "orderId")
+    def script(request: ArrivedRequest) -> Say:
+        rows, _ = book.page(request, pending, "orderId")
         return Say(data={"entrustedList": rows[:at_most], "endId": rows[:at_most][-1]["orderId"] if rows else None})
 
     client, app = client_of(script)
     order_ids = await ids(client.futures.iter_pending_orders(product_type=USDT))
     assert len(order_ids) == count
-    assert len(app.seen) == calls
+    assert len(app.requests) == calls
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ async def test_it_ends_on_a_missing_or_repeated_end_id(answers: list[Any]) -> No
     client, app = client_of(in_turn(*(Say(data=answer) for answer in answers)))
     trade_ids = await ids(client.futures.iter_fills(product_type=USDT))
     assert trade_ids == [fill(2)["tradeId"], fill(1)["tradeId"]]
-    assert len(app.seen) <= 3
+    assert len(app.requests) <= 3
 
 
 @pytest.mark.parametrize("oddity", [{}, {"price": "no number"}, {"symbol": "BTCUSD"}])
@@ -211,7 +211,7 @@ async def test_a_full_page_that_comes_again_is_not_taken_for_the_end(oddity: dic
 async def test_it_ends_when_every_way_on_is_new_but_no_row_is() -> None:
     count = 0
 
-    def script(seen: Seen) -> Say:
+    def script(request: ArrivedRequest) -> Say:
         nonlocal count
         count += 1
         row = {**fill(1)}
@@ -219,14 +219,14 @@ async def test_it_ends_when_every_way_on_is_new_but_no_row_is() -> None:
 
     client, app = client_of(script)
     await ids(client.futures.iter_triggers(product_type=USDT, plan_type="normal_plan"))
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
 
 
 async def test_ids_that_are_no_numbers_page_too() -> None:
     names = ["zeta", "y-9", "b", "a"]
 
-    def script(seen: Seen) -> Say:
-        below = seen.values.get("idLessThan")
+    def script(request: ArrivedRequest) -> Say:
+        below = request.values.get("idLessThan")
         rest = names[names.index(below) + 1 :] if below else names
         rows = [fill(1, tradeId=name) for name in rest[:2]]
         return Say(data={"fillList": rows, "endId": rows[-1]["tradeId"] if rows else None})
@@ -255,11 +255,11 @@ class Times:
         self.moments = sorted(moments, reverse=True)
         self.spans: list[tuple[int, int]] = []
 
-    def __call__(self, seen: Seen) -> Say:
-        start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
+    def __call__(self, request: ArrivedRequest) -> Say:
+        start, end = int(request.values["startTime"]), int(request.values["endTime"])
         if end - start > 7 * DAY:
             return Say(code="00001", status=400)
-        if "idLessThan" in seen.values:  # everything was on the first page
+        if "idLessThan" in request.values:  # everything was on the first page
             return Say(data={"list": [], "endId": None})
         self.spans.append((start, end))
         rows = [transfer(f"t{moment}", moment) for moment in self.moments if start <= moment <= end]
@@ -298,12 +298,12 @@ async def test_from_the_beginning_of_a_known_window() -> None:
 async def test_from_the_beginning_without_a_window_goes_back_ten_years_across_empty_spans() -> None:
     spans: list[tuple[int, int]] = []
 
-    def script(seen: Seen) -> Say:
-        start, end = int(seen.values["startTime"]), int(seen.values["endTime"])
+    def script(request: ArrivedRequest) -> Say:
+        start, end = int(request.values["startTime"]), int(request.values["endTime"])
         assert end - start <= 90 * DAY
         spans.append((start, end))
         oldest = start <= START_MS - 9 * 365 * DAY <= end
-        return Say(data={"fillList": [fill(1)] if oldest and "idLessThan" not in seen.values else [], "endId": None})
+        return Say(data={"fillList": [fill(1)] if oldest and "idLessThan" not in request.values else [], "endId": None})
 
     client, _ = client_of(script)
     assert await ids(client.futures.iter_fills(product_type=USDT, start_time=0)) == [fill(1)["tradeId"]]
@@ -312,13 +312,13 @@ async def test_from_the_beginning_without_a_window_goes_back_ten_years_across_em
 
 
 async def test_a_history_that_must_name_its_times_is_read_from_the_beginning() -> None:
-    def script(seen: Seen) -> Say:
-        assert int(seen.values["endTime"]) - int(seen.values["startTime"]) <= 90 * DAY
+    def script(request: ArrivedRequest) -> Say:
+        assert int(request.values["endTime"]) - int(request.values["startTime"]) <= 90 * DAY
         return Say(data={"dataList": [], "endId": None})
 
     client, app = client_of(script)
     assert await ids(client.convert.iter_history(start_time=0, end_time=START_MS)) == []
-    assert app.seen[0].values["endTime"] == str(START_MS)
+    assert app.requests[0].values["endTime"] == str(START_MS)
 
 
 async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
@@ -327,8 +327,8 @@ async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
     def row(number: int) -> dict[str, Any]:
         return fill(number, price="no number") if number % 5 == 0 else fill(number)
 
-    def script(seen: Seen) -> Say:
-        rows, end = book.page(seen, row, "tradeId")
+    def script(request: ArrivedRequest) -> Say:
+        rows, end = book.page(request, row, "tradeId")
         return Say(data={"fillList": rows, "endId": end})
 
     client, _ = client_of(script)
@@ -341,10 +341,10 @@ async def test_lost_rows_are_counted_and_do_not_stop_the_paging() -> None:
 async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
     book = Book(list(range(10)))
 
-    def script(seen: Seen) -> Say:
+    def script(request: ArrivedRequest) -> Say:
         if book.calls:
             return Say(body=b"<html>")
-        rows, end = book.page(seen, fill, "tradeId")
+        rows, end = book.page(request, fill, "tradeId")
         return Say(data={"fillList": rows, "endId": end})
 
     client, _ = client_of(script)
@@ -359,8 +359,8 @@ async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
 async def test_pages_are_read_within_the_budget() -> None:
     book = Book(list(range(1500)))
 
-    def script(seen: Seen) -> Say:
-        rows, end = book.page(seen, fill, "tradeId")
+    def script(request: ArrivedRequest) -> Say:
+        rows, end = book.page(request, fill, "tradeId")
         return Say(data={"fillList": rows, "endId": end})
 
     clock = LoopClock(START_MS)
@@ -373,10 +373,10 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
     book = Book(list(range(10)))
     trouble: list[Say] = []
 
-    def script(seen: Seen) -> Say:
+    def script(request: ArrivedRequest) -> Say:
         if trouble:
             return trouble.pop()
-        rows, end = book.page(seen, fill, "tradeId")
+        rows, end = book.page(request, fill, "tradeId")
         return Say(data={"fillList": rows, "endId": end})
 
     client, _ = client_of(script)

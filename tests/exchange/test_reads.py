@@ -18,9 +18,9 @@ from tests.exchange.scripted_exchange import (
     PASSPHRASE,
     SECRET,
     START_MS,
+    ArrivedRequest,
     Say,
     Scripted,
-    Seen,
     fill,
     in_turn,
 )
@@ -51,7 +51,7 @@ pytestmark = pytest.mark.looptime
 USDT = "USDT-FUTURES"
 
 
-def reader(script: Callable[[Seen], Say | Exception], **options: Any) -> tuple[ExchangeReader, Scripted]:
+def reader(script: Callable[[ArrivedRequest], Say | Exception], **options: Any) -> tuple[ExchangeReader, Scripted]:
     clock = LoopClock(START_MS)
     app = Scripted(script, clock.wall_ms)
     return ExchangeReader(CREDENTIALS, app=app, clock=clock, random=random.Random(1), **options), app
@@ -62,19 +62,19 @@ def refused(code: str, msg: str = "no", status: int = 400, **more: Any) -> Say:
 
 
 async def test_a_request_is_signed_as_it_is_on_the_wire() -> None:
-    client, app = reader(lambda seen: Say(data=[]), locale="zh-CN")
+    client, app = reader(lambda request: Say(data=[]), locale="zh-CN")
     await client.spot.bills(business_type="deduction of handling fee", coin="USDT")
-    (seen,) = app.seen
-    assert seen.query == "businessType=deduction%20of%20handling%20fee&coin=USDT"
-    stamp = seen.headers["access-timestamp"]
-    signed = prehash(stamp, "GET", "/api/v2/spot/account/bills", seen.query)
-    assert seen.headers["access-sign"] == sign_hmac(SECRET, signed)
-    assert seen.headers["access-key"] == KEY
-    assert seen.headers["access-passphrase"] == PASSPHRASE
-    assert seen.headers["locale"] == "zh-CN"
-    assert seen.headers["content-type"] == "application/json"
+    (request,) = app.requests
+    assert request.query == "businessType=deduction%20of%20handling%20fee&coin=USDT"
+    stamp = request.headers["access-timestamp"]
+    signed = prehash(stamp, "GET", "/api/v2/spot/account/bills", request.query)
+    assert request.headers["access-sign"] == sign_hmac(SECRET, signed)
+    assert request.headers["access-key"] == KEY
+    assert request.headers["access-passphrase"] == PASSPHRASE
+    assert request.headers["locale"] == "zh-CN"
+    assert request.headers["content-type"] == "application/json"
     assert stamp == str(START_MS)
-    assert "paptrading" not in seen.headers
+    assert "paptrading" not in request.headers
 
 
 async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
@@ -85,53 +85,53 @@ async def test_an_rsa_key_signs_and_a_wrong_one_says_what_to_do() -> None:
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     ).decode()
-    app = Scripted(lambda seen: Say(data=[]))
+    app = Scripted(lambda request: Say(data=[]))
     client = ExchangeReader(Credentials(KEY, pem, PASSPHRASE, rsa=True), app=app, clock=LoopClock(START_MS))
     await client.futures.accounts(product_type=USDT)
-    (seen,) = app.seen
-    message = prehash(seen.headers["access-timestamp"], "GET", seen.path, seen.query)
-    signature = base64.b64decode(seen.headers["access-sign"])
+    (request,) = app.requests
+    message = prehash(request.headers["access-timestamp"], "GET", request.path, request.query)
+    signature = base64.b64decode(request.headers["access-sign"])
     key.public_key().verify(signature, message, padding.PKCS1v15(), hashes.SHA256())
     wrong = ExchangeReader(Credentials(KEY, "no key", PASSPHRASE, rsa=True), app=app, clock=LoopClock(START_MS))
     await wrong.prepare()  # a screen that opens goes on, and shows what each call says
     with pytest.raises(NotSent, match="RSA private key cannot be read"):
         await wrong.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
 
 
 async def test_demo_says_so_in_a_header_that_is_not_signed() -> None:
-    client, app = reader(lambda seen: Say(data=[]), environment="demo")
+    client, app = reader(lambda request: Say(data=[]), environment="demo")
     await client.futures.accounts(product_type=USDT)
-    assert app.seen[0].headers["paptrading"] == "1"
+    assert app.requests[0].headers["paptrading"] == "1"
 
 
 async def test_public_endpoints_carry_no_key() -> None:
     clock = LoopClock(START_MS)
-    app = Scripted(lambda seen: Say(data={"serverTime": str(START_MS)}), clock.wall_ms)
+    app = Scripted(lambda request: Say(data={"serverTime": str(START_MS)}), clock.wall_ms)
     client = ExchangeReader(None, app=app, clock=clock)
     await client.public.time()
-    assert not [name for name in app.seen[0].headers if name.startswith("access")]
+    assert not [name for name in app.requests[0].headers if name.startswith("access")]
     with pytest.raises(ExchangeError, match="API key"):
         await client.futures.accounts(product_type=USDT)
 
 
 async def test_requests_are_stamped_with_the_exchanges_time() -> None:
-    client, app = reader(lambda seen: Say(data=[], request_time=app.now() + 7_000))
+    client, app = reader(lambda request: Say(data=[], request_time=app.now() + 7_000))
     await client.futures.accounts(product_type=USDT)
     await client.futures.accounts(product_type=USDT)
-    assert app.seen[1].headers["access-timestamp"] == str(START_MS + 7_000)
+    assert app.requests[1].headers["access-timestamp"] == str(START_MS + 7_000)
     assert client.connection_status.clock_offset_ms == 7_000
     assert client.connection_status.clock_warns
     assert client.connection_status.clock_blocks
 
 
 async def test_a_broken_rule_is_refused_before_sending() -> None:
-    client, app = reader(lambda seen: Say(data=[]))
+    client, app = reader(lambda request: Say(data=[]))
     with pytest.raises(InvalidRequest, match="limit"):
         await client.futures.fills(product_type=USDT, limit=101)
     with pytest.raises(InvalidRequest):
         await client.futures.fills(product_type=USDT, start_time=0, end_time=91 * 86_400_000)
-    assert app.seen == []
+    assert app.requests == []
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ async def test_a_broken_rule_is_refused_before_sending() -> None:
     ],
 )
 async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kind: type[ExchangeError]) -> None:
-    client, _ = reader(lambda seen: answer, priority=Priority.FEED)
+    client, _ = reader(lambda request: answer, priority=Priority.FEED)
     with pytest.raises(ExchangeError) as failure:
         await client.futures.accounts(product_type=USDT)
     assert type(failure.value) is kind
@@ -185,7 +185,7 @@ async def test_the_body_decides_whatever_the_status(answer: Say | Exception, kin
 
 
 async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> None:
-    client, _ = reader(lambda seen: refused("40034", "\x1b]52;c;aGk=\x07 [/] \u202e"))
+    client, _ = reader(lambda request: refused("40034", "\x1b]52;c;aGk=\x07 [/] \u202e"))
     with pytest.raises(Rejected) as failure:
         await client.futures.accounts(product_type=USDT)
     assert failure.value.message == "\x1b]52;c;aGk=\x07 [/] \u202e"
@@ -193,12 +193,12 @@ async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> No
 
 
 async def test_success_under_an_odd_status_is_success() -> None:
-    client, _ = reader(lambda seen: Say(data=[], status=500))
+    client, _ = reader(lambda request: Say(data=[], status=500))
     assert (await client.futures.accounts(product_type=USDT)).rows == ()
 
 
 async def test_content_without_a_declared_type_is_read() -> None:
-    client, _ = reader(lambda seen: Say(data=[], headers={}))
+    client, _ = reader(lambda request: Say(data=[], headers={}))
     assert (await client.futures.accounts(product_type=USDT)).rows == ()
 
 
@@ -209,39 +209,39 @@ async def test_content_without_a_declared_type_is_read() -> None:
 async def test_a_person_reads_once_more_and_a_feed_never(failure: Say | Exception) -> None:
     client, app = reader(in_turn(failure, Say(data=[])))
     await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
     client, app = reader(in_turn(failure, failure, Say(data=[])))
     with pytest.raises(ExchangeError):
         await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
     client, app = reader(in_turn(failure, Say(data=[])))
     with pytest.raises(ExchangeError):
         await client.with_priority(Priority.FEED).futures.accounts(product_type=USDT)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
 
 
 @pytest.mark.parametrize("failure", [refused("40012"), refused("40014"), refused("40034"), refused("40404")])
 async def test_what_will_not_pass_is_not_tried_again(failure: Say) -> None:
-    client, app = reader(lambda seen: failure)
+    client, app = reader(lambda request: failure)
     with pytest.raises(ExchangeError):
         await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
 
 
 async def test_a_clock_an_hour_off_is_corrected_by_the_first_refusal() -> None:
     hour = 3_600_000
 
-    def script(seen: Seen) -> Say:
-        known = abs(int(seen.headers["access-timestamp"]) - (app.now() + hour)) < 30_000
+    def script(request: ArrivedRequest) -> Say:
+        known = abs(int(request.headers["access-timestamp"]) - (app.now() + hour)) < 30_000
         return Say(data=[], request_time=app.now() + hour) if known else refused("40008", request_time=app.now() + hour)
 
     client, app = reader(script)
     await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
 
 
 async def test_a_time_out_is_kept_in_process_too() -> None:
-    client, _ = reader(lambda seen: Say(data=[], after=60), priority=Priority.FEED)
+    client, _ = reader(lambda request: Say(data=[], after=60), priority=Priority.FEED)
     with pytest.raises(Unreachable, match="within 5 s"):
         await client.futures.accounts(product_type=USDT)
     assert asyncio.get_running_loop().time() == pytest.approx(5.0)
@@ -251,43 +251,45 @@ async def test_a_time_out_is_kept_in_process_too() -> None:
 async def test_a_refused_word_is_said_the_other_way_once_and_remembered() -> None:
     live = ("SYSTEM_LOCK", "USER_LOCK", "withdrawal")
 
-    def script(seen: Seen) -> Say:
-        wrong = any(value not in live for name, value in seen.values.items() if name in ("businessType", "type"))
-        return refused("40020", "Parameter error") if wrong else Say(data=[] if "bills" in seen.path else {"list": []})
+    def script(request: ArrivedRequest) -> Say:
+        wrong = any(value not in live for name, value in request.values.items() if name in ("businessType", "type"))
+        return (
+            refused("40020", "Parameter error") if wrong else Say(data=[] if "bills" in request.path else {"list": []})
+        )
 
     client, app = reader(script)
     await client.spot.bills(business_type="system lock")
     await client.broker.transfers(type="withdrawl")
-    assert [list(seen.values.values())[-1] for seen in app.seen] == [
+    assert [list(request.values.values())[-1] for request in app.requests] == [
         "system lock",
         "SYSTEM_LOCK",
         "withdrawl",
         "withdrawal",
     ]
-    app.seen.clear()
+    app.requests.clear()
     await client.spot.bills(business_type="system lock")
     await client.spot.bills(business_type="user lock", limit=5)
-    assert [seen.values["businessType"] for seen in app.seen[:2]] == ["SYSTEM_LOCK", "USER_LOCK"]
+    assert [request.values["businessType"] for request in app.requests[:2]] == ["SYSTEM_LOCK", "USER_LOCK"]
 
 
 async def test_a_word_refused_both_ways_is_refused_with_the_first_reason() -> None:
     client, app = reader(in_turn(refused("40020", "first"), refused("40020", "second")))
     with pytest.raises(Rejected, match="first"):
         await client.spot.bills(business_type="system lock")
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
 
 
 async def test_a_refusal_without_another_word_is_final() -> None:
-    client, app = reader(lambda seen: refused("40020"))
+    client, app = reader(lambda request: refused("40020"))
     with pytest.raises(Rejected):
         await client.spot.bills(coin="USDT")
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
 
 
 async def test_a_unified_account_is_asked_once_a_minute_whatever_is_read() -> None:
     unified = {"now": True}
     client, app = reader(
-        lambda seen: refused("40085") if unified["now"] and seen.headers.get("access-sign") else Say(data=[]),
+        lambda request: refused("40085") if unified["now"] and request.headers.get("access-sign") else Say(data=[]),
         priority=Priority.FEED,
     )
     end = asyncio.get_running_loop().time() + 300
@@ -296,9 +298,9 @@ async def test_a_unified_account_is_asked_once_a_minute_whatever_is_read() -> No
             with pytest.raises(UnifiedAccount, match="create a sub-account in classic mode, make an API key in it"):
                 await read(product_type=USDT)
         await asyncio.sleep(1)
-    assert len(app.seen) in (5, 6)
+    assert len(app.requests) in (5, 6)
     await client.public.time()
-    assert len(app.seen) in (6, 7), "what needs no key goes on"
+    assert len(app.requests) in (6, 7), "what needs no key goes on"
     unified["now"] = False
     await asyncio.sleep(60)
     for _ in range(2):
@@ -306,31 +308,31 @@ async def test_a_unified_account_is_asked_once_a_minute_whatever_is_read() -> No
         await client.futures.positions(product_type=USDT)
 
 
-def signs(seen: Seen, query: str) -> bool:
-    message = prehash(seen.headers["access-timestamp"], seen.method, seen.path, query)
-    return seen.headers["access-sign"] == sign_hmac(SECRET, message)
+def signs(request: ArrivedRequest, query: str) -> bool:
+    message = prehash(request.headers["access-timestamp"], request.method, request.path, query)
+    return request.headers["access-sign"] == sign_hmac(SECRET, message)
 
 
 async def test_decoded_values_are_signed_when_encoded_ones_are_refused_and_that_is_remembered() -> None:
-    def script(seen: Seen) -> Say:
-        decoded = "&".join(f"{name}={value}" for name, value in seen.values.items())
-        return Say(data=[]) if signs(seen, decoded) else refused("40009", "sign signature error")
+    def script(request: ArrivedRequest) -> Say:
+        decoded = "&".join(f"{name}={value}" for name, value in request.values.items())
+        return Say(data=[]) if signs(request, decoded) else refused("40009", "sign signature error")
 
     client, app = reader(script)
     await client.spot.bills(business_type="system lock")
-    assert [("%20" in seen.query) for seen in app.seen] == [True, True]
+    assert [("%20" in request.query) for request in app.requests] == [True, True]
     await client.spot.bills(business_type="user lock")
-    assert len(app.seen) == 3
+    assert len(app.requests) == 3
 
 
 async def test_a_wrong_secret_is_said_at_once_where_nothing_needed_encoding() -> None:
-    client, app = reader(lambda seen: refused("40009", "sign signature error"))
+    client, app = reader(lambda request: refused("40009", "sign signature error"))
     with pytest.raises(AuthenticationFailed, match="secret"):
         await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
     with pytest.raises(AuthenticationFailed):
         await client.spot.bills(business_type="system lock")
-    assert len(app.seen) == 3
+    assert len(app.requests) == 3
 
 
 @pytest.mark.parametrize(
@@ -344,11 +346,11 @@ async def test_a_wrong_secret_is_said_at_once_where_nothing_needed_encoding() ->
 )
 async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(answer: Say) -> None:
     answers = {"now": answer}
-    client, app = reader(lambda seen: answers["now"])
+    client, app = reader(lambda request: answers["now"])
     for _ in range(3):
         with pytest.raises(ExchangeError) as failure:
             await client.futures.positions(product_type=USDT)
-    assert len(app.seen) == 1
+    assert len(app.requests) == 1
     assert client.capabilities.refusal("futures.positions") is not None
     assert type(failure.value) in (EndpointMissing, PermissionRefused)
     await asyncio.sleep(601)
@@ -356,24 +358,24 @@ async def test_an_endpoint_beyond_the_interface_is_left_alone_for_ten_minutes(an
     assert client.capabilities.refusal("futures.positions") is None
     await client.futures.positions(product_type=USDT)
     await client.futures.positions(product_type=USDT)
-    assert len(app.seen) == 3
+    assert len(app.requests) == 3
 
 
 async def test_other_errors_switch_nothing_off_and_the_thirteen_are_never_off() -> None:
-    client, app = reader(lambda seen: refused("40010"), priority=Priority.FEED)
+    client, app = reader(lambda request: refused("40010"), priority=Priority.FEED)
     for _ in range(2):
         with pytest.raises(Busy):
             await client.futures.positions(product_type=USDT)
-    assert len(app.seen) == 2
-    client, app = reader(lambda seen: refused("40014"))
+    assert len(app.requests) == 2
+    client, app = reader(lambda request: refused("40014"))
     for _ in range(2):
         with pytest.raises(PermissionRefused):
             await client.futures.accounts(product_type=USDT)
-    assert len(app.seen) == 2
+    assert len(app.requests) == 2
 
 
 async def test_feeds_and_persons_share_connections_budget_and_knowledge() -> None:
-    client, _ = reader(lambda seen: Say(data=[]))
+    client, _ = reader(lambda request: Say(data=[]))
     feed = client.with_priority(Priority.FEED)
     await feed.futures.accounts(product_type=USDT)
     assert feed.connection_status is client.connection_status
@@ -385,7 +387,7 @@ async def test_feeds_and_persons_share_connections_budget_and_knowledge() -> Non
 async def test_a_storm_of_429_slows_down_and_passes() -> None:
     storm = {"on": True}
     client, app = reader(
-        lambda seen: refused("429", status=429) if storm["on"] else Say(data={"fillList": [fill(1)]}),
+        lambda request: refused("429", status=429) if storm["on"] else Say(data={"fillList": [fill(1)]}),
         priority=Priority.FEED,
     )
     loop = asyncio.get_running_loop()
@@ -399,14 +401,14 @@ async def test_a_storm_of_429_slows_down_and_passes() -> None:
         return good
 
     assert await poll(30) == 0
-    assert len(app.seen) < 30
+    assert len(app.requests) < 30
     assert client.connection_status.usage()["futures.fills"].allowed == 1
     storm["on"] = False
     assert await poll(loop.time() + 4) >= 2
 
 
 async def test_no_reader_can_write() -> None:
-    client, app = reader(lambda seen: Say(data=[]))
+    client, app = reader(lambda request: Say(data=[]))
     assert not [name for name in dir(client) if "write" in name and not name.startswith("_may")]
     assert not hasattr(client.futures, "reverse")
     assert not hasattr(client, "subaccounts")
@@ -414,12 +416,12 @@ async def test_no_reader_can_write() -> None:
         await client.read(ReversalRequest(symbol="BTCUSDT", margin_coin="USDT", product_type="USDT-FUTURES"))
     with pytest.raises(ValueError, match="read-only"):
         ExchangeReader(CREDENTIALS, transport=InProcessTransport(app))
-    assert app.seen == []
+    assert app.requests == []
 
 
 async def test_replies_hold_what_was_received() -> None:
     row = fill(7)
-    client, _ = reader(lambda seen: Say(data={"fillList": [row], "endId": row["tradeId"]}))
+    client, _ = reader(lambda request: Say(data={"fillList": [row], "endId": row["tradeId"]}))
     reply = await client.futures.fills(product_type="usdt-futures")
     assert json.loads(json.dumps(reply.rows[0].received)) == row
     assert reply.end_id == row["tradeId"]
@@ -427,7 +429,7 @@ async def test_replies_hold_what_was_received() -> None:
 
 async def test_a_connection_that_ended_holds_its_permit_no_longer_than_an_answer() -> None:
     """What it carried cannot arrive any more, unlike a call that was given up."""
-    client, _ = reader(lambda seen: ConnectionError("closed"))
+    client, _ = reader(lambda request: ConnectionError("closed"))
     with pytest.raises(Unreachable):
         await client.futures.accounts(product_type=USDT)
 

@@ -91,12 +91,12 @@ async def test_an_error_holds_nothing_of_the_request() -> None:
         with pytest.raises(Unreachable) as failure:
             await client.futures.accounts(product_type="USDT-FUTURES")
         await client.aclose()
-    seen: list[BaseException] = []
+    chain: list[BaseException] = []
     context: BaseException | None = failure.value
     while context is not None:
-        seen.append(context)
+        chain.append(context)
         context = context.__context__ or context.__cause__
-    assert {type(error).__module__.partition(".")[0] for error in seen} == {"tradetui"}
+    assert {type(error).__module__.partition(".")[0] for error in chain} == {"tradetui"}
 
 
 async def _drop(request: bytes, writer: asyncio.StreamWriter) -> None:

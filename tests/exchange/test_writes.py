@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted_exchange import CREDENTIALS, SECRET, START_MS, Say, Scripted, Seen
+from tests.exchange.scripted_exchange import CREDENTIALS, SECRET, START_MS, ArrivedRequest, Say, Scripted
 from tradetui.exchange import (
     AuthenticationFailed,
     ExchangeClient,
@@ -62,36 +62,36 @@ CREATIONS: dict[str, Request[Any]] = {
 DONE = {"orderId": "123", "clientOid": "mine-1"}
 
 
-def client(script: Callable[[Seen], Say | Exception], **options: Any) -> tuple[ExchangeClient, Scripted]:
+def client(script: Callable[[ArrivedRequest], Say | Exception], **options: Any) -> tuple[ExchangeClient, Scripted]:
     clock = LoopClock(START_MS)
 
-    def answer(seen: Seen) -> Say | Exception:
-        if seen.method == "GET":
+    def answer(request: ArrivedRequest) -> Say | Exception:
+        if request.method == "GET":
             return Say(data={"serverTime": str(clock.wall_ms())})
-        return script(seen)
+        return script(request)
 
     app = Scripted(answer, clock.wall_ms)
     return ExchangeClient(CREDENTIALS, app=app, clock=clock, random=random.Random(1), **options), app
 
 
-def posts(app: Scripted) -> list[Seen]:
-    return [seen for seen in app.seen if seen.method == "POST"]
+def posts(app: Scripted) -> list[ArrivedRequest]:
+    return [request for request in app.requests if request.method == "POST"]
 
 
 async def test_what_is_signed_is_what_is_sent() -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
     reply = await trader.write(REVERSAL)
-    (seen,) = posts(app)
+    (request,) = posts(app)
     assert (reply.rows[0].order_id, reply.rows[0].client_oid) == ("123", "mine-1")
-    assert seen.body == REVERSAL.body()
-    assert json.loads(seen.body)["size"] == "0.30"
-    assert seen.query == ""
-    message = prehash(seen.headers["access-timestamp"], "POST", seen.path, "", seen.body)
-    assert seen.headers["access-sign"] == sign_hmac(SECRET, message)
+    assert request.body == REVERSAL.body()
+    assert json.loads(request.body)["size"] == "0.30"
+    assert request.query == ""
+    message = prehash(request.headers["access-timestamp"], "POST", request.path, "", request.body)
+    assert request.headers["access-sign"] == sign_hmac(SECRET, message)
 
 
 async def test_a_reversal_by_its_fields() -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
     await trader.futures.reverse(symbol="BTCUSDT", margin_coin="USDT", product_type="USDT-FUTURES")
     assert json.loads(posts(app)[0].body) == {
         "symbol": "BTCUSDT",
@@ -120,7 +120,7 @@ async def test_a_reversal_by_its_fields() -> None:
     ],
 )
 async def test_a_readable_refusal_is_a_refusal(answer: Say, kind: type[ExchangeError]) -> None:
-    trader, app = client(lambda seen: answer)
+    trader, app = client(lambda request: answer)
     with pytest.raises(ExchangeError) as failure:
         await trader.write(REVERSAL)
     assert type(failure.value) is kind
@@ -160,7 +160,7 @@ async def test_a_readable_refusal_is_a_refusal(answer: Say, kind: type[ExchangeE
     ],
 )
 async def test_everything_else_is_unknown_and_sent_once(answer: Say | Exception) -> None:
-    trader, app = client(lambda seen: answer)
+    trader, app = client(lambda request: answer)
     with pytest.raises(OutcomeUnknown) as failure:
         await trader.write(REVERSAL)
     await asyncio.sleep(120)
@@ -171,13 +171,13 @@ async def test_everything_else_is_unknown_and_sent_once(answer: Say | Exception)
 
 
 async def test_the_answer_to_a_write_is_waited_for_longer() -> None:
-    trader, _ = client(lambda seen: Say(data=DONE, after=9.0))
+    trader, _ = client(lambda request: Say(data=DONE, after=9.0))
     await trader.write(REVERSAL)
 
 
 @pytest.mark.parametrize("offset", [5_100, -5_100])
 async def test_a_clock_too_far_off_stops_a_write_before_sending(offset: int) -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
     app.now = lambda: START_MS + offset
     with pytest.raises(ClockTooFarOff, match=r"5\.1 s") as failure:
         await trader.write(REVERSAL)
@@ -186,7 +186,7 @@ async def test_a_clock_too_far_off_stops_a_write_before_sending(offset: int) -> 
 
 
 async def test_the_hook_runs_with_the_stamp_before_anything_is_sent() -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
     stamps: list[int] = []
 
     async def note(stamp_ms: int) -> None:
@@ -198,7 +198,7 @@ async def test_the_hook_runs_with_the_stamp_before_anything_is_sent() -> None:
 
 
 async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
 
     async def full(stamp_ms: int) -> None:
         raise OSError("no space left on device")
@@ -210,7 +210,7 @@ async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> 
 
 
 async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
     await trader.write(REVERSAL)
     waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(0.3)
@@ -221,7 +221,7 @@ async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
 
 
 async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None:
-    trader, app = client(lambda seen: Say(data=DONE, after=2.0))
+    trader, app = client(lambda request: Say(data=DONE, after=2.0))
     waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(1.0)
     waiting.cancel()
@@ -233,7 +233,7 @@ async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None
 
 
 async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
-    trader, app = client(lambda seen: Say(data=DONE, after=1.0))
+    trader, app = client(lambda request: Say(data=DONE, after=1.0))
     waiting = asyncio.create_task(trader.write(REVERSAL))
     await asyncio.sleep(0.1)
     await trader.aclose()
@@ -244,7 +244,7 @@ async def test_closing_gives_a_write_a_moment_to_be_answered() -> None:
 
 
 async def test_a_carrier_built_to_read_refuses_to_write() -> None:
-    app = Scripted(lambda seen: Say(data=DONE))
+    app = Scripted(lambda request: Say(data=DONE))
     transport = InProcessTransport(app, read_only=True)
     with pytest.raises(ReadOnly):
         await transport.send(HttpRequest("POST", "/api/v2/mix/order/click-backhand", {}, b"{}"))
@@ -267,19 +267,19 @@ def _reverse() -> Any:
 
 async def test_creations_are_sent_and_their_secrets_are_kept_out_of_sight() -> None:
     made = {"apikey": "bg_made", "secret": "made-secret-000", "permissions": ["contract_trade"]}
-    trader, app = client(lambda seen: Say(data=[made]))
+    trader, app = client(lambda request: Say(data=[made]))
     reply = await trader.copytrading.create_api_key(passphrase=SecretStr("Passphrase01"))
     assert json.loads(posts(app)[0].body) == {"passphrase": "Passphrase01"}
     assert "made-secret-000" not in repr(reply) + str(reply)
     assert reply.rows[0].secret.get_secret_value() == "made-secret-000"
-    trader, app = client(lambda seen: Say(data={"subUid": "1", "subaccountName": "a@b.co", "status": "normal"}))
+    trader, app = client(lambda request: Say(data={"subUid": "1", "subaccountName": "a@b.co", "status": "normal"}))
     created = await trader.broker.create_subaccount(subaccount_name="a@b.co", label="one")
     assert created.rows[0].sub_uid == "1"
 
 
 @pytest.mark.parametrize("name", sorted(CREATING))
 async def test_without_leave_to_create_nothing_is_created(name: str) -> None:
-    _, app = client(lambda seen: Say(data=DONE))
+    _, app = client(lambda request: Say(data=DONE))
     trader = TradingClient(CREDENTIALS, app=app, clock=LoopClock(START_MS))
     assert not hasattr(trader, "subaccounts") and not hasattr(trader, "copytrading")
     assert not hasattr(trader.broker, "create_subaccount")
@@ -297,7 +297,7 @@ def test_every_write_that_is_no_trade_creates() -> None:
 
 
 async def test_a_reply_that_names_another_order_is_no_reply_to_this_one() -> None:
-    trader, app = client(lambda seen: Say(data={"orderId": "123", "clientOid": "somebody-else"}))
+    trader, app = client(lambda request: Say(data={"orderId": "123", "clientOid": "somebody-else"}))
     with pytest.raises(OutcomeUnknown, match="another order"):
         await trader.write(REVERSAL)
     assert len(posts(app)) == 1
@@ -305,7 +305,7 @@ async def test_a_reply_that_names_another_order_is_no_reply_to_this_one() -> Non
 
 @pytest.mark.parametrize("named", [{}, {"clientOid": ""}, {"clientOid": None}])
 async def test_a_reply_that_names_no_order_of_ours_is_one(named: dict[str, Any]) -> None:
-    trader, _ = client(lambda seen: Say(data={"orderId": "123", **named}))
+    trader, _ = client(lambda request: Say(data={"orderId": "123", **named}))
     assert (await trader.write(REVERSAL)).rows[0].order_id == "123"
 
 
@@ -315,7 +315,7 @@ async def test_a_reply_that_names_no_order_of_ours_is_one(named: dict[str, Any])
 async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
     monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
-    trader, app = client(lambda seen: Say(data=DONE))
+    trader, app = client(lambda request: Say(data=DONE))
 
     def broken(*_: object) -> None:
         if posts(app):
@@ -329,7 +329,7 @@ async def test_whatever_fails_after_the_first_byte_leaves_the_outcome_unknown(
 
 async def test_a_time_of_any_size_says_nothing_about_the_clock() -> None:
     clock = LoopClock(START_MS)
-    app = Scripted(lambda seen: Say(data=DONE), lambda: 10**400)
+    app = Scripted(lambda request: Say(data=DONE), lambda: 10**400)
     trader = ExchangeClient(CREDENTIALS, app=app, clock=clock, random=random.Random(1))
     assert (await trader.write(REVERSAL)).rows[0].order_id == "123"
     assert trader.server_clock.offset_ms is None

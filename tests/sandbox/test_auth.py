@@ -109,8 +109,8 @@ HERE, ELSEWHERE = "192.0.2.7", "198.51.100.7"
     ],
 )
 def test_a_key_is_used_from_its_addresses_only(fresh: Caller, bound_to: list[str], address: str, code: str) -> None:
-    wanted = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": bound_to}
-    assert fresh.post("subaccounts.create_batch", [{**wanted, "permList": ["contract_trade"]}]).code == "00000"
+    body = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": bound_to}
+    assert fresh.post("subaccounts.create_batch", [{**body, "permList": ["contract_trade"]}]).code == "00000"
     made = fresh.sandbox.exchange_state.keys[-1].name
     answer = fresh.send("GET", PATH, made, query=QUERY, address=address)
     assert answer.code == code
@@ -119,8 +119,8 @@ def test_a_key_is_used_from_its_addresses_only(fresh: Caller, bound_to: list[str
 
 
 def test_a_wrong_signature_from_a_wrong_address_learns_nothing_of_addresses(fresh: Caller) -> None:
-    wanted = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": [HERE]}
-    fresh.post("subaccounts.create_batch", [wanted])
+    body = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": [HERE]}
+    fresh.post("subaccounts.create_batch", [body])
     made = fresh.sandbox.exchange_state.keys[-1].name
     answer = fresh.send("GET", PATH, made, query=QUERY, address=ELSEWHERE, access_sign="c2lnbmF0dXJl")
     assert answer.code == "40009"

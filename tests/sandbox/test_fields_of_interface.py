@@ -78,13 +78,13 @@ def parameters(number: int) -> Iterator[dict[str, str]]:
     """The reads that show every kind of row an endpoint has."""
     if number in (6, 7, 12, 13):
         for product_type in PRODUCT_TYPES:
-            given = {"productType": product_type}
+            of_type = {"productType": product_type}
             if number == 6:
-                yield from ({**given, "planType": plan_type} for plan_type in PLAN_TYPES)
+                yield from ({**of_type, "planType": plan_type} for plan_type in PLAN_TYPES)
             elif number == 12:
-                yield from ({**given, "status": status} for status in ("live", "partially_filled"))
+                yield from ({**of_type, "status": status} for status in ("live", "partially_filled"))
             else:
-                yield given
+                yield of_type
     elif number == 10:
         yield {"subUid": "4200000001"}
     elif number == 4:
@@ -106,8 +106,8 @@ def rows() -> dict[int, list[Row]]:
         if endpoint.writes:
             continue
         for account in ("broker",) if endpoint.area == "broker" else ordinary:
-            for given in parameters(number):
-                answer = caller.get(endpoint.name, account, **given)
+            for values in parameters(number):
+                answer = caller.get(endpoint.name, account, **values)
                 assert answer.code == "00000", (endpoint.name, answer.body)
                 rows_of_endpoint.setdefault(number, []).extend([answer.data] if number == 10 else answer.rows)
     caller.hold("hedge", long="1")

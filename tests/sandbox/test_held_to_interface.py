@@ -334,10 +334,12 @@ SENTENCES = (
 )
 
 
-def call(caller: Caller, number: int, account: str, given: Any) -> Answered:
+def call(caller: Caller, number: int, account: str, parameters: Any) -> Answered:
     endpoint = BY_NUMBER[number]
     return (
-        caller.post(endpoint.name, given, account) if endpoint.writes else caller.get(endpoint.name, account, **given)
+        caller.post(endpoint.name, parameters, account)
+        if endpoint.writes
+        else caller.get(endpoint.name, account, **parameters)
     )
 
 
@@ -347,11 +349,11 @@ def test_a_sentence_both_ways(sentence: Sentence) -> None:
     if sentence.number == 5:
         for name in ("hedge", "one-way"):
             caller.hold(name, long="1")
-    for account, given, code in sentence.forbidden:
-        refused = call(caller, sentence.number, account, given)
-        assert (refused.code, refused.data) == (code, None), given
-    account, given = sentence.allowed
-    assert call(caller, sentence.number, account, given).code == "00000"
+    for account, parameters, code in sentence.forbidden:
+        refused = call(caller, sentence.number, account, parameters)
+        assert (refused.code, refused.data) == (code, None), parameters
+    account, parameters = sentence.allowed
+    assert call(caller, sentence.number, account, parameters).code == "00000"
 
 
 def test_the_sentences_stand_in_the_document(document: Document) -> None:

@@ -20,7 +20,7 @@ from tradetui.sandbox.seed_accounts import build_exchange_state
 ACCOUNTS = [key.name for key in build_exchange_state(5, NOW_MS).keys]
 
 
-def given(account: Account) -> Iterator[tuple[str, str]]:
+def issued_ids(account: Account) -> Iterator[tuple[str, str]]:
     """Every id that stands for a thing of its own, with where it stands."""
     for product_type, book in account.futures.items():
         for order in (*book.orders.values(), *book.done.values()):
@@ -38,9 +38,9 @@ def given(account: Account) -> Iterator[tuple[str, str]]:
 
 
 def check(account: Account) -> None:
-    times = Counter(identifier for identifier, _ in given(account))
+    times = Counter(identifier for identifier, _ in issued_ids(account))
     twice = {identifier for identifier, count in times.items() if count > 1}
-    assert not twice, sorted(pair for pair in given(account) if pair[0] in twice)[:6]
+    assert not twice, sorted(pair for pair in issued_ids(account) if pair[0] in twice)[:6]
     assert all(len(identifier) == 19 for identifier in times)
 
 
@@ -73,7 +73,7 @@ def test_no_id_is_given_twice(name: str) -> None:
 
 
 def test_what_is_seen_over_the_wire_has_ids_of_its_own(reading: Caller) -> None:
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for product_type in HELD_PRODUCT_TYPES:
         for endpoint, field, more in (
             ("futures.fills", "tradeId", {}),
@@ -82,9 +82,9 @@ def test_what_is_seen_over_the_wire_has_ids_of_its_own(reading: Caller) -> None:
             ("futures.triggers", "orderId", {"planType": "profit_loss"}),
             ("futures.live_triggers", "orderId", {"planType": "normal_plan"}),
         ):
-            seen.update(row[field] for row in reading.get(endpoint, productType=product_type, **more).rows)
-    assert len(seen) > 150
-    assert max(seen.values()) == 1
+            counts.update(row[field] for row in reading.get(endpoint, productType=product_type, **more).rows)
+    assert len(counts) > 150
+    assert max(counts.values()) == 1
 
 
 def test_every_fill_names_an_order_of_its_book(reading: Caller) -> None:

@@ -113,8 +113,8 @@ def test_a_mistake_in_the_books_is_found(caller: Caller, mistake: Callable[[Futu
 
 @pytest.mark.parametrize("name", ["accountEquity", "unrealizedPL"])
 def test_what_is_reported_is_not_believed(caller: Caller, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def reported(*given: Any) -> dict[str, Any]:
-        row = account_row(*given)
+    def reported(*arguments: Any) -> dict[str, Any]:
+        row = account_row(*arguments)
         return row | {name: str(Decimal(row[name]) + TINY)}
 
     monkeypatch.setattr(audit, "account_row", reported)
@@ -124,7 +124,7 @@ def test_what_is_reported_is_not_believed(caller: Caller, name: str, monkeypatch
 
 def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     right = futures_account.Holding.profit
-    monkeypatch.setattr(futures_account.Holding, "profit", lambda self, *given: right(self, *given) * 2)
+    monkeypatch.setattr(futures_account.Holding, "profit", lambda self, *arguments: right(self, *arguments) * 2)
     with pytest.raises(AssertionError, match="unrealised"):
         check_books(caller.sandbox.exchange_state)
 
@@ -223,8 +223,8 @@ def test_union_and_isolated_figures_are_not_believed(name: str, monkeypatch: pyt
     for account in ("multi-assets", "isolated"):
         exchange_state.account(caller.key(account).uid)
 
-    def reported(*given: Any) -> dict[str, Any]:
-        row = account_row(*given)
+    def reported(*arguments: Any) -> dict[str, Any]:
+        row = account_row(*arguments)
         return row | ({name: str(Decimal(row[name]) + TINY)} if row[name] else {})
 
     monkeypatch.setattr(audit, "account_row", reported)

@@ -79,19 +79,19 @@ def change(shelf: Shelf, kind: str, index: int) -> None:
 @given(st.sampled_from(sorted(GIVEN)), st.integers(0, 60), st.integers(1, 20), CHANGES)
 def test_what_stays_is_read_once(name: str, rows: int, limit: int, changes: list[tuple[str, int]]) -> None:
     shelf = Shelf(name, rows)
-    at_first, gone, seen = set(shelf.ids), set(), []
+    at_first, gone, paged = set(shelf.ids), set(), []
     cursor: dict[str, Any] = {}
     while page := shelf.ids_in(shelf.read(limit=limit, **cursor)):
         assert len(page) <= limit
-        seen += page
+        paged += page
         cursor = {"idLessThan": page[-1]}
         before = set(shelf.ids)
         if changes:
             change(shelf, *changes.pop())
         gone |= before - set(shelf.ids)
-    assert len(set(seen)) == len(seen)
-    assert seen == sorted(seen, reverse=True)
-    assert at_first - gone <= set(seen) <= at_first
+    assert len(set(paged)) == len(paged)
+    assert paged == sorted(paged, reverse=True)
+    assert at_first - gone <= set(paged) <= at_first
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -40,15 +40,15 @@ def row_id(name: str, row: dict[str, Any]) -> str:
 @PAGED
 def test_pages_are_exclusive_and_lose_nothing(reading: Caller, name: str) -> None:
     whole = read(reading, name).rows
-    seen: list[dict[str, Any]] = []
+    paged: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
     while rows := read(reading, name, limit=7, **cursor).rows:
-        seen += rows
+        paged += rows
         cursor = {"idLessThan": row_id(name, rows[-1])}
-        if len(seen) >= len(whole):
+        if len(paged) >= len(whole):
             break
-    assert seen[: len(whole)] == whole
-    assert len({row_id(name, row) for row in seen}) == len(seen)
+    assert paged[: len(whole)] == whole
+    assert len({row_id(name, row) for row in paged}) == len(paged)
 
 
 @PAGED
@@ -249,8 +249,8 @@ def test_dialects() -> None:
 def test_one_end_that_is_missing_is_three_months_away(reading: Caller, name: str) -> None:
     plan = {"planType": "normal_plan"} if name == "futures.triggers" else {}
 
-    def times(**given: int) -> list[int]:
-        parameters: dict[str, Any] = {"productType": "USDT-FUTURES", **plan, **given}
+    def times(**span: int) -> list[int]:
+        parameters: dict[str, Any] = {"productType": "USDT-FUTURES", **plan, **span}
         rows = reading.get(name, "hedge", **parameters).rows
         return [int(row["cTime"]) for row in rows]
 

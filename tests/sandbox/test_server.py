@@ -124,11 +124,11 @@ def test_it_serves_on_ipv6(host: str) -> None:
 async def test_a_caller_over_ipv6_is_known_by_its_address() -> None:
     exchange_state = build_exchange_state(7, NOW_MS)
     sandbox = Sandbox(exchange_state, lambda: NOW_MS)
-    seen: list[str] = []
+    addresses: list[str] = []
     answer = sandbox.answer
 
     def seeing(request: Any, fault: str | None = None) -> Any:
-        seen.append(request.address)
+        addresses.append(request.address)
         return answer(request, fault)
 
     sandbox.answer = seeing  # type: ignore[method-assign]
@@ -141,7 +141,7 @@ async def test_a_caller_over_ipv6_is_known_by_its_address() -> None:
         await client.get(TIME)
     stop.set()
     await server
-    assert seen == ["::1"]
+    assert addresses == ["::1"]
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 1_000_000])

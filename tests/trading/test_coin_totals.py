@@ -18,7 +18,7 @@ from tradetui.wire.models.spot import SpotBill, SpotFill
 EXACT = Context(prec=400)
 
 
-def fill(**given: object) -> SpotFill:
+def fill(**fields: object) -> SpotFill:
     row = {
         "symbol": "BTCUSDT",
         "tradeId": "1",
@@ -29,7 +29,7 @@ def fill(**given: object) -> SpotFill:
         "cTime": "1790000000000",
         "feeDetail": {"feeCoin": "BTC", "totalFee": "-0.0001"},
     }
-    return SpotFill.from_row(row | given)
+    return SpotFill.from_row(row | fields)
 
 
 def bill(coin: str, business: str | None, size: str, fees: str = "0") -> SpotBill:

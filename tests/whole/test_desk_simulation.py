@@ -56,9 +56,9 @@ async def test_in_good_weather_the_limits_are_never_met() -> None:
 
     def counting(*args: object) -> object:
         nonlocal refused
-        given = answer(*args)  # type: ignore[arg-type]
-        refused += given.status == 429
-        return given
+        reply = answer(*args)  # type: ignore[arg-type]
+        refused += reply.status == 429
+        return reply
 
     simulation.sandbox.answer = counting  # type: ignore[method-assign,assignment]
     simulation.desk.start()

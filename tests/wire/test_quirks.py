@@ -88,9 +88,9 @@ def test_copy_permissions_as_text_or_list() -> None:
 
 
 def test_convert_history_needs_both_times() -> None:
-    for given in ({}, {"start_time": 1}, {"end_time": 1}):
+    for span in ({}, {"start_time": 1}, {"end_time": 1}):
         with pytest.raises(InvalidRequest, match="required"):
-            ConvertHistoryRequest.model_validate(given)
+            ConvertHistoryRequest.model_validate(span)
 
 
 def test_pending_orders_without_times_ask_for_orders_of_any_age() -> None:

@@ -128,12 +128,12 @@ BROKEN: list[tuple[type[Request[Any]], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "given", "parameter"), BROKEN)
+@pytest.mark.parametrize(("kind", "parameters", "parameter"), BROKEN)
 def test_a_broken_rule_names_parameter_rule_value_and_remedy(
-    kind: type[Request[Any]], given: dict[str, Any], parameter: str
+    kind: type[Request[Any]], parameters: dict[str, Any], parameter: str
 ) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        kind(**given)
+        kind(**parameters)
     error = refused.value
     assert error.parameter == parameter
     assert error.rule
@@ -168,13 +168,13 @@ KEPT: list[tuple[type[Request[Any]], dict[str, Any], list[tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "given", "sent"), KEPT)
+@pytest.mark.parametrize(("kind", "parameters", "sent"), KEPT)
 def test_what_the_rules_allow_is_kept(
     kind: type[Request[Any]],
-    given: dict[str, Any],
+    parameters: dict[str, Any],
     sent: list[tuple[str, str]],
 ) -> None:
-    values = kind(**given).values()
+    values = kind(**parameters).values()
     for name, value in sent:
         assert values[name] == value
 
@@ -240,7 +240,7 @@ def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "mode", "parameter"),
+    ("parameters", "mode", "parameter"),
     [
         ({"side": "buy", "size": 1}, PositionMode.HEDGE, "tradeSide"),
         ({"trade_side": "Open", "size": 1}, PositionMode.HEDGE, "side"),
@@ -251,8 +251,8 @@ def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
         ({"size": 3, "side": "sell"}, PositionMode.ONE_WAY, None),
     ],
 )
-def test_a_reversal_is_held_to_the_mode(given: dict[str, Any], mode: PositionMode, parameter: str | None) -> None:
-    request = ReversalRequest.model_validate({**R, **given})
+def test_a_reversal_is_held_to_the_mode(parameters: dict[str, Any], mode: PositionMode, parameter: str | None) -> None:
+    request = ReversalRequest.model_validate({**R, **parameters})
     if parameter is None:
         request.check(mode)
         return
@@ -337,16 +337,16 @@ def test_a_symbol_is_sent_in_capitals_and_is_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("parameters", "sentence"),
     [
         ({**P, "symbol": " "}, "symbol: a symbol, such as BTCUSDT; given: nothing. Leave it out, or give it a value."),
         ({"product_type": ""}, "productType: one of the product types; given: nothing. Give it."),
         ({**P, "limit": ""}, "given: nothing. Give a whole number in digits."),
     ],
 )
-def test_an_empty_value_is_called_nothing(given: dict[str, Any], sentence: str) -> None:
+def test_an_empty_value_is_called_nothing(parameters: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        FuturesFillsRequest(**given)
+        FuturesFillsRequest(**parameters)
     assert sentence in str(refused.value)
 
 

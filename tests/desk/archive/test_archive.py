@@ -306,12 +306,12 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     assert (rows.count, rows.unreadable_count) == (3 * PAGE, 0), "bodies are not read for counting"
     while any(rows.row(at) is None for at in range(rows.count)):
         await rows.settled()
-    wanted = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
-    assert (rows.count, rows.unreadable_count) == (len(wanted), 4)
+    expected = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
+    assert (rows.count, rows.unreadable_count) == (len(expected), 4)
     for source in (rows, rows.whole()):
         shown = [row.record.trade_id for at in range(source.count) if (row := source.row(at)) is not None]
-        assert shown == wanted
-    assert [row.record.trade_id async for chunk in rows.chunks() for row in chunk] == wanted
+        assert shown == expected
+    assert [row.record.trade_id async for chunk in rows.chunks() for row in chunk] == expected
     kept = archive.connection.execute("SELECT count(*) FROM record").fetchone()[0]
     assert kept == 3 * PAGE, "a later version reads them"
 

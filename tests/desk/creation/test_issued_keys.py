@@ -55,13 +55,13 @@ SHOWN: dict[str, Callable[[str], str | None]] = {
 def test_a_row_is_given_to_its_own_key_or_to_none(
     requested_names: list[str], missing: set[str], chance: Any, how: str, labelled: bool
 ) -> None:
-    wanted = request(tuple(requested_names))
+    creation_request = request(tuple(requested_names))
     answered = [name for name in requested_names if name not in missing]
     in_order = how in ("masked", "not at all") and not labelled
     if not in_order:
         chance.shuffle(answered)
     rows = [row(name, SHOWN[how](name), name if labelled else None) for name in answered]
-    ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
+    ours, others = match_issued_keys(requested_keys_of(creation_request), rows, ())
     for name, issued in zip(requested_names, ours, strict=True):
         if issued is not None:
             assert issued.api_key == f"key {name}"
@@ -81,20 +81,22 @@ def test_a_row_that_comes_twice_is_one() -> None:
 
 
 def test_equal_notes_prove_nothing() -> None:
-    wanted = request(NAMES[:3], ("same", "same", "other"))
+    creation_request = request(NAMES[:3], ("same", "same", "other"))
     rows = [row(NAMES[1], None, "same"), row(NAMES[2], None, "other")]
-    ours, others = match_issued_keys(requested_keys_of(wanted), rows, ())
+    ours, others = match_issued_keys(requested_keys_of(creation_request), rows, ())
     assert [issued and issued.api_key for issued in ours] == [None, None, f"key {NAMES[2]}"]
     assert [issued.api_key for issued in others] == [f"key {NAMES[1]}"]
 
 
 def test_a_row_that_cannot_be_read_gives_what_is_in_it() -> None:
-    wanted = request(NAMES[:1])
+    creation_request = request(NAMES[:1])
     received = {"subAccountName": NAMES[0], "subAccountApiKey": "key", "secretKey": SecretStr("secret")}
-    (issued,), others = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "no uid", received),))
+    (issued,), others = match_issued_keys(
+        requested_keys_of(creation_request), (), (UndecodableRow(0, "no uid", received),)
+    )
     assert issued is not None
     assert (issued.api_key, issued.secret, issued.uid, others) == ("key", SecretStr("secret"), "", [])
-    (nothing,), _ = match_issued_keys(requested_keys_of(wanted), (), (UndecodableRow(0, "not an object", 7),))
+    (nothing,), _ = match_issued_keys(requested_keys_of(creation_request), (), (UndecodableRow(0, "not an object", 7),))
     assert nothing is not None and nothing.secret is None
 
 

@@ -412,9 +412,9 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
         await past.read_newest(99.0)
         while await past.read_gap():
             pass
-        wanted = {row.key for row in rows}
+        row_ids = {row.key for row in rows}
         kept = {row.record.key for _, row in archive.rows.page(Selection(FuturesFill), None, 10_000)}
-        assert wanted == kept
+        assert row_ids == kept
         newest = newest_first(ProductRow(USDT, row) for row in rows)[:KEPT]
         assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, Say, Scripted, Seen
+from tests.exchange.scripted_exchange import CREDENTIALS, START_MS, ArrivedRequest, Say, Scripted
 from tradetui.commands.show.position_rows import held_positions
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.desk.archive.database import Archive
@@ -80,16 +80,16 @@ class _Exchange:
     def __init__(self, *, core_only: bool, page: int) -> None:
         self.core_only, self.page = core_only, page
 
-    def __call__(self, seen: Seen) -> Say | Exception:
-        if self.core_only and seen.path.endswith(("all-position", "orders-plan-pending")):
+    def __call__(self, request: ArrivedRequest) -> Say | Exception:
+        if self.core_only and request.path.endswith(("all-position", "orders-plan-pending")):
             return Say(status=404, code="40404", msg="Request URL NOT FOUND")
-        rows = _rows(seen.path, seen.values)
-        if seen.path.endswith(("accounts", "all-position")):
+        rows = _rows(request.path, request.values)
+        if request.path.endswith(("accounts", "all-position")):
             return Say(data=rows)
-        name = "fillList" if seen.path.endswith("fills") else "entrustedList"
+        name = "fillList" if request.path.endswith("fills") else "entrustedList"
         id_name = "tradeId" if name == "fillList" else "orderId"
         ids = [row[id_name] for row in rows]
-        cursor = seen.values.get("idLessThan")
+        cursor = request.values.get("idLessThan")
         begin = ids.index(cursor) + 1 if cursor in ids else 0
         served = rows[begin : begin + self.page]
         return Say(data={name: served or None, "endId": served[-1][id_name] if served else None})
@@ -192,9 +192,9 @@ async def test_show_takes_note_of_positions_that_are_left_out(core_only: bool) -
 async def test_a_fill_named_like_another_product_types_is_spoken_of_where_that_does_not_bring_it() -> None:
     bought = {"symbol": "EURUSD", "tradeId": "7", "price": "2", "baseVolume": "1", **HEDGE}
 
-    def answer(seen: Seen) -> Say:
-        is_fills = seen.path.endswith("/order/fills")
-        return Say(data={"fillList": [bought] if is_fills and seen.values["productType"] == TYPES[0] else []})
+    def answer(request: ArrivedRequest) -> Say:
+        is_fills = request.path.endswith("/order/fills")
+        return Say(data={"fillList": [bought] if is_fills and request.values["productType"] == TYPES[0] else []})
 
     clock = LoopClock(START_MS)
     client = ExchangeReader(CREDENTIALS, app=Scripted(answer, clock.wall_ms), clock=clock, budget=NoBudget())
@@ -206,7 +206,7 @@ async def test_a_fill_named_like_another_product_types_is_spoken_of_where_that_d
 async def test_a_position_with_margin_in_usdt_is_kept_however_its_contract_is_named() -> None:
     held = {"symbol": "EURUSD", "marginCoin": "USDT", "holdSide": "long", "total": "1", **HEDGE}
     clock = LoopClock(START_MS)
-    app = Scripted(lambda seen: Say(data=[held] if seen.values["productType"] == TYPES[0] else []), clock.wall_ms)
+    app = Scripted(lambda request: Say(data=[held] if request.values["productType"] == TYPES[0] else []), clock.wall_ms)
     client = ExchangeReader(CREDENTIALS, app=app, clock=clock, budget=NoBudget())
     for product_types in (TYPES, TYPES[:1]):
         histories = {product_type: FillHistory(client, product_type, InlineDisk()) for product_type in product_types}

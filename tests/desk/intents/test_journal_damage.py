@@ -68,7 +68,7 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
     text = [at for at in range(len(whole)) if whole[at]]
     # Every byte of the file's head, and of what is not empty every ninth.
     places = sorted({*range(100), *text[::9], *random.sample(range(len(whole)), 100)})
-    seen = 0
+    refused = 0
     for number, offset in enumerate(places):
         damaged = bytearray(whole)
         damaged[offset] ^= 1 << random.randrange(8)
@@ -78,7 +78,7 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
         try:
             assert opened_whole(file) == content, f"byte {offset} was changed, and something else was read"
         except FileUnusable as problem:
-            seen += 1
+            refused += 1
             kept = [entry for entry in file.parent.iterdir() if entry.name.startswith("journal.sqlite")]
             assert any(entry.read_bytes() for entry in kept), "nothing is deleted"
             assert problem.reason and problem.remedy
@@ -88,7 +88,7 @@ def test_a_flipped_byte_anywhere_is_seen_or_changes_nothing(
                 offset < 100 and any(reason in problem.reason for reason in others)
             )
         shutil.rmtree(file.parent)
-    assert seen > len(places) / 3
+    assert refused > len(places) / 3
 
 
 def statements() -> Iterator[str]:

@@ -113,8 +113,8 @@ async def test_a_disk_that_is_full_just_before_the_first_byte_sends_nothing(file
             preview = await execution.preview(LONG)
             right = Journal.begin
 
-            def begin_then_full(self: Journal, *given: Any, **named: Any) -> None:
-                right(self, *given, **named)
+            def begin_then_full(self: Journal, *arguments: Any, **named: Any) -> None:
+                right(self, *arguments, **named)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(file).stat().st_size, resource.RLIM_INFINITY))
 
             with pytest.MonkeyPatch.context() as patch, disk_full_at(resource.RLIM_INFINITY):
@@ -150,8 +150,8 @@ async def sent_into_a_full_disk(on: Scene, execution: Execution, file: Path) -> 
     preview = await execution.preview(LONG)
     right = Journal.step
 
-    def step_then_full(self: Journal, intent: str, state: State, *given: Any, **named: Any) -> None:
-        right(self, intent, state, *given, **named)
+    def step_then_full(self: Journal, intent: str, state: State, *arguments: Any, **named: Any) -> None:
+        right(self, intent, state, *arguments, **named)
         if state is State.SENT:
             resource.setrlimit(resource.RLIMIT_FSIZE, (wal_of(file).stat().st_size, resource.RLIM_INFINITY))
 
@@ -265,7 +265,7 @@ def test_a_torn_log_keeps_every_step_before_the_tear(file: Path, tmp_path: Path)
         journal.step("i1", state, {}, Moment(2))
     database, log = file.read_bytes(), wal_of(file).read_bytes()
     journal.close()
-    seen = set()
+    lengths = set()
     for number, length in enumerate([*range(0, len(log), 1111), len(log)]):
         torn = tmp_path / str(number) / file.name
         torn.parent.mkdir()
@@ -275,12 +275,12 @@ def test_a_torn_log_keeps_every_step_before_the_tear(file: Path, tmp_path: Path)
         again.check()
         states = [event.state for intent in again.newest() for event in intent.events]
         assert states == whole[: len(states)], f"cut at {length}"
-        seen.add(len(states))
+        lengths.add(len(states))
         if 0 < len(states) < 4:
             with pytest.raises(AlreadyOpen):
                 begin(again, "i2")
         again.close()
-    assert seen == {0, 1, 2, 3, 4}
+    assert lengths == {0, 1, 2, 3, 4}
 
 
 async def test_a_journal_that_another_program_holds_refuses(file: Path) -> None:

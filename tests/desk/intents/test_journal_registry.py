@@ -195,9 +195,9 @@ class Killed(BaseException):
 def killed_at(monkeypatch: pytest.MonkeyPatch, target: type, name: str, when: str) -> None:
     right: Callable[..., object] = getattr(target, name)
 
-    def wrong(*given: object, **named: object) -> None:
+    def wrong(*arguments: object, **named: object) -> None:
         if when == "after":
-            right(*given, **named)
+            right(*arguments, **named)
         raise Killed
 
     monkeypatch.setattr(target, name, wrong)

@@ -223,11 +223,11 @@ async def test_authorities_that_nobody_knows_forbid_nothing(authorities: object,
 
 
 @pytest.mark.parametrize(
-    ("kind", "seen"), [("broker", True), (None, True), ("ordinary", False), ("copy_trader", False)]
+    ("kind", "offered"), [("broker", True), (None, True), ("ordinary", False), ("copy_trader", False)]
 )
-def test_a_brokers_lookups_follow_the_accounts_kind(kind: str | None, seen: bool) -> None:
+def test_a_brokers_lookups_follow_the_accounts_kind(kind: str | None, offered: bool) -> None:
     stage = LookupStage("hedge", account_kind=kind)
-    assert [stage.lookups.blocking_reason(table) is None for table in ("transfers", "email")] == [seen, seen]
+    assert [stage.lookups.blocking_reason(table) is None for table in ("transfers", "email")] == [offered, offered]
     assert stage.lookups.blocking_reason("spot-bills") is None
 
 

@@ -154,10 +154,10 @@ class Trader:
             return
         hedge = book.mode == "hedge_mode"
         side = "buy" if held.leg == "long" else "sell"
-        wanted = RequestedReversal(
+        requested = RequestedReversal(
             held.spec, side if hedge else None, "Open" if hedge else None, held.size if hedge else None, ""
         )
-        state.reverse(self.uid, book.product_type, wanted)
+        state.reverse(self.uid, book.product_type, requested)
 
 
 @pytest.mark.looptime(end=400_000)

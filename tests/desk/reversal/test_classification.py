@@ -60,15 +60,15 @@ def look(
     )
 
 
-def classified(seen: Observation, sent: ReversalPlan = SIZED, *, acknowledged: bool = True) -> Classification:
-    return classify(sent, seen, acknowledged=acknowledged)
+def classified(observed: Observation, sent: ReversalPlan = SIZED, *, acknowledged: bool = True) -> Classification:
+    return classify(sent, observed, acknowledged=acknowledged)
 
 
 def test_a_part_that_is_as_much_as_the_size_may_be_less_than_the_order() -> None:
-    seen = classified(look("9", ours=(sold("1"),)))
-    assert seen.standing is Standing.PARTIAL
-    assert not seen.settles(59)
-    assert seen.settles(60)
+    observed = classified(look("9", ours=(sold("1"),)))
+    assert observed.standing is Standing.PARTIAL
+    assert not observed.settles(59)
+    assert observed.settles(60)
 
 
 def test_the_largest_result_is_the_whole_of_it() -> None:
@@ -88,8 +88,8 @@ def test_closing_fills_that_may_be_one_under_two_ids_are_no_whole_reversal(
 
 
 def test_an_acknowledged_order_that_the_exchange_does_not_know_yet_is_not_over_by_what_is_held() -> None:
-    seen = replace(look("-10"), answer=OrderAnswer.NOT_FOUND)
-    assert classified(seen).standing is Standing.PARTIAL
+    observed = replace(look("-10"), answer=OrderAnswer.NOT_FOUND)
+    assert classified(observed).standing is Standing.PARTIAL
     assert classified(look("-10")).standing is Standing.COMPLETE, "core-only there is nothing else to go by"
 
 
@@ -102,28 +102,28 @@ def test_what_is_held_is_no_end_while_our_own_fills_come_to_something_else(fille
 
 @pytest.mark.parametrize("order_size", ["1", "0.5"], ids=["closes and opens", "closes"])
 def test_the_size_of_the_order_says_which_result_is_meant(order_size: str) -> None:
-    seen = classified(look("9", ours=(sold("1"),), order_size=order_size))
-    assert seen.standing is Standing.COMPLETE
-    assert [result.closed for result in seen.plan.results] == [Decimal("0.5")]
+    observed = classified(look("9", ours=(sold("1"),), order_size=order_size))
+    assert observed.standing is Standing.COMPLETE
+    assert [result.closed for result in observed.plan.results] == [Decimal("0.5")]
 
 
 def test_an_order_cancelled_short_of_its_own_size_is_not_the_smaller_result() -> None:
-    seen = classified(look("9", order=detail("canceled", "20", "1"), ours=(sold("1"),)))
-    assert seen.outcome is Outcome.REMAINDER
-    assert seen.standing is Standing.PARTIAL
+    observed = classified(look("9", order=detail("canceled", "20", "1"), ours=(sold("1"),)))
+    assert observed.outcome is Outcome.REMAINDER
+    assert observed.standing is Standing.PARTIAL
 
 
 def test_a_filled_order_of_the_smaller_size_is_over_at_once() -> None:
-    seen = classified(look("9", order=detail("filled", "1", "1"), ours=(sold("1"),)))
-    assert (seen.standing, seen.outcome) == (Standing.COMPLETE, Outcome.REVERSED)
+    observed = classified(look("9", order=detail("filled", "1", "1"), ours=(sold("1"),)))
+    assert (observed.standing, observed.outcome) == (Standing.COMPLETE, Outcome.REVERSED)
 
 
 @pytest.mark.parametrize("known_as_foreign", [True, False])
 def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(known_as_foreign: bool) -> None:
     stranger = sold("0.5", "theirs")
-    seen = look("9", order=detail("canceled", "1", "0.5"), ours=(sold("0.5"),), others=(stranger,))
+    observed = look("9", order=detail("canceled", "1", "0.5"), ours=(sold("0.5"),), others=(stranger,))
     foreign = frozenset({"theirs"}) if known_as_foreign else frozenset()
-    classification = classified(replace(seen, foreign_orders=foreign))
+    classification = classified(replace(observed, foreign_orders=foreign))
     assert classification.outcome is Outcome.OTHER
     assert classification.effect == Net(Decimal("9.5"))
     assert not classification.settles(59)
@@ -131,27 +131,27 @@ def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(
 
 @pytest.mark.parametrize("answer", [OrderAnswer.NOT_TOLD, OrderAnswer.NOT_FOUND])
 def test_what_others_trade_is_no_end_of_an_acknowledged_order_of_which_nothing_is_shown(answer: OrderAnswer) -> None:
-    seen = replace(look("9", others=(sold("1", "theirs"),)), answer=answer, waited_s=3600.0, after_window=True)
-    assert not classified(seen, plan(LONG_TEN)).settles(3600)
-    nameless = replace(seen, other_fills=(seen.other_fills[0].model_copy(update={"order_id": None}),))
+    observed = replace(look("9", others=(sold("1", "theirs"),)), answer=answer, waited_s=3600.0, after_window=True)
+    assert not classified(observed, plan(LONG_TEN)).settles(3600)
+    nameless = replace(observed, other_fills=(observed.other_fills[0].model_copy(update={"order_id": None}),))
     assert classified(nameless, plan(LONG_TEN)).settles(3600), "this fill may be ours"
-    assert classified(replace(seen, held=Net(Decimal(8))), plan(LONG_TEN)).settles(3600), "ours may have moved it"
+    assert classified(replace(observed, held=Net(Decimal(8))), plan(LONG_TEN)).settles(3600), "ours may have moved it"
 
 
 @pytest.mark.parametrize("after_window", [True, False])
 def test_nothing_is_inferred_from_fills_before_the_exchanges_own_time_is_past_the_window(after_window: bool) -> None:
-    seen = look("0", others=(sold("10", "theirs"),))
-    seen = replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=after_window)
-    classification = classified(seen, plan(LONG_TEN), acknowledged=False)
+    observed = look("0", others=(sold("10", "theirs"),))
+    observed = replace(observed, order_id=None, waited_s=ABSENCE_S, after_window=after_window)
+    classification = classified(observed, plan(LONG_TEN), acknowledged=False)
     assert classification.standing is (Standing.PARTIAL if after_window else Standing.UNSEEN)
     assert classification.settles(3600) is after_window
 
 
 def test_what_others_traded_as_planned_is_no_end_before_a_minute_without_change() -> None:
-    seen = look("-10", others=(sold("10", "theirs"), sold("10", "more of theirs")))
-    early = classified(replace(seen, order_id=None, waited_s=20.0), plan(LONG_TEN), acknowledged=False)
+    observed = look("-10", others=(sold("10", "theirs"), sold("10", "more of theirs")))
+    early = classified(replace(observed, order_id=None, waited_s=20.0), plan(LONG_TEN), acknowledged=False)
     late = classified(
-        replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=True), plan(LONG_TEN), acknowledged=False
+        replace(observed, order_id=None, waited_s=ABSENCE_S, after_window=True), plan(LONG_TEN), acknowledged=False
     )
     assert early.standing is Standing.UNSEEN
     assert (late.standing, late.outcome, late.inferred) == (Standing.PARTIAL, Outcome.REVERSED, True)
@@ -161,9 +161,11 @@ def test_what_others_traded_as_planned_is_no_end_before_a_minute_without_change(
 
 
 def test_what_was_traded_as_planned_and_is_undone_is_not_unchanged() -> None:
-    seen = look("10", others=(sold("10", "a"), sold("10", "b"), fill("buy", "buy_single", "20", mode="one_way_mode")))
-    seen = replace(seen, order_id=None, waited_s=ABSENCE_S, after_window=True)
-    classification = classified(seen, plan(LONG_TEN), acknowledged=False)
+    observed = look(
+        "10", others=(sold("10", "a"), sold("10", "b"), fill("buy", "buy_single", "20", mode="one_way_mode"))
+    )
+    observed = replace(observed, order_id=None, waited_s=ABSENCE_S, after_window=True)
+    classification = classified(observed, plan(LONG_TEN), acknowledged=False)
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
 
 
@@ -171,17 +173,17 @@ def test_a_reversal_of_what_somebody_else_has_turned_round_is_not_unchanged() ->
     """Others made LONG 10 a SHORT 10, and ours, of whose two orders one has our id, made it LONG 10 again."""
     bought = fill("buy", "buy_single", "10", mode="one_way_mode")
     ours, nameless = (bought.model_copy(update={"order_id": order_id}) for order_id in ("ours", "c"))
-    seen = look(
+    observed = look(
         "10", order=detail("filled", "10", "10"), ours=(ours,), others=(nameless, sold("10", "b"), sold("10", "a"))
     )
-    classification = classified(seen, plan(LONG_TEN))
+    classification = classified(observed, plan(LONG_TEN))
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
     assert (classification.closed, classification.opened) == (None, None)
 
 
 @pytest.mark.parametrize("kindred", [True, False])
 def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.NOT_FOUND,
         held=legs("13"),
         other_fills=(leg_fill("buy", "close", "7", "theirs"),),
@@ -189,7 +191,7 @@ def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_clie
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False)
     assert classification.outcome is (Outcome.REMAINDER if kindred else Outcome.OTHER)
     assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
 
@@ -208,10 +210,12 @@ def test_what_a_reversal_trades_that_is_live_by_its_own_id_is_not_over(leg: str)
         order_id="ours",
         order_size=Decimal(20),
     )
-    seen = replace(by_size if leg == "closing" else by_id, kindred_orders=theirs, waited_s=ABSENCE_S, after_window=True)
+    observed = replace(
+        by_size if leg == "closing" else by_id, kindred_orders=theirs, waited_s=ABSENCE_S, after_window=True
+    )
     sent = plan(legs("20"), "buy")
-    assert classify(sent, seen, acknowledged=False).settles(180)
-    live = classify(sent, replace(seen, live_orders=theirs), acknowledged=False)
+    assert classify(sent, observed, acknowledged=False).settles(180)
+    live = classify(sent, replace(observed, live_orders=theirs), acknowledged=False)
     assert live.standing is Standing.PENDING and not live.settles(1_000)
 
 
@@ -220,7 +224,7 @@ def test_what_a_reversal_trades_that_is_live_by_its_own_id_is_not_over(leg: str)
 def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
     order: OrderDetail | None, word: str | None
 ) -> None:
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.NOT_FOUND if order is None else OrderAnswer.SHOWN,
         order=order,
         held=legs("13"),
@@ -229,21 +233,21 @@ def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False)
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
     assert not classification.settles(179) and classification.settles(180)
 
 
 @pytest.mark.parametrize("reaches_back", [True, False])
 def test_ours_is_absent_only_where_the_fills_of_before_are_still_shown(reaches_back: bool) -> None:
-    seen = replace(look("10"), answer=OrderAnswer.NOT_FOUND, waited_s=ABSENCE_S, after_window=True)
-    classification = classified(replace(seen, order_id=None, reaches_back=reaches_back), acknowledged=False)
+    observed = replace(look("10"), answer=OrderAnswer.NOT_FOUND, waited_s=ABSENCE_S, after_window=True)
+    classification = classified(replace(observed, order_id=None, reaches_back=reaches_back), acknowledged=False)
     assert classification.standing is (Standing.ABSENT if reaches_back else Standing.UNSEEN)
     assert classification.settles(3600) is reaches_back
 
 
 def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing() -> None:
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.NOT_FOUND,
         held=legs("0", "19"),
         other_fills=(
@@ -255,7 +259,7 @@ def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing()
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False)
     assert classification.inferred
     assert (classification.outcome, classification.effect) == (Outcome.OTHER, legs("0", "20"))
 
@@ -272,7 +276,7 @@ def test_fills_that_name_no_order_may_be_ours() -> None:
 )
 def test_fills_that_name_no_order_are_both_legs_of_one_order(opened_by: str | None, outcome: Outcome) -> None:
     close, opening = leg_fill("buy", "close", "20", ""), leg_fill("sell", "open", "20", "")
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail("filled", "40", "40"),
         held=legs("0", "20"),
@@ -283,7 +287,7 @@ def test_fills_that_name_no_order_are_both_legs_of_one_order(opened_by: str | No
         order_id="ours",
         order_size=Decimal(40),
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert (classification.outcome, classification.inferred) == (outcome, True)
     assert classification.effect == (legs("0", "20") if outcome is Outcome.REVERSED else legs("0"))
     assert (classification.closed, classification.opened) == (Decimal(20), Decimal(20)), (
@@ -305,7 +309,7 @@ def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
 ) -> None:
     fills = [leg_fill("sell", "open", size, "") for size in opened] + [leg_fill("buy", "close", "20", "")]
     held = legs("0", str(sum(map(int, opened))))
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail(state, "40", volume),
         held=held,
@@ -313,7 +317,7 @@ def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
         order_id="ours",
         order_size=Decimal(40),
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert classification.effect == effect
     assert classification.outcome is (Outcome.SMALLER if effect == held else Outcome.OTHER)
     assert not classification.settles(59)
@@ -322,7 +326,7 @@ def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
 @pytest.mark.parametrize(("order_id", "outcome"), [(None, Outcome.OTHER), ("theirs", Outcome.LARGER)])
 def test_more_than_was_planned_is_ours_only_as_one_order(order_id: str | None, outcome: Outcome) -> None:
     fills = [leg_fill("sell", "open", "20", ""), leg_fill("sell", "open", "5", ""), leg_fill("buy", "close", "20", "")]
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.NOT_TOLD,
         held=legs("0", "25"),
         other_fills=tuple(
@@ -330,21 +334,21 @@ def test_more_than_was_planned_is_ours_only_as_one_order(order_id: str | None, o
         ),
         order_id="ours",
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert classification.outcome is outcome
     assert classification.effect == (None if order_id is None else legs("0", "25"))
 
 
 def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_once() -> None:
-    seen = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
-    classification = classified(seen, plan(LONG_TEN), acknowledged=True)
+    observed = replace(look("-10", others=(sold("10", "a"), sold("10", "b"))), order_id=None)
+    classification = classified(observed, plan(LONG_TEN), acknowledged=True)
     assert (classification.standing, classification.inferred) == (Standing.PARTIAL, True)
 
 
 def test_a_plan_with_one_result_is_as_it_was_whatever_the_size_of_the_order() -> None:
     sent = plan(legs("20"), "buy", "3")
-    seen = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))
-    assert classify(sent, seen, acknowledged=True).plan == sent
+    observed = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))
+    assert classify(sent, observed, acknowledged=True).plan == sent
 
 
 @pytest.mark.parametrize("core_only", [True, False])
@@ -357,7 +361,7 @@ def test_the_id_of_ours_may_be_that_of_the_opening_order(
 ) -> None:
     close, opening = leg_fill("buy", "close", "20", "theirs"), leg_fill("sell", "open", opened, "ours")
     state = detail("filled" if opened == "20" else "canceled", "20", opened)
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.NOT_TOLD if core_only else OrderAnswer.SHOWN,
         order=None if core_only else state,
         held=legs("0", opened),
@@ -366,15 +370,15 @@ def test_the_id_of_ours_may_be_that_of_the_opening_order(
         order_id="ours",
         order_size=None if core_only else state.size,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert (classification.standing, classification.outcome) == (standing, outcome)
     assert (classification.closed, classification.opened) == (Decimal(20), Decimal(opened))
-    assert classification.effect == seen.held
+    assert classification.effect == observed.held
 
 
 def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() -> None:
     close, opening = leg_fill("buy", "close", "20", "theirs"), leg_fill("sell", "open", "20", "ours")
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail("filled", "20", "20"),
         held=legs("0", "20"),
@@ -384,11 +388,11 @@ def test_a_close_that_something_else_ordered_is_doubtful_as_the_leg_of_ours() ->
         order_id="ours",
         order_size=Decimal(20),
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.REVERSED)
     in_part = leg_fill("sell", "open", "7", "ours")
-    seen = replace(seen, order=detail("canceled", "20", "7"), held=legs("0", "7"), own_fills=(in_part,))
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=True)
+    observed = replace(observed, order=detail("canceled", "20", "7"), held=legs("0", "7"), own_fills=(in_part,))
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=True)
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
 
 
@@ -407,7 +411,7 @@ def test_an_opening_order_that_ends_without_a_fill_leaves_what_its_reversal_clos
     size: str, made_by: str, is_ours: bool, state: str, acknowledged: bool
 ) -> None:
     theirs = frozenset({"theirs"})
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail(state, size, "0"),
         held=legs("0"),
@@ -419,7 +423,7 @@ def test_an_opening_order_that_ends_without_a_fill_leaves_what_its_reversal_clos
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=acknowledged)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=acknowledged)
     assert classification.outcome is (Outcome.CLOSED_ONLY if is_ours else Outcome.OTHER)
     assert classification.standing is (Standing.PARTIAL if is_ours else Standing.ABSENT)
     assert classification.inferred is is_ours
@@ -431,7 +435,7 @@ def test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its
     closed: str, kindred: bool
 ) -> None:
     held = legs(str(20 - int(closed)))
-    seen = Observation(
+    observed = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail("done", "20", "0"),
         held=held,
@@ -442,7 +446,7 @@ def test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its
         waited_s=ABSENCE_S,
         after_window=True,
     )
-    classification = classify(plan(legs("20"), "buy"), seen, acknowledged=False)
+    classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False)
     assert classification.standing is Standing.PARTIAL, "what was not known to end settles after a minute"
     if kindred:
         assert classification.outcome is (Outcome.CLOSED_ONLY if closed == "20" else Outcome.REMAINDER)
@@ -459,15 +463,15 @@ def test_both_orders_of_a_reversal_are_ours_where_somebody_had_added_to_what_was
 ) -> None:
     added = fill("buy", "buy_single", "6", mode="one_way_mode").model_copy(update={"order_id": "foreign"})
     close, theirs = sold("16", "theirs"), frozenset({"theirs"})
-    seen = replace(
+    observed = replace(
         look("-16", order=detail("filled", "16", "16"), ours=(sold("16"),), others=(close, added)),
         kindred_orders=theirs if closed_by == "a reversal" else frozenset(),
         foreign_orders=frozenset({"foreign"}) | (theirs if closed_by == "something else" else frozenset()),
     )
-    classification = classified(seen, plan(LONG_TEN))
+    classification = classified(observed, plan(LONG_TEN))
     assert classification.effect == (Net(Decimal(effect)) if effect else None)
     assert classification.outcome is Outcome.OTHER
-    cancelled = replace(seen, order=detail("canceled", "16", "0"), held=Net(Decimal(0)), own_fills=())
+    cancelled = replace(observed, order=detail("canceled", "16", "0"), held=Net(Decimal(0)), own_fills=())
     if closed_by == "a reversal":
         assert classified(cancelled, plan(LONG_TEN)).effect == Net(Decimal(-6)), "it closed what had been added too"
 
@@ -476,12 +480,12 @@ def test_both_orders_of_a_reversal_are_ours_where_somebody_had_added_to_what_was
 def test_what_a_stranger_trades_is_no_opening_of_an_order_that_ended_without_a_fill(
     made_by_something_else: bool,
 ) -> None:
-    seen = replace(
+    observed = replace(
         look("9", order=detail("canceled", "0.5", "0"), others=(sold("0.5", "stranger"), sold("0.5", "theirs"))),
         kindred_orders=frozenset({"theirs"}),
         foreign_orders=frozenset({"stranger"}) if made_by_something_else else frozenset(),
     )
-    classification = classified(seen)
+    classification = classified(observed)
     assert (classification.outcome, classification.effect) == (Outcome.OTHER, Net(Decimal("9.5")))
 
 
@@ -490,15 +494,15 @@ def test_two_orders_that_come_to_the_other_leg_only_together_prove_nothing_of_ou
     orders: tuple[str | None, str],
 ) -> None:
     stranger, close = (sold(size).model_copy(update={"order_id": id_}) for size, id_ in zip("37", orders, strict=True))
-    seen = look("-10", ours=(sold("10"),), others=(stranger, close), order_size="10")
-    classification = classified(seen, plan(LONG_TEN))
+    observed = look("-10", ours=(sold("10"),), others=(stranger, close), order_size="10")
+    classification = classified(observed, plan(LONG_TEN))
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
     assert classification.effect is None
 
 
 def test_what_a_stranger_trades_is_no_rest_of_an_order_that_has_filled_more_than_it_was_to_close() -> None:
-    seen = look("-10", ours=(sold("17"),), others=(sold("3", "stranger"),))
-    classification = classified(seen, plan(LONG_TEN))
+    observed = look("-10", ours=(sold("17"),), others=(sold("3", "stranger"),))
+    classification = classified(observed, plan(LONG_TEN))
     assert (classification.standing, classification.outcome) == (Standing.PARTIAL, Outcome.OTHER)
     assert classification.effect is None
     larger = classified(look("-15", ours=(sold("15"),), others=(sold("10", "closes"),)), plan(LONG_TEN))

@@ -113,20 +113,20 @@ def test_the_last_place_of_a_coins_money_is_worth_about_a_cent(worth: str, place
 
 
 def test_decimals_of_a_symbol_are_the_most_that_were_met() -> None:
-    seen = SeenPrecisions()
-    assert seen.see([("btcusdt", Decimal("84168.4"), Decimal("0.12")), ("BTCUSDT", Decimal("84168.45"), None)])
-    assert seen.by_symbol == {"BTCUSDT": Precision(2, 2)}
-    before = seen.by_symbol
-    assert not seen.see([("BTCUSDT", Decimal(84168), Decimal("0.1"))])
-    assert seen.by_symbol is before
-    assert not seen.see([("ETHUSDT", Decimal("2945.3"), None)], known={"ETHUSDT"})
+    precisions = SeenPrecisions()
+    assert precisions.see([("btcusdt", Decimal("84168.4"), Decimal("0.12")), ("BTCUSDT", Decimal("84168.45"), None)])
+    assert precisions.by_symbol == {"BTCUSDT": Precision(2, 2)}
+    before = precisions.by_symbol
+    assert not precisions.see([("BTCUSDT", Decimal(84168), Decimal("0.1"))])
+    assert precisions.by_symbol is before
+    assert not precisions.see([("ETHUSDT", Decimal("2945.3"), None)], known={"ETHUSDT"})
 
 
 def test_a_figure_with_more_decimals_than_any_contract_teaches_nothing() -> None:
-    seen = SeenPrecisions()
-    assert not seen.see([("BTCUSDT", Decimal("1E-400"), Decimal("0." + "0" * 400))])
-    assert seen.see([("BTCUSDT", Decimal("84168.4"), Decimal("1E-400"))])
-    assert seen.by_symbol == {"BTCUSDT": Precision(1, None)}
+    precisions = SeenPrecisions()
+    assert not precisions.see([("BTCUSDT", Decimal("1E-400"), Decimal("0." + "0" * 400))])
+    assert precisions.see([("BTCUSDT", Decimal("84168.4"), Decimal("1E-400"))])
+    assert precisions.by_symbol == {"BTCUSDT": Precision(1, None)}
 
 
 @given(st.integers(-70, 70), st.integers(0, 10_000))

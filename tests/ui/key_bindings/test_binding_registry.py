@@ -87,9 +87,9 @@ def test_no_letter_is_given_twice_and_each_title_has_one_of_its_own_where_one_is
     titles = ["Symbol", "Side", "Size", "Sj", "Kq", "", *map(str, range(60))]
     letters = column_letters(titles, {"s", "0"})
     assert letters[:3] == ["y", "i", "z"]
-    given = [letter for letter in letters if letter]
-    assert len(given) == len(set(given)) == 26 * 2 - 4
-    assert not {"s", "j", "k", "q", "0"} & set(given)
+    used = [letter for letter in letters if letter]
+    assert len(used) == len(set(used)) == 26 * 2 - 4
+    assert not {"s", "j", "k", "q", "0"} & set(used)
 
 
 def test_ctrl_l_is_free() -> None:

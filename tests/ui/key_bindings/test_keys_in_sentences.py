@@ -62,7 +62,7 @@ def test_such_a_literal_is_seen(text: str) -> None:
 async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: tuple[int, int]) -> None:
     assert len(profile_bindings(OWN).taken) == len(BINDINGS)
     stage = AppOnRecentFills(keys=OWN)
-    seen: set[str] = set()
+    named: set[str] = set()
     async with stage.running(size, after=8) as pilot:
 
         async def press(*ids: str) -> None:
@@ -76,7 +76,7 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
             text = screen_text(stage.app).replace(OF_THE_BOX, "")
             hits = [line for line in text.splitlines() if BUILT_IN.search(line)]
             assert hits == [], f"after {ids}:\n{text}"
-            seen.update(id_ for id_ in OWN if key_named(id_, OWN) in text)
+            named.update(id_ for id_ in OWN if key_named(id_, OWN) in text)
 
         await look()
         for id_ in ("accounts", "orders", "fills", "triggers", "positions", "zoom", "zoom", "pause", "pause"):
@@ -99,4 +99,4 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
             await press("back")
             if id_ != "money":
                 await press("back")
-    assert {"back", "filter", "accounts", "test_alert", "period_before", "sort", "read_all"} - seen == set()
+    assert {"back", "filter", "accounts", "test_alert", "period_before", "sort", "read_all"} - named == set()

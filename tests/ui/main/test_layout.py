@@ -110,9 +110,9 @@ def test_on_a_very_wide_screen_the_accounts_take_no_room_that_positions_need() -
 
 @given(st.integers(0, 400), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), min_size=1, max_size=5))
 def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: list[tuple[int, int]]) -> None:
-    wanted, least = [want for want, _ in parts], [floor for _, floor in parts]
+    most, least = [want for want, _ in parts], [floor for _, floor in parts]
     for first_whole in (True, False):
-        shares = share(total, wanted, least, first_whole=first_whole)
+        shares = share(total, most, least, first_whole=first_whole)
         assert sum(shares) == total
         if total >= sum(least):
             assert all(had >= floor for had, floor in zip(shares, least, strict=True))

@@ -366,13 +366,13 @@ async def test_an_order_id_finds_its_fill() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
-        wanted = book(stage, "spot-fills")[17]
+        row = book(stage, "spot-fills")[17]
         await pilot.press("f")
         await pilot.pause()
-        await typed(stage, pilot, "orderId", wanted["orderId"])
+        await typed(stage, pilot, "orderId", row["orderId"])
         await pilot.press("enter")
         await settle(pilot)
-        assert ids(screen) == [wanted["tradeId"]]
+        assert ids(screen) == [row["tradeId"]]
 
 
 async def test_a_word_is_completed_while_it_is_typed() -> None:
@@ -405,16 +405,16 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
         assert "Reads 2026-05-03 12:00 to 2026-08-01 12:00 UTC, in 13 requests." in screen_text(stage.app)
         stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
         await pilot.press("enter")
-        seen: list[float] = []
+        parts: list[float] = []
         for _ in range(60):
             await settle(pilot, 0.5)
             assert screen.lookup is not None
-            seen.append(screen.lookup.part or 0.0)
+            parts.append(screen.lookup.part or 0.0)
             if screen.lookup.state is LookupState.COMPLETE:
                 break
             assert "%" in screen_text(stage.app)
-        assert seen == sorted(seen)
-        assert len(set(seen)) >= 10
+        assert parts == sorted(parts)
+        assert len(set(parts)) >= 10
         assert ids(screen) == [row["txId"] for row in book(stage, "transfers")]
 
 

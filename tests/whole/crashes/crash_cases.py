@@ -219,8 +219,8 @@ class _Crash:
         if final is State.WITHDRAWN:
             assert posts == 0 and held == BEFORE[case.mode], f"{case}: withdrawn, {posts} POSTs, {held}"
         elif final is State.SETTLED:
-            wanted = {"reversed": AFTER, "unchanged": BEFORE}[merged["outcome"]][case.mode]
-            assert merged["held"] == held == wanted, f"{case}: {merged['outcome']}, {held}"
+            expected = {"reversed": AFTER, "unchanged": BEFORE}[merged["outcome"]][case.mode]
+            assert merged["held"] == held == expected, f"{case}: {merged['outcome']}, {held}"
             assert not report["unsettled"], case
         else:
             assert final is State.UNKNOWN, f"{case}: ended as {final}"

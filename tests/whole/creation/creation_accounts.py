@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.exchange.scripted_exchange import CREDENTIALS, Say, Scripted, Seen
+from tests.exchange.scripted_exchange import CREDENTIALS, ArrivedRequest, Say, Scripted
 from tests.sandbox.copied_accounts import born_once
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
@@ -59,7 +59,7 @@ class Scene:
         """Requests that arrived to create anything."""
         if isinstance(self.exchange, Sandbox):
             return sum(self.exchange.counts["POST", path] for path in (BATCH, BROKER, COPY))
-        return sum(seen.method == "POST" for seen in self.exchange.seen)
+        return sum(request.method == "POST" for request in self.exchange.requests)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -90,7 +90,11 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    folder: Path, account: str = "hedge", *, script: Callable[[Seen], Say | Exception] | None = None, ids: str = "tt"
+    folder: Path,
+    account: str = "hedge",
+    *,
+    script: Callable[[ArrivedRequest], Say | Exception] | None = None,
+    ids: str = "tt",
 ) -> AsyncIterator[Scene]:
     """An account of the embedded exchange, or of a scripted one, with a session that may create."""
     clock = LoopClock(START_MS)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from tests.exchange.scripted_exchange import Say, Seen
+from tests.exchange.scripted_exchange import ArrivedRequest, Say
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
@@ -62,10 +62,12 @@ async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
         assert secrets.secret == SecretStr(on.sandbox.exchange_state.keys[-1].secret)
 
 
-@pytest.mark.parametrize(("account", "wanted"), [("hedge", batch("alphaone")), ("copy-new", COPY_KEY)])
-async def test_the_journal_tells_a_key_by_its_ends_only(tmp_path: Path, account: str, wanted: CreationRequest) -> None:
+@pytest.mark.parametrize(("account", "requested"), [("hedge", batch("alphaone")), ("copy-new", COPY_KEY)])
+async def test_the_journal_tells_a_key_by_its_ends_only(
+    tmp_path: Path, account: str, requested: CreationRequest
+) -> None:
     async with scene(tmp_path, account) as on:
-        assert (await on.creation.create(wanted)).state is S.SETTLED
+        assert (await on.creation.create(requested)).state is S.SETTLED
         key = on.sandbox.exchange_state.keys[-1].api_key
         assert key.encode() not in on.journal_bytes()
         (row,) = on.journalled()[0].details["reply"]
@@ -111,7 +113,7 @@ async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("account", "wanted", "code"),
+    ("account", "requested", "code"),
     [
         ("at-limits", batch("brandnew"), "40069"),
         ("at-limits", batch("limiteda"), "40063"),
@@ -126,10 +128,10 @@ async def test_a_broker_s_sub_account_needs_no_key_store(tmp_path: Path) -> None
     ids=lambda value: value if isinstance(value, str) else "",
 )
 async def test_refusals_are_sentences_and_leave_the_kind_free(
-    tmp_path: Path, account: str, wanted: CreationRequest, code: str
+    tmp_path: Path, account: str, requested: CreationRequest, code: str
 ) -> None:
     async with scene(tmp_path, account) as on:
-        done = await on.creation.create(wanted)
+        done = await on.creation.create(requested)
         assert done.state is S.REJECTED
         assert code in done.sentence
         assert on.posts == 1
@@ -140,9 +142,9 @@ async def test_refusals_are_sentences_and_leave_the_kind_free(
 
 @for_each_creation
 async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -> None:
-    account, wanted, _ = CREATIONS[which]
+    account, requested, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
-        results = await asyncio.gather(*(on.creation.create(wanted) for _ in range(50)), return_exceptions=True)
+        results = await asyncio.gather(*(on.creation.create(requested) for _ in range(50)), return_exceptions=True)
         assert on.posts == 1
         assert sum(isinstance(result, CreationStatus) for result in results) == 1
         assert sum(isinstance(result, Withheld) for result in results) == 49
@@ -151,11 +153,11 @@ async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -
 @for_each_creation
 @pytest.mark.parametrize("fault", ["dropped-after", "dropped-before", "5xx", "truncated", "non-json", "delay"])
 async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path, which: str, fault: str) -> None:
-    account, wanted, endpoint = CREATIONS[which]
+    account, requested, endpoint = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         on.sandbox.options = SandboxOptions(seed=3, limits=False, delay_ms=60_000)
         on.sandbox.faults.next(fault, endpoint=endpoint)
-        done = await on.creation.create(wanted)
+        done = await on.creation.create(requested)
         assert done.state is S.UNKNOWN
         assert "may exist" in done.next
         assert all(row.good is None for row in done.rows)
@@ -168,7 +170,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         kind = CreationKind(intent.kind)
         assert any("not settled" in reason for reason in on.creation.blocking_reasons(kind))
         with pytest.raises(Withheld, match="not settled"):
-            await on.creation.create(wanted)
+            await on.creation.create(requested)
         assert on.posts == arrived
         unsettled = await on.creation.unsettled(kind)
         assert unsettled is not None
@@ -181,10 +183,10 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
 
 @for_each_creation
 async def test_no_secret_is_in_the_journal(tmp_path: Path, which: str) -> None:
-    account, wanted, _ = CREATIONS[which]
+    account, requested, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         known = {key.secret for key in on.sandbox.exchange_state.keys}
-        await on.creation.create(wanted)
+        await on.creation.create(requested)
         fresh = {key.secret for key in on.sandbox.exchange_state.keys} - known
         text = on.journal_bytes()
         for secret in (PASSPHRASE, *fresh):
@@ -197,8 +199,8 @@ async def test_no_secret_is_in_the_journal(tmp_path: Path, which: str) -> None:
 async def test_the_passphrase_is_on_disk_before_the_request_is_sent(tmp_path: Path) -> None:
     seen_on_disk: list[dict[str, Any]] = []
 
-    def answer(seen: Seen) -> Say:
-        if seen.method == "POST":
+    def answer(request: ArrivedRequest) -> Say:
+        if request.method == "POST":
             seen_on_disk.extend(tomllib.loads(file.read_text()) for file in (tmp_path / "vault").glob("*.toml"))
         return Say(data=[])
 
@@ -282,10 +284,10 @@ def full(on: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 @for_each_creation
 @pytest.mark.parametrize("state", [S.INTENDED, S.SENT, S.ACKNOWLEDGED])
 async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which: str, state: State) -> None:
-    account, wanted, _ = CREATIONS[which]
+    account, requested, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
         kind = KIND_BY_NAME[which]
-        details = {"title": which, "request": wanted.redacted()}
+        details = {"title": which, "request": requested.redacted()}
         intent = on.intents.new_id()
         await on.intents.begin(intent, str(kind), kind, details)
         for step in (S.SENT, S.ACKNOWLEDGED)[: (S.INTENDED, S.SENT, S.ACKNOWLEDGED).index(state)]:
@@ -354,7 +356,7 @@ class DyingDisk(InlineDisk):
         return result
 
 
-async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) -> int:
+async def crashed(on: Scene, requested: CreationRequest, at: int, *, done: bool) -> int:
     """Create until the machine goes down at so many pieces of work; how many there were."""
     disk = DyingDisk(10_000, done=False)
     clock = on.client.clock
@@ -362,7 +364,7 @@ async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) ->
         begun = disk.worked
         disk.at, disk.done = begun + at, done
         with suppress(PowerCut):
-            await creation.create(wanted)
+            await creation.create(requested)
         disk.at = begun + at
         worked = disk.worked - begun
         creation._unsaved.clear()  # memory is gone
@@ -374,12 +376,12 @@ async def crashed(on: Scene, wanted: CreationRequest, at: int, *, done: bool) ->
 async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     tmp_path: Path, which: str, done: bool
 ) -> None:
-    account, wanted, _ = CREATIONS[which]
+    account, requested, _ = CREATIONS[which]
     at, ends = 1, set[State]()
     while True:
         async with scene(tmp_path / str(at), account) as on:
             known = len(on.sandbox.exchange_state.keys)
-            worked = await crashed(on, wanted, at, done=done)
+            worked = await crashed(on, requested, at, done=done)
             async with session(on.folder, on.client, on.client.clock, "again") as (creation, intents):  # type: ignore[arg-type]
                 await asyncio.sleep(70)
                 await intents.look()
@@ -397,8 +399,8 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
                 if which != "broker":
                     entries = [entry for entry in await creation.keys.entries() if entry.issued]
                     secrets = [(await creation.keys.secrets(entry.name)).secret for entry in entries]
-                    given = [SecretStr(key.secret) for key in on.sandbox.exchange_state.keys[known:]]
-                    assert secrets == (given if end is S.SETTLED else []), at
+                    made = [SecretStr(key.secret) for key in on.sandbox.exchange_state.keys[known:]]
+                    assert secrets == (made if end is S.SETTLED else []), at
                 for text in (PASSPHRASE, *(key.secret for key in on.sandbox.exchange_state.keys[known:])):
                     assert text.encode() not in on.journal_bytes()
         if worked < at:
@@ -410,14 +412,14 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
 
 @for_each_creation
 async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.LogCaptureFixture) -> None:
-    account, wanted, endpoint = CREATIONS[which]
+    account, requested, endpoint = CREATIONS[which]
     caplog.set_level(logging.DEBUG)
     async with scene(tmp_path, account) as on:
         known = len(on.sandbox.exchange_state.keys)
         on.sandbox.faults.next("429", endpoint=endpoint)
-        await on.creation.create(wanted)
+        await on.creation.create(requested)
         await asyncio.sleep(5)
-        await on.creation.create(wanted)
+        await on.creation.create(requested)
         made = on.sandbox.exchange_state.keys[known:]
         assert bool(made) is (which != "broker")
         for text in (PASSPHRASE, *(key.secret for key in made)):
@@ -535,7 +537,7 @@ async def test_a_key_nobody_asked_for_is_kept_too(tmp_path: Path) -> None:
 
 async def test_an_exchange_that_repeats_the_passphrase_does_not_get_it_journalled(tmp_path: Path) -> None:
     say = Say(code="40017", msg=f"Parameter verification failed {PASSPHRASE}", status=400)
-    async with scene(tmp_path, script=lambda seen: say if seen.method == "POST" else Say(data={})) as on:
+    async with scene(tmp_path, script=lambda request: say if request.method == "POST" else Say(data={})) as on:
         done = await on.creation.create(batch("alphaone"))
         assert done.state is S.REJECTED
         assert PASSPHRASE not in done.sentence
@@ -555,7 +557,7 @@ def row(name: str) -> dict[str, Any]:
 
 
 def says(data: object) -> Any:
-    return lambda seen: Say(data=data if seen.method == "POST" else {"serverTime": "1"})
+    return lambda request: Say(data=data if request.method == "POST" else {"serverTime": "1"})
 
 
 async def test_entries_of_a_key_store_that_was_never_opened_are_refused(tmp_path: Path) -> None:

@@ -141,8 +141,8 @@ def released_without_journal(patch: Patch) -> None:
 def locked_ignored(patch: Patch) -> None:
     right = RiskContext
 
-    def situation(**given: Any) -> Any:
-        return replace(right(**given), locked=False)
+    def situation(**changes: Any) -> Any:
+        return replace(right(**changes), locked=False)
 
     async def about_to_send(self: Intents, intent: str, details: Any) -> None:
         await self.step(intent, State.SENT, details)

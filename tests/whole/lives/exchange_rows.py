@@ -29,8 +29,8 @@ def account_row() -> dict[str, Any]:
     }
 
 
-def contract_rows(wanted: str | None) -> list[dict[str, Any]]:
-    """Contracts, or the one that is wanted."""
+def contract_rows(only: str | None) -> list[dict[str, Any]]:
+    """Contracts, or the only one of that symbol."""
     return [
         {
             "symbol": symbol,
@@ -50,7 +50,7 @@ def contract_rows(wanted: str | None) -> list[dict[str, Any]]:
             "symbolType": "perpetual",
         }
         for symbol in PRICES
-        if not wanted or symbol == wanted.upper()
+        if not only or symbol == only.upper()
     ]
 
 

@@ -18,14 +18,14 @@ class JournalWatch:
         self.inode = inode_of(file)
         self.data_dir = file.parents[2]
         self._written_in = (file, file.with_name(f"{file.name}-wal"))
-        self._seen: tuple[tuple[int, int, int], ...] = ()
+        self._versions: tuple[tuple[int, int, int], ...] = ()
         self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
         self.newest = newest
 
     def was_written(self) -> bool:
         """Whether the file is another one than when this was asked last."""
         now = tuple(_content_of(file) for file in self._written_in)
-        changed, self._seen = now != self._seen, now
+        changed, self._versions = now != self._versions, now
         return changed
 
     @property

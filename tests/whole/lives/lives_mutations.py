@@ -91,11 +91,11 @@ def left_behind_waits(patch: Patch) -> None:
 def partly_filled_is_over(patch: Patch) -> None:
     right = classification._standing
 
-    def standing(plan: Any, seen: Any, *more: Any, **options: Any) -> Standing:
-        order = seen.order
+    def standing(plan: Any, look: Any, *more: Any, **options: Any) -> Standing:
+        order = look.order
         if order is not None and order.status is OrderStatus.PARTIALLY_FILLED:
             order = order.model_copy(update={"state": "filled"})
-        return right(plan, replace(seen, pending=(), order=order), *more, **options)
+        return right(plan, replace(look, pending=(), order=order), *more, **options)
 
     patch(classification, "_standing", standing)
     patch(classification, "UNCHANGED_S", 12.0)
@@ -107,7 +107,7 @@ def settled_after_twelve_seconds(patch: Patch) -> None:
 
 
 def never_corrected(patch: Patch) -> None:
-    async def correct(self: OutcomeTracker, *given: Any) -> None:
+    async def correct(self: OutcomeTracker, *arguments: Any) -> None:
         return None
 
     patch(OutcomeTracker, "_correct", correct)

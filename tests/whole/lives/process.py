@@ -62,8 +62,8 @@ def connections_by_process() -> Iterator[None]:
     """Note which process opens which SQLite file, so that they are closed when it dies."""
     connect = sqlite3.connect
 
-    def connecting(*given: Any, **options: Any) -> sqlite3.Connection:
-        connection: sqlite3.Connection = connect(*given, **options)
+    def connecting(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
         process = current.get()
         if process is not None:
             process.connections.append(connection)

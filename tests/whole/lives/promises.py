@@ -292,9 +292,9 @@ class Promises:
     def _stood_still(self, reversal: Reversal, at_s: float) -> bool:
         if self._shows_open(reversal):
             return False
-        seen = [fill.visible_at_s for fill in self.network.books.fills if fill.order_id in reversal.order_ids]
-        seen += [reversal.accepted_at_s]
-        return at_s - max(time_s for time_s in seen if time_s <= at_s) >= STEADY_S - 2.0
+        moments = [fill.visible_at_s for fill in self.network.books.fills if fill.order_id in reversal.order_ids]
+        moments += [reversal.accepted_at_s]
+        return at_s - max(time_s for time_s in moments if time_s <= at_s) >= STEADY_S - 2.0
 
     def _shows_open(self, reversal: Reversal) -> bool:
         if any(shown is reversal for shown, _, _ in self.exchange.shown_pending()):

@@ -16,7 +16,7 @@ WEATHER = ("dropped-before", "dropped-after", "5xx", "non-json", "truncated", "w
 LOST = ("dropped-before", "dropped-after", "5xx")
 OTHERWISE = ("reverse-smaller", "closed-only", "remainder", "larger", "unchanged", "liquidated", "other")
 
-seen: Counter[str] = Counter()
+occurrences: Counter[str] = Counter()
 """What came to pass in all runs, to know that they were not empty."""
 
 
@@ -145,5 +145,5 @@ class ReversalMachine(RuleBasedStateMachine):
         try:
             self.play.end()
         finally:
-            seen.update(self.play.notes)
+            occurrences.update(self.play.notes)
             self.play.close()

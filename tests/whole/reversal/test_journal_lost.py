@@ -143,9 +143,9 @@ async def test_each_file_is_written_in_its_turn_before_the_first_byte_and_the_sy
     def follow(owner: type, name: str, step_of: Callable[..., str]) -> None:
         right = getattr(owner, name)
 
-        def followed(*given: Any, **named: Any) -> Any:
-            result = right(*given, **named)
-            steps.append(step_of(*given, **named))
+        def followed(*arguments: Any, **named: Any) -> Any:
+            result = right(*arguments, **named)
+            steps.append(step_of(*arguments, **named))
             return result
 
         monkeypatch.setattr(owner, name, followed)

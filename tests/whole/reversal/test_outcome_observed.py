@@ -175,7 +175,7 @@ class ByLegs:
     def book(self) -> Any:
         return self.on.sandbox.exchange_state.book(self.on.uid, "USDT-FUTURES")
 
-    def _perform(self, account: Any, wanted: Any, steps: Any, *_: Any) -> Order:
+    def _perform(self, account: Any, requested: Any, steps: Any, *_: Any) -> Order:
         spec = CONTRACTS[SYMBOL]
         self.closing = market_order(
             account,
@@ -184,7 +184,7 @@ class ByLegs:
             steps.close,
             self.on.sandbox.exchange_state.moment,
             source="reverse",
-            client_oid=wanted.client_oid,
+            client_oid=requested.client_oid,
         )
         return self.closing
 
@@ -580,8 +580,8 @@ async def test_a_wait_for_what_has_left_that_fails_each_time_says_what_is_known(
 
 
 def later(right: Callable[..., Awaitable[Any]], seconds: float) -> Callable[..., Awaitable[Any]]:
-    async def wrong(*given: Any, **named: Any) -> Any:
-        result = await right(*given, **named)
+    async def wrong(*arguments: Any, **named: Any) -> Any:
+        result = await right(*arguments, **named)
         await asyncio.sleep(seconds)
         return result
 

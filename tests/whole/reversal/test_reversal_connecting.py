@@ -82,10 +82,10 @@ async def test_locked_while_it_is_written_that_it_is_sent_it_is_not_sent(monkeyp
         on.hold(long="2")
         step = on.execution.intents.step
 
-        async def locked_meanwhile(intent: str, state: State, details: Mapping[str, Any], **seen: Any) -> None:
+        async def locked_meanwhile(intent: str, state: State, details: Mapping[str, Any], **prior: Any) -> None:
             if state is State.SENT:
                 on.execution.intents.set_lock(True)
-            await step(intent, state, details, **seen)
+            await step(intent, state, details, **prior)
 
         monkeypatch.setattr(on.execution.intents, "step", locked_meanwhile)
         preview = await on.execution.preview(LONG)

@@ -125,8 +125,8 @@ async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_requ
 def slow(right: Any, seconds: float, calls: Iterator[int], first: int = 0) -> Any:
     """The same, and later, from the call of that number on."""
 
-    async def later(*given: Any, **named: Any) -> Any:
-        result = await right(*given, **named)
+    async def later(*arguments: Any, **named: Any) -> Any:
+        result = await right(*arguments, **named)
         if next(calls) >= first:
             await asyncio.sleep(seconds)
         return result
@@ -206,8 +206,8 @@ async def test_a_refusal_of_what_was_done_is_not_believed(
         preview = await on.execution.preview(LONG)
         right = on.client.write
 
-        async def done_and_refused(*given: Any, **named: Any) -> Any:
-            await right(*given, **named)
+        async def done_and_refused(*arguments: Any, **named: Any) -> Any:
+            await right(*arguments, **named)
             raise Rejected("No position to close", code="22002")
 
         monkeypatch.setattr(on.client, "write", done_and_refused)
@@ -225,7 +225,7 @@ async def test_core_only_what_others_trade_meanwhile_does_not_make_a_refusal_dou
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
 
-        async def refused(*given: Any, before_send: Any, **named: Any) -> Any:
+        async def refused(*arguments: Any, before_send: Any, **named: Any) -> Any:
             await before_send(on.client.server_clock.now_ms)
             on.hold(long="3")
             raise Rejected("No position to close", code="22002")

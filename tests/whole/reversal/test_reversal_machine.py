@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.whole.reversal.reversal_machine import ReversalMachine, seen
+from tests.whole.reversal.reversal_machine import ReversalMachine, occurrences
 
 PHASES = (Phase.generate, Phase.shrink)
 SAMPLE = settings(
@@ -22,10 +22,10 @@ CAMPAIGN = settings(
 
 def test_promises_hold_in_any_order_of_events() -> None:
     run_state_machine_as_test(ReversalMachine, settings=SAMPLE)
-    assert seen["POSTs"] >= 10 and seen["crashes"] >= 10, seen
+    assert occurrences["POSTs"] >= 10 and occurrences["crashes"] >= 10, occurrences
 
 
 @pytest.mark.campaign
 def test_promises_hold_in_many_more_orders() -> None:
     run_state_machine_as_test(ReversalMachine, settings=CAMPAIGN)
-    print(f"1500 runs of 40 events: {dict(seen)}")  # noqa: T201
+    print(f"1500 runs of 40 events: {dict(occurrences)}")  # noqa: T201

@@ -40,9 +40,9 @@ def done(change: Callable[[Any, Any], Any]) -> Callable[[pytest.MonkeyPatch], No
     """A mistake of the exchange: what it does with a request."""
 
     def mutate(patch: pytest.MonkeyPatch) -> None:
-        def wrong(account: Any, wanted: Any, *, honours_one_way_size: bool) -> Any:
-            steps = RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
-            return change(steps, wanted)
+        def wrong(account: Any, requested: Any, *, honours_one_way_size: bool) -> Any:
+            steps = RIGHT_DECISION(account, requested, honours_one_way_size=honours_one_way_size)
+            return change(steps, requested)
 
         patch.setattr(exchange_state, "decide", wrong)
 
@@ -80,12 +80,12 @@ def halved(plan: ReversalPlan) -> Any:
 
 
 def swapped(patch: pytest.MonkeyPatch) -> None:
-    def wrong(account: Any, wanted: Any, *, honours_one_way_size: bool) -> Any:
-        other = {Side.BUY: "sell", Side.SELL: "buy"}.get(wanted.side) if wanted.side else None
+    def wrong(account: Any, requested: Any, *, honours_one_way_size: bool) -> Any:
+        other = {Side.BUY: "sell", Side.SELL: "buy"}.get(requested.side) if requested.side else None
         try:
-            return RIGHT_DECISION(account, wanted._replace(side=other), honours_one_way_size=honours_one_way_size)
+            return RIGHT_DECISION(account, requested._replace(side=other), honours_one_way_size=honours_one_way_size)
         except Refusal:
-            return RIGHT_DECISION(account, wanted, honours_one_way_size=honours_one_way_size)
+            return RIGHT_DECISION(account, requested, honours_one_way_size=honours_one_way_size)
 
     patch.setattr(exchange_state, "decide", wrong)
 
@@ -94,11 +94,11 @@ MUTATIONS: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "the existing leg dropped": planned(only_hedge(dropped)),
     "sides swapped": swapped,
     "size not capped": planned(uncapped),
-    "closed but not opened": done(lambda steps, wanted: steps._replace(open=Decimal(0))),
-    "opened twice": done(lambda steps, wanted: steps._replace(open=steps.open * 2)),
+    "closed but not opened": done(lambda steps, requested: steps._replace(open=Decimal(0))),
+    "opened twice": done(lambda steps, requested: steps._replace(open=steps.open * 2)),
     "net halved": planned(halved),
     "wrong leg": planned(only_hedge(wrong_leg)),
-    "size ignored": done(lambda steps, wanted: steps._replace(close=steps.closing.size, open=steps.closing.size)),
+    "size ignored": done(lambda steps, requested: steps._replace(close=steps.closing.size, open=steps.closing.size)),
 }
 
 
