@@ -29,11 +29,11 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
     simulation = Simulation(seed=seed, weather=dict(WEATHER), data_dir=directory, digested=True)
     simulation.desk.start()
 
-    def time_the_loop_each_minute() -> None:
+    def time_the_loop_every_minute() -> None:
         if simulation.steps % 60 == 0:
             loops.append(plain_loop())
 
-    await simulation.run(seconds, check=time_the_loop_each_minute)
+    await simulation.run(seconds, check=time_the_loop_every_minute)
     heal(simulation.sandbox.faults)
     simulation.exchange_state.still = True
     await simulation.run(60)

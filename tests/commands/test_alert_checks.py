@@ -89,7 +89,7 @@ def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, ans
 
 
 @pytest.mark.parametrize(
-    ("answer", "environ", "is_said"),
+    ("answer", "environ", "warns"),
     [
         ("500", {"TMUX": "socket,1,0"}, True),
         ("10", {"TMUX": "socket,1,0"}, False),
@@ -98,14 +98,14 @@ def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, ans
     ],
 )
 def test_a_tmux_that_takes_esc_and_the_next_key_for_one_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, environ: dict[str, str], is_said: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, environ: dict[str, str], warns: bool
 ) -> None:
     program = tmp_path / "tmux"
     program.write_text(f'#!/bin/sh\n[ "$*" = "show-options -sv escape-time" ] && echo "{answer}"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert ("waits 500 ms after Esc" in escape_note(environ)) == is_said
-    assert bool(escape_note(environ)) == is_said
+    assert ("waits 500 ms after Esc" in escape_note(environ)) == warns
+    assert bool(escape_note(environ)) == warns
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
 from tradetui.sandbox.handlers.reads import BOOKS
 from tradetui.sandbox.handlers.rules import RULES
 
-GIVEN: Mapping[str, tuple[str, dict[str, Any]]] = {
+PAGED_READS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "spot.fills": ("hedge", {}),
     "broker.transfers": ("broker", {"startTime": NOW_MS - DAY_MS, "endTime": NOW_MS}),
     "futures.triggers": ("hedge", {"productType": "USDT-FUTURES", "planType": "normal_plan"}),
@@ -41,7 +41,7 @@ class Shelf:
         self.name = name
         self.book = BOOKS[name]
         self.ids = list(range(1_000 + rows, 1_000, -1))
-        account, self.parameters = GIVEN[name]
+        account, self.parameters = PAGED_READS[name]
         self.account = account
         self.caller = _live()
         self.caller.sandbox.exchange_state.rows = self._rows  # type: ignore[method-assign]
@@ -76,7 +76,7 @@ def change(shelf: Shelf, kind: str, index: int) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(sorted(GIVEN)), st.integers(0, 60), st.integers(1, 20), CHANGES)
+@given(st.sampled_from(sorted(PAGED_READS)), st.integers(0, 60), st.integers(1, 20), CHANGES)
 def test_what_stays_is_read_once(name: str, rows: int, limit: int, changes: list[tuple[str, int]]) -> None:
     shelf = Shelf(name, rows)
     at_first, gone, paged = set(shelf.ids), set(), []
@@ -94,7 +94,7 @@ def test_what_stays_is_read_once(name: str, rows: int, limit: int, changes: list
     assert at_first - gone <= set(paged) <= at_first
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", PAGED_READS)
 def test_default_and_greatest_page(name: str) -> None:
     shelf = Shelf(name, 700)
     paging = RULES[name].paging
@@ -105,7 +105,7 @@ def test_default_and_greatest_page(name: str) -> None:
     assert len(beyond.rows) == paging.maximum if paging.capped else beyond.code == "40058"
 
 
-@pytest.mark.parametrize("name", [name for name in GIVEN if BOOKS[name].list_key])
+@pytest.mark.parametrize("name", [name for name in PAGED_READS if BOOKS[name].list_key])
 def test_end_id_takes_one_to_the_next_page(name: str) -> None:
     shelf = Shelf(name, 9)
     first = shelf.read(limit=5)
@@ -118,12 +118,12 @@ def test_end_id_takes_one_to_the_next_page(name: str) -> None:
 
 
 def test_one_is_the_first_page_of_transfers_and_of_nothing_else() -> None:
-    for name in GIVEN:
+    for name in PAGED_READS:
         shelf = Shelf(name, 3)
         assert shelf.ids_in(shelf.read(idLessThan=1)) == (shelf.ids if name == "broker.transfers" else []), name
 
 
 @pytest.mark.parametrize("cursor", ["abc", "-1", "1.5", "9" * 20, "9" * 9_000, "١٢٣"])
 def test_a_cursor_that_is_no_id(cursor: str) -> None:
-    for name in GIVEN:
+    for name in PAGED_READS:
         assert Shelf(name, 3).read(idLessThan=cursor).code == "40020", name

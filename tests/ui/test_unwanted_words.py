@@ -14,7 +14,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
 from tradetui.ui.application.screenshot import screen_text
 
 PACKAGE = Path(__file__).parents[2] / "tradetui"
-NEVER_SAID = re.compile(
+UNWANTED = re.compile(
     r"\b(told|tells?|anew|legs?|given out|of its own|what became of|base coin|quote coin|dead for|wrong side)\b", re.I
 )
 """Terms that only the authors know, and old names of what has one name now: say reported, again, side, created."""
@@ -40,14 +40,14 @@ def test_no_sentence_of_the_program_uses_a_word_that_only_its_authors_know() -> 
         f"{module.relative_to(PACKAGE)}:{line}: {text!r}"
         for module in modules
         for line, text in shown_texts(ast.parse(module.read_text(encoding="utf-8")))
-        if NEVER_SAID.search(text)
+        if UNWANTED.search(text)
     ]
     assert sentences == []
 
 
 def test_a_sentence_is_seen_in_an_f_string_and_a_docstring_is_not() -> None:
     source = 'def f(x):\n    """Tells it anew."""\n    return f"it was told to {x} again"\n'
-    assert [text for _, text in shown_texts(ast.parse(source)) if NEVER_SAID.search(text)] == ["it was told to "]
+    assert [text for _, text in shown_texts(ast.parse(source)) if UNWANTED.search(text)] == ["it was told to "]
 
 
 @pytest.mark.looptime
@@ -63,7 +63,7 @@ async def test_no_screen_of_the_demonstration_shows_one(name: str) -> None:
                 await asyncio.sleep(1)
                 await pilot.pause()
             text = screen_text(stage.app)
-            hits = NEVER_SAID.findall(text) + OF_THE_INTERFACE.findall(text)
+            hits = UNWANTED.findall(text) + OF_THE_INTERFACE.findall(text)
             assert hits == [], f"after {where} the screen shows {hits}"
             if key in ("s", "P", "o", "J", "question_mark", "ctrl+p", "7", "8"):
                 await pilot.press("escape")

@@ -45,7 +45,7 @@ from tradetui.wire.key_permissions import may_withdraw, permission_texts
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.counted import counted
 
-_NOT_ASKED = "not checked, the exchange cannot be reached"
+_UNREACHABLE = "not checked, the exchange cannot be reached"
 _HOPS = {
     Hop.PROXY: "the proxy cannot be reached",
     Hop.NAME: "its name cannot be resolved",
@@ -59,11 +59,11 @@ class CheckStatus(StrEnum):
 
     OK = "ok"
     FAILED = "failed"
-    NOT_ASKED = "not checked"
+    NOT_CHECKED = "not checked"
 
 
-_MARKS = {CheckStatus.OK: "ok  ", CheckStatus.FAILED: "FAIL", CheckStatus.NOT_ASKED: "--  "}
-_JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_ASKED: None}
+_MARKS = {CheckStatus.OK: "ok  ", CheckStatus.FAILED: "FAIL", CheckStatus.NOT_CHECKED: "--  "}
+_JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_CHECKED: None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,14 @@ def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Che
             finding = f"UID {account.uid}, from an earlier session; the exchange does not give it now"
             return Check("account", CheckStatus.OK, finding)
         case "remembered":
-            return Check("account", CheckStatus.NOT_ASKED, f"UID {account.uid}, from an earlier session; {_NOT_ASKED}")
+            return Check(
+                "account", CheckStatus.NOT_CHECKED, f"UID {account.uid}, from an earlier session; {_UNREACHABLE}"
+            )
     if not reached:
-        finding = f"UID not known, so the account goes by its API key; {_NOT_ASKED}"
-        return Check("account", CheckStatus.NOT_ASKED, finding)
+        finding = f"UID not known, so the account goes by its API key; {_UNREACHABLE}"
+        return Check("account", CheckStatus.NOT_CHECKED, finding)
     if not key_works:
-        return Check("account", CheckStatus.NOT_ASKED, "not known while the check of the key fails")
+        return Check("account", CheckStatus.NOT_CHECKED, "not known while the check of the key fails")
     return Check(
         "account",
         CheckStatus.OK,
@@ -234,13 +236,13 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
-            not_asked = [
-                Check(name, CheckStatus.NOT_ASKED, _NOT_ASKED)
+            unchecked = [
+                Check(name, CheckStatus.NOT_CHECKED, _UNREACHABLE)
                 for name in ("key", "orders", "fills", "triggers", "permissions", "clock")
             ]
-            not_asked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
+            unchecked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
             address = _address(client.connection_status.address_usage())
-            return False, [_broken_connection(loaded, failure), *not_asked, _limits(client), address]
+            return False, [_broken_connection(loaded, failure), *unchecked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = Check("connection", CheckStatus.OK, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
@@ -324,10 +326,10 @@ async def _permissions(client: ExchangeReader) -> Check:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
         finding = f"not known: {problem.reason} ({problem.code or 'no code'})"
-        return Check("permissions", CheckStatus.NOT_ASKED, finding)
+        return Check("permissions", CheckStatus.NOT_CHECKED, finding)
     account_info = reply.rows[0] if reply.rows else None
     if account_info is None or not account_info.authorities:
-        return Check("permissions", CheckStatus.NOT_ASKED, "not known: the exchange does not report them")
+        return Check("permissions", CheckStatus.NOT_CHECKED, "not known: the exchange does not report them")
     finding = "; ".join(permission_texts(account_info.authorities))
     if may_withdraw(account_info.authorities):
         finding += ". WARNING: this key may withdraw; tradetui never needs that"

@@ -50,7 +50,7 @@ def look(
     """One look, core-only where there is no order."""
     size = order.size if order is not None else Decimal(order_size) if order_size is not None else None
     return Observation(
-        answer=OrderAnswer.NOT_TOLD if order is None else OrderAnswer.SHOWN,
+        answer=OrderAnswer.NOT_REPORTED if order is None else OrderAnswer.SHOWN,
         order=order,
         held=Net(Decimal(net)),
         own_fills=ours,
@@ -129,7 +129,7 @@ def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(
     assert not classification.settles(59)
 
 
-@pytest.mark.parametrize("answer", [OrderAnswer.NOT_TOLD, OrderAnswer.NOT_FOUND])
+@pytest.mark.parametrize("answer", [OrderAnswer.NOT_REPORTED, OrderAnswer.NOT_FOUND])
 def test_what_others_trade_is_no_end_of_an_acknowledged_order_of_which_nothing_is_shown(answer: OrderAnswer) -> None:
     observed = replace(look("9", others=(sold("1", "theirs"),)), answer=answer, waited_s=3600.0, after_window=True)
     assert not classified(observed, plan(LONG_TEN)).settles(3600)
@@ -327,7 +327,7 @@ def test_of_fills_that_name_no_order_no_more_are_ours_than_our_order_has_filled(
 def test_more_than_was_planned_is_ours_only_as_one_order(order_id: str | None, outcome: Outcome) -> None:
     fills = [leg_fill("sell", "open", "20", ""), leg_fill("sell", "open", "5", ""), leg_fill("buy", "close", "20", "")]
     observed = Observation(
-        answer=OrderAnswer.NOT_TOLD,
+        answer=OrderAnswer.NOT_REPORTED,
         held=legs("0", "25"),
         other_fills=tuple(
             trade.model_copy(update={"order_id": order_id if trade.trade_side == "open" else None}) for trade in fills
@@ -347,7 +347,7 @@ def test_a_reply_without_an_order_id_leaves_sizes_alone_which_settle_nothing_at_
 
 def test_a_plan_with_one_result_is_as_it_was_whatever_the_size_of_the_order() -> None:
     sent = plan(legs("20"), "buy", "3")
-    observed = Observation(answer=OrderAnswer.NOT_TOLD, held=legs("17", "3"), order_size=Decimal(19))
+    observed = Observation(answer=OrderAnswer.NOT_REPORTED, held=legs("17", "3"), order_size=Decimal(19))
     assert classify(sent, observed, acknowledged=True).plan == sent
 
 
@@ -362,7 +362,7 @@ def test_the_id_of_ours_may_be_that_of_the_opening_order(
     close, opening = leg_fill("buy", "close", "20", "theirs"), leg_fill("sell", "open", opened, "ours")
     state = detail("filled" if opened == "20" else "canceled", "20", opened)
     observed = Observation(
-        answer=OrderAnswer.NOT_TOLD if core_only else OrderAnswer.SHOWN,
+        answer=OrderAnswer.NOT_REPORTED if core_only else OrderAnswer.SHOWN,
         order=None if core_only else state,
         held=legs("0", opened),
         own_fills=(opening,),

@@ -26,7 +26,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, Table, TableName
 from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
-from tradetui.trading.coin_totals import NOT_TOLD, added
+from tradetui.trading.coin_totals import NOT_GIVEN, added
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
@@ -418,8 +418,8 @@ def test_fees_of_coins_that_are_not_named_are_not_added_up() -> None:
     ]
     totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "ETH"}) for row in rows])
     (fees,) = [column for column in totals_columns(list(totals.values())) if column.id == "fees"]
-    assert (fees.value(totals[NOT_TOLD]), fees.cell(totals[NOT_TOLD], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
-    assert (totals[NOT_TOLD].rows, fees.value(totals["ETH"])) == (2, 0)
+    assert (fees.value(totals[NOT_GIVEN]), fees.cell(totals[NOT_GIVEN], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
+    assert (totals[NOT_GIVEN].rows, fees.value(totals["ETH"])) == (2, 0)
 
 
 def test_where_all_stops_wait_what_each_does_stands_where_the_status_would() -> None:

@@ -35,7 +35,7 @@ PACE = 10
 """How many times as fast as real time the minute passes after which what was only traded settles."""
 MINUTE_AND_MORE_S = 120.0
 """That minute and what the looks take, in the time of the fast clocks."""
-RIGS_BESIDE_EACH_OTHER = 8
+PARALLEL_RIGS = 8
 CONFIG = """
 [profiles.crash]
 base_url = "{base_url}"
@@ -257,7 +257,7 @@ def rig(program: Path, folder: Path, **options: Any) -> Iterator[CrashRig]:
 
 
 @contextmanager
-def rigs(program: Path, folder: Path, count: int = RIGS_BESIDE_EACH_OTHER, **options: Any) -> Iterator[list[CrashRig]]:
+def rigs(program: Path, folder: Path, count: int = PARALLEL_RIGS, **options: Any) -> Iterator[list[CrashRig]]:
     """As many as run beside each other: a case waits far longer than it computes."""
     with ExitStack() as stack:
         yield [stack.enter_context(rig(program, folder / str(number), **options)) for number in range(count)]

@@ -38,7 +38,7 @@ CREATIONS: dict[str, tuple[str, CreationRequest, str]] = {
     "broker": ("broker", NEW_BROKER_SUBACCOUNT, "broker.create_subaccount"),
     "copy": ("copy-new", COPY_KEY, "copytrading.create_api_key"),
 }
-for_each_creation = pytest.mark.parametrize("which", CREATIONS)
+for_every_creation = pytest.mark.parametrize("which", CREATIONS)
 
 
 async def test_a_batch_is_created_kept_and_settled(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_refusals_are_sentences_and_leave_the_kind_free(
         assert not (tmp_path / "vault").exists() or on.files() == []
 
 
-@for_each_creation
+@for_every_creation
 async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -> None:
     account, requested, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
@@ -150,7 +150,7 @@ async def test_pressed_fifty_times_it_is_sent_once(tmp_path: Path, which: str) -
         assert sum(isinstance(result, Withheld) for result in results) == 49
 
 
-@for_each_creation
+@for_every_creation
 @pytest.mark.parametrize("fault", ["dropped-after", "dropped-before", "5xx", "truncated", "non-json", "delay"])
 async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path, which: str, fault: str) -> None:
     account, requested, endpoint = CREATIONS[which]
@@ -181,7 +181,7 @@ async def test_a_lost_reply_is_in_doubt_said_and_never_sent_again(tmp_path: Path
         assert not (tmp_path / "vault").exists() or on.files() == []
 
 
-@for_each_creation
+@for_every_creation
 async def test_no_secret_is_in_the_journal(tmp_path: Path, which: str) -> None:
     account, requested, _ = CREATIONS[which]
     async with scene(tmp_path, account) as on:
@@ -281,7 +281,7 @@ def full(on: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
 # After a crash
 
 
-@for_each_creation
+@for_every_creation
 @pytest.mark.parametrize("state", [S.INTENDED, S.SENT, S.ACKNOWLEDGED])
 async def test_a_restart_takes_up_where_the_journal_stands(tmp_path: Path, which: str, state: State) -> None:
     account, requested, _ = CREATIONS[which]
@@ -371,7 +371,7 @@ async def crashed(on: Scene, requested: CreationRequest, at: int, *, done: bool)
     return worked
 
 
-@for_each_creation
+@for_every_creation
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     tmp_path: Path, which: str, done: bool
@@ -410,7 +410,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
     assert ends == {S.WITHDRAWN, S.SETTLED, S.UNKNOWN}
 
 
-@for_each_creation
+@for_every_creation
 async def test_no_secret_is_logged(tmp_path: Path, which: str, caplog: pytest.LogCaptureFixture) -> None:
     account, requested, endpoint = CREATIONS[which]
     caplog.set_level(logging.DEBUG)

@@ -126,7 +126,7 @@ def released_at_the_next_start(patch: Patch) -> None:
     patch.setattr(Creation, "_take_up_one", wrong)
 
 
-def not_told_read_as_not_created(patch: Patch) -> None:
+def not_reported_read_as_not_created(patch: Patch) -> None:
     patch.setattr(UnsavedKeys, "missing", [])
 
 
@@ -173,7 +173,7 @@ MISTAKES: dict[str, tuple[Callable[[Patch], None], Proof]] = {
     ),
     "in doubt no more after a restart": (released_at_the_next_start, _crash),
     "absence read as failure": (
-        not_told_read_as_not_created,
+        not_reported_read_as_not_created,
         lambda folder, _: proofs.test_some_may_fail_while_others_succeed(folder),
     ),
 }

@@ -58,7 +58,7 @@ _FIGURES: Final = (
 )
 _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
 _EQUITY_TIMES: Final = ("time",)
-_SYMBOLS_SAID: Final = 12
+_SYMBOLS_NAMED: Final = 12
 _MISSING: Final = (
     "tradetui: some fills of this period are not read yet: rows with complete false miss them. tradetui reads them "
     "while it runs, --fresh now."
@@ -198,7 +198,7 @@ def _without_fills(archive: Archive, query: ResultQuery) -> str:
     unknown = [symbol for symbol in query.symbols if symbol not in known]
     if not unknown:
         return ""
-    listed = ", ".join(known[:_SYMBOLS_SAID]) + (", …" if len(known) > _SYMBOLS_SAID else "")
+    listed = ", ".join(known[:_SYMBOLS_NAMED]) + (", …" if len(known) > _SYMBOLS_NAMED else "")
     remedy = f"symbols with fills are {listed}" if known else "it holds no fill at all; --fresh reads the newest"
     return f"--symbol: the archive has no fill of {', '.join(unknown)}; {remedy}."
 

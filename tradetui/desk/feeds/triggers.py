@@ -36,7 +36,7 @@ _KEPT: Final = 400
 HIDDEN_READS: Final = 4
 """Of so many reads of what waits one reads the history too, the first among them, while nobody looks at it."""
 LOOKED_UP_AT_ONCE: Final = 12
-LOOK_UPS_EACH: Final = 6
+MOST_LOOK_UPS: Final = 6
 """How many polls a plan that stopped waiting is looked for; one that only filled into nothing may never appear."""
 
 
@@ -173,7 +173,7 @@ class TriggersReader:
             if f"{strand.product_type}|{ended.order_id}" in self._rows:
                 continue
             ended.times += 1
-            if ended.times < LOOK_UPS_EACH:
+            if ended.times < MOST_LOOK_UPS:
                 self._ended.append(ended)
             request = TriggerHistoryRequest(
                 product_type=strand.product_type, plan_type=strand.plan_type, order_id=ended.order_id

@@ -26,7 +26,7 @@ from tradetui.storage.sqlite_file import FileLost, FileUnusable
 _log = logging.getLogger(__name__)
 
 WATCH_S = 0.7
-_VERIFIED_WITH_EACH_LOOK = 50_000
+_VERIFIED_PER_LOOK = 50_000
 """A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
 
 
@@ -207,7 +207,7 @@ class Intents:
         journal.check_not_replaced()
         elsewhere: dict[str, str] = {}
         if isinstance(journal, RegisteredJournal) and self.trouble is None:
-            if journal.touched and journal.last_event_number() <= _VERIFIED_WITH_EACH_LOOK:
+            if journal.touched and journal.last_event_number() <= _VERIFIED_PER_LOOK:
                 journal.verify()
             for scope, reservation in journal.reconcile(moment).items():
                 elsewhere[scope] = f"{reservation.intent}, open in {journal.path_of(reservation)}"

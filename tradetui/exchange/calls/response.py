@@ -191,7 +191,7 @@ def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> E
 def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | None) -> RateLimited:
     return RateLimited(
         message,
-        retry_after=_asked_pause(answer),
+        retry_after=_requested_pause(answer),
         code=code,
         endpoint=endpoint.name,
         http_status=answer.status,
@@ -252,7 +252,7 @@ def _unknown(
     )
 
 
-def _asked_pause(answer: CallResult) -> float | None:
+def _requested_pause(answer: CallResult) -> float | None:
     if answer.http_response is None:
         return None
     return retry_after(answer.http_response.headers.get("retry-after"), answer.stamp_ms)

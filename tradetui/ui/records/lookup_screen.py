@@ -42,7 +42,7 @@ _HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "
 TOTALS_TALL = 20
 """Lines of a terminal that has room for the totals."""
 READY_AT_A_TIME = 100
-NOT_ASKED = "This needs a query first."
+NEEDS_QUERY = "This needs a query first."
 
 
 class LookupScreen(TableScreen):
@@ -71,7 +71,7 @@ class LookupScreen(TableScreen):
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
         yield Static("", id="asked", markup=False)
-        yield RecordsFrame(self.rows_table, nothing=NOT_ASKED)
+        yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
         yield Static("", id="progress", markup=False)
         yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="panel", names_columns=True)
         yield NewestAlert()
@@ -305,7 +305,7 @@ class LookupScreen(TableScreen):
 
     def _nothing(self, lookup: Lookup | None) -> str:
         if lookup is None:
-            return f"{NOT_ASKED}\n{self.key_named('query')} opens the query."
+            return f"{NEEDS_QUERY}\n{self.key_named('query')} opens the query."
         if lookup.rows.count and self.rows_table.pattern:
             older = "" if lookup.at_the_end else f"Older ones may: {self.key_named('read_all')} reads all."
             return nothing_matches(self.rows_table, self.key_named, older)

@@ -147,7 +147,7 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
 
 def _is_traded(plan: ReversalPlan, look: Observation) -> bool:
     """Whether it seems to be done by orders without our id: as planned, or in part by what only a reversal makes."""
-    if look.answer is OrderAnswer.NOT_TOLD:
+    if look.answer is OrderAnswer.NOT_REPORTED:
         return traded_as_planned(plan, look.other_fills)
     closing, _ = closing_by_size(plan, look)
     return any(fill.order_id in look.kindred_orders for fill in closing)

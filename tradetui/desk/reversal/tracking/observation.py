@@ -19,7 +19,7 @@ class OrderAnswer(StrEnum):
 
     SHOWN = "shown"
     NOT_FOUND = "not found"
-    NOT_TOLD = "not reported"
+    NOT_REPORTED = "not reported"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,14 +74,14 @@ class OrderReads:
                 client_oid=client_oid if order_id is None else None,
             )
         except (EndpointMissing, PermissionRefused, UnreadableReply):
-            return OrderReading(OrderAnswer.NOT_TOLD)
+            return OrderReading(OrderAnswer.NOT_REPORTED)
         except Rejected as refusal:
             if not order_not_found(refusal.code):
-                return OrderReading(OrderAnswer.NOT_TOLD)
+                return OrderReading(OrderAnswer.NOT_REPORTED)
             return OrderReading(OrderAnswer.NOT_FOUND, request_time=refusal.request_time)
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
-            return OrderReading(OrderAnswer.NOT_TOLD)
+            return OrderReading(OrderAnswer.NOT_REPORTED)
         self._market_state.seen_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
@@ -139,7 +139,7 @@ class OrderReads:
             source = ""  # an exchange that has not kept our id names its source all the same
         foreign, kindred = await self._orders_by_source(sent, source, others)
         contradicting = contradiction(sent.plan, own, others, held.positions)
-        times = [held.server_ms] if order.answer is OrderAnswer.NOT_TOLD else [order.request_time, held.server_ms]
+        times = [held.server_ms] if order.answer is OrderAnswer.NOT_REPORTED else [order.request_time, held.server_ms]
         return Observation(
             answer=order.answer,
             order=order.detail,

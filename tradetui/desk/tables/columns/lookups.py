@@ -165,9 +165,9 @@ PAID: Final[Column[CoinTotal]] = money_column("paid", "Paid", 14, lambda total: 
 
 def _fees(total: CoinTotal) -> Decimal | None:
     """None for fees whose coins the exchange does not name: of several coins their sum would be a wrong figure."""
-    from tradetui.trading.coin_totals import NOT_TOLD
+    from tradetui.trading.coin_totals import NOT_GIVEN
 
-    return None if total.coin == NOT_TOLD else total.fees
+    return None if total.coin == NOT_GIVEN else total.fees
 
 
 def _fees_shown(total: CoinTotal, cell_format: CellFormat) -> str:
