@@ -207,7 +207,7 @@ class OpenDetail(OpenMessage):
     """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
 
     title: str
-    key: str
+    row_id: str
     record: object
     zone: tzinfo
     feed_name: str

@@ -96,10 +96,10 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.application.overlays.navigation import open_screen_list
 
             open_screen_list(lowest)
-        case app_protocols.OpenDetail(title, key, record, zone, feed_name):
+        case app_protocols.OpenDetail(title, row_id, record, zone, feed_name):
             from tradetui.ui.records.detail_screen import DetailScreen
 
-            app.push_screen(DetailScreen(title, key, record, zone, feed_name))
+            app.push_screen(DetailScreen(title, row_id, record, zone, feed_name))
         case app_protocols.OpenJournal():
             from tradetui.ui.intents.journal.journal_screen import JournalScreen
 

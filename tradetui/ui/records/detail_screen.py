@@ -183,12 +183,12 @@ class DetailScreen(DimmingScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
     _frame = getters.query_one(Vertical)
 
-    def __init__(self, title: str, key: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
+    def __init__(self, title: str, row_id: str, record: object, zone: tzinfo, feed_name: str = "") -> None:
         super().__init__(classes="dialog -tall")
         self.feed_name = feed_name
         self._gone = False
         self._heading = title
-        self._key = key
+        self._row_id = row_id
         self._record = record
         self._zone = zone
         self._generation = 0
@@ -212,7 +212,7 @@ class DetailScreen(DimmingScreen[None]):
         """Show the row as it is now, or say that its panel no longer has it."""
         if feed_name != self.feed_name or not self.is_mounted:
             return
-        index = snapshot.index_of(self._key)
+        index = snapshot.index_of(self._row_id)
         gone = index is None
         if gone != self._gone:
             self._gone = gone

@@ -114,16 +114,16 @@ class Cells(Generic[RowT]):
 
     # Rows
 
-    def of(self, key: str, record: RowT) -> Drawn:
+    def of(self, row_id: str, record: RowT) -> Drawn:
         """The cells of a row, made anew only where the row is another than under this key before."""
-        known = self._rows.get(key)
+        known = self._rows.get(row_id)
         if known is not None and known.record is record:
             return known
         if known is not None and known.record == record:
             # The record that is newer lives on as a row of its feed; the one before is not to live on here.
-            self._rows[key] = known = known._replace(record=record)
+            self._rows[row_id] = known = known._replace(record=record)
             return known
-        drawn = self._rows[key] = self._made(record)
+        drawn = self._rows[row_id] = self._made(record)
         if len(self._rows) > ROWS_KEPT:
             del self._rows[next(iter(self._rows))]
         return drawn
@@ -144,9 +144,9 @@ class Cells(Generic[RowT]):
 
     def forget_gone(self, rows: RowSource[RowT]) -> None:
         """Let go of the cells, and with them the records, of rows that are not there any more."""
-        gone = [key for key in self._rows if rows.index_of(key) is None]
-        for key in gone:
-            del self._rows[key]
+        gone = [row_id for row_id in self._rows if rows.index_of(row_id) is None]
+        for row_id in gone:
+            del self._rows[row_id]
 
     def use_format(self, cell_format: CellFormat) -> None:
         """Write every cell in another format."""

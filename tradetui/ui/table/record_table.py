@@ -44,15 +44,15 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
 
     @dataclass(eq=False)
     class RowHighlighted(Message):
-        """The cursor is on another row; `key` is None where there is none."""
+        """The cursor is on another row; `row_id` is None where there is none."""
 
-        key: str | None
+        row_id: str | None
 
     @dataclass(eq=False)
     class RowSelected(Message):
         """Enter, or a double click on a row."""
 
-        key: str
+        row_id: str
         record: object
 
     @dataclass(eq=False)

@@ -107,15 +107,15 @@ class SortFilter(Generic[RowT]):
 
     def _text(self, row: RowT) -> str:
         """A row's cells as they read, with tabs between."""
-        key: str | None = getattr(row, "key", None)
-        known = self._texts.get(key) if key is not None else None
+        row_id: str | None = getattr(row, "key", None)
+        known = self._texts.get(row_id) if row_id is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
         text = "\t".join(_searched(column, row, self._cell_format) for column in self._searched_columns)
-        if key is not None:
+        if row_id is not None:
             if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()
-            self._texts[key] = (row, text)
+            self._texts[row_id] = (row, text)
         return text
 
     def _forget_texts(self) -> None:

@@ -128,7 +128,7 @@ class TableScreen(DeskScreen):
 
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
-        self.post_message(OpenDetail(self.subject, event.key, event.record, self.zone, self.feed_name))
+        self.post_message(OpenDetail(self.subject, event.row_id, event.record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
         """Ask which column to sort by; the one that is sorted already is turned round."""

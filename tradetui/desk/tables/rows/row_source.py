@@ -49,7 +49,7 @@ class Sort(NamedTuple):
 
 
 class RowSource(Protocol[RowT_co]):
-    """Rows by place, each with a key that stays its own while rows come and go around it."""
+    """Rows by index, each with an id, its key, that stays its own while rows come and go around it."""
 
     @property
     def generation(self) -> int:
@@ -60,13 +60,13 @@ class RowSource(Protocol[RowT_co]):
         """Rows there are."""
 
     def row(self, index: int) -> RowT_co | None:
-        """The row at a place, or None while it is not there yet."""
+        """The row at an index, or None while it is not there yet."""
 
     def key(self, index: int) -> str | None:
-        """The key of the row at a place, or None while it is not there yet."""
+        """The id of the row at an index, or None while it is not there yet."""
 
-    def index_of(self, key: str) -> int | None:
-        """The place of the row of a key."""
+    def index_of(self, row_id: str, /) -> int | None:
+        """Where the row of this id is."""
 
 
 @runtime_checkable
@@ -81,7 +81,7 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
         """The same rows in an order and through a filter; an order it cannot give is its own."""
 
     def read_ahead(self, index: int) -> None:
-        """Have the rows at hand that the next key may ask for from a place; called once what is there was painted."""
+        """Have the rows at hand that the next key may ask for from an index; called once what is there was painted."""
 
     def whole(self) -> RowSource[RowT_co]:
         """The same rows, each there when it is asked for, from the first to the last; for a thread that may wait."""
@@ -90,11 +90,11 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
 class MemoryRows(Generic[RowT_co]):
     """Rows held in memory, as a view of a snapshot may be."""
 
-    def __init__(self, rows: Sequence[RowT_co], keys: Sequence[str], generation: int) -> None:
+    def __init__(self, rows: Sequence[RowT_co], row_ids: Sequence[str], generation: int) -> None:
         self._rows = rows
-        self._keys = keys
+        self._row_ids = row_ids
         self.generation = generation
-        self._places: dict[str, int] | None = None
+        self._indexes: dict[str, int] | None = None
 
     @property
     def count(self) -> int:
@@ -104,12 +104,12 @@ class MemoryRows(Generic[RowT_co]):
         return self._rows[index]
 
     def key(self, index: int) -> str | None:
-        return self._keys[index]
+        return self._row_ids[index]
 
-    def index_of(self, key: str) -> int | None:
-        if self._places is None:
-            self._places = {row_key: index for index, row_key in enumerate(self._keys)}
-        return self._places.get(key)
+    def index_of(self, row_id: str) -> int | None:
+        if self._indexes is None:
+            self._indexes = {known_id: index for index, known_id in enumerate(self._row_ids)}
+        return self._indexes.get(row_id)
 
 
 NO_ROWS: Final[MemoryRows[Never]] = MemoryRows((), (), 0)

@@ -165,7 +165,7 @@ class JournalScreen(RecordsScreen[Intent]):
     @on(RecordTable.RowSelected)
     def _selected(self, event: RecordTable.RowSelected) -> None:
         event.prevent_default()
-        intent = next((intent for intent in self._intents if intent.id == event.key), None)
+        intent = next((intent for intent in self._intents if intent.id == event.row_id), None)
         if intent is not None:
             lines, keys = intent_lines(intent, self.zone), "↑ ↓ scroll · Esc back"
             self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))
