@@ -17,7 +17,7 @@ from tradetui.exchange.calls.response import parse_response, read_result, write_
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.exchange.transport.transport import HttpResponse
 from tradetui.wire.endpoints.catalogue import CATALOGUE
-from tradetui.wire.error_codes import COPY_KEY_REFUSALS, KNOWN_CODES, meaning
+from tradetui.wire.error_codes import COPY_KEY_REFUSALS, MEANINGS, meaning
 
 ROOT = Path(tradetui.exchange.__file__).parent
 KINDS = {name for name, kind in vars(errors).items() if inspect.isclass(kind) and issubclass(kind, ExchangeError)}
@@ -35,7 +35,7 @@ def test_no_error_is_made_without_a_remedy() -> None:
     assert made > 10
 
 
-@pytest.mark.parametrize("code", [*sorted(KNOWN_CODES), "31901", "98765"])
+@pytest.mark.parametrize("code", [*sorted(MEANINGS), "31901", "98765"])
 def test_every_code_has_one(code: str) -> None:
     assert meaning(code).remedy
 

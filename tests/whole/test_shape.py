@@ -350,7 +350,7 @@ CALLED_BY_NAME = ("action_", "on_", "watch_", "validate_", "compute_", "key_")
 
 
 class PublicName(NamedTuple):
-    """A function, class or method that is not private, and where it is defined."""
+    """A function, class, method or constant that is not private, and where it is defined."""
 
     module: str
     qualified_name: str
@@ -363,6 +363,9 @@ def definitions(tree: ast.AST, module: str, within: tuple[str, ...] = ()) -> Ite
                 yield PublicName(module, ".".join((*within, node.name)))
             if isinstance(node, ast.ClassDef):
                 yield from definitions(node, module, (*within, node.name))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and not within:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (PublicName(module, target.id) for target in targets if isinstance(target, ast.Name))
         elif not isinstance(node, ast.expr):
             yield from definitions(node, module, within)
 
@@ -425,11 +428,16 @@ def test_every_public_name_is_used() -> None:
 
 def test_a_name_that_nothing_uses_is_found() -> None:
     first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ...\n"
-    first += "class G:\n    def h(self): self.inner.h()"
-    second = "from first import b, C, G\nb()\nG()\nd = C().e"
+    first += "class G:\n    def h(self): self.inner.h()\nI = J = 1"
+    second = "from first import b, C, G, I\nb(I)\nG()\nC().e"
     unused = names_used_by_nothing({"first": first, "second": second}, surface=())
-    assert unused == {PublicName("first", "a"), PublicName("first", "C.d"), PublicName("first", "G.h")}
-    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C", "G")) == set()
+    assert unused == {
+        PublicName("first", "a"),
+        PublicName("first", "C.d"),
+        PublicName("first", "G.h"),
+        PublicName("first", "J"),
+    }
+    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C", "G", "J")) == set()
 
 
 # Public names that several modules define, with the reason why each is one meaning.

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from tests.wire.interface_document import Document, DocumentedEndpoint, listed_words
+from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -18,9 +19,7 @@ from tradetui.wire.models.futures import Asset
 from tradetui.wire.models.shared_fields import FeeDetail
 from tradetui.wire.models.subaccounts import (
     MOST_IPS,
-    MOST_KEYS_PER_SUBACCOUNT,
     MOST_PER_REQUEST,
-    MOST_SUBACCOUNTS,
     VirtualSubaccountRequest,
 )
 from tradetui.wire.product_types import ProductType
@@ -309,8 +308,8 @@ def _conventions(document: Document) -> Iterator[str]:
 def _other_limits(document: Document, ours: dict[int, Endpoint]) -> Iterator[str]:
     expected = {
         "Elements per batch request (endpoint 2)": str(MOST_PER_REQUEST),
-        "Sub-accounts per user (endpoint 2)": str(MOST_SUBACCOUNTS),
-        "API keys per sub-account (endpoint 2)": str(MOST_KEYS_PER_SUBACCOUNT),
+        "Sub-accounts per user (endpoint 2)": str(MAX_SUBACCOUNTS),
+        "API keys per sub-account (endpoint 2)": str(MAX_KEYS),
         "ipList entries (endpoint 2)": str(MOST_IPS),
         "Passphrase length": "8 to 32 characters (endpoints 1, 2)",
     }

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.optional_packages import import_optional
 from tradetui.wire.error_codes import (
     COPY_KEY_REFUSALS,
-    KNOWN_CODES,
+    MEANINGS,
     ErrorKind,
     endpoint_missing,
     meaning,
@@ -46,9 +46,9 @@ def test_kinds(code: str, kind: ErrorKind) -> None:
 
 
 def test_every_known_code_has_a_remedy_that_is_a_sentence() -> None:
-    assert len(KNOWN_CODES) > 170
-    assert "00000" not in KNOWN_CODES
-    for code in KNOWN_CODES:
+    assert len(MEANINGS) > 170
+    assert "00000" not in MEANINGS
+    for code in MEANINGS:
         remedy = meaning(code).remedy
         assert remedy[0].isupper()
         assert remedy.endswith(".")
@@ -96,16 +96,16 @@ def test_a_client_id_that_is_taken_leaves_the_outcome_unknown_since_it_was_made_
 def test_a_code_that_is_not_listed_leaves_the_outcome_of_a_write_unknown(
     code: str, status: int | None, msg: str
 ) -> None:
-    assume(code not in KNOWN_CODES)
+    assume(code not in MEANINGS)
     assume(refusal_explained(msg) is None)
     assert not write_refused(code, status, msg)
 
 
 def test_codes_that_public_clients_list_are_refusals_only_where_their_text_refuses_the_request() -> None:
     client_codes = set(import_optional("ccxt").bitget().exceptions["exact"])
-    listed = client_codes & KNOWN_CODES
+    listed = client_codes & MEANINGS.keys()
     assert len(listed) > 200
-    for code in client_codes - KNOWN_CODES:
+    for code in client_codes - MEANINGS.keys():
         assert not write_refused(code, 400)
     # Texts that speak of another state than the request's: a system, an order that is not there, a time-out.
     for code in (
@@ -135,7 +135,7 @@ def test_a_limit_that_names_itself_refuses_a_write_under_any_status_below_500(co
 
 
 def test_a_time_out_status_leaves_the_outcome_unknown_whatever_the_code() -> None:
-    for code in KNOWN_CODES:
+    for code in MEANINGS:
         assert not write_refused(code, 408)
         assert not write_refused(code, 504)
 

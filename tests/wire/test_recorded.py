@@ -12,7 +12,7 @@ import pytest
 from tests.wire.whole_reply import RefusedReply, read_reply
 from tradetui.wire.endpoints.catalogue import endpoint
 from tradetui.wire.endpoints.reply import UnreadableBody, read_data, read_envelope
-from tradetui.wire.error_codes import KNOWN_CODES, CodeGroup, ErrorKind, meaning, write_refused
+from tradetui.wire.error_codes import MEANINGS, CodeGroup, ErrorKind, meaning, write_refused
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump_json
 
@@ -122,7 +122,7 @@ def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> Non
         with pytest.raises(RefusedReply):
             read_reply(endpoint("futures.fills"), body)
         if envelope.code != "1":
-            assert envelope.code in KNOWN_CODES, envelope.code
+            assert envelope.code in MEANINGS, envelope.code
             refused = write_refused(envelope.code, 400, envelope.msg)
             known = meaning(envelope.code)
             speaks_of_the_request = known.kind is not ErrorKind.BUSY and known.group is not CodeGroup.NOT_FOUND

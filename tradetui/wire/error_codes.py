@@ -79,7 +79,7 @@ _AUTH: Final = ErrorKind.AUTHENTICATION
 _PERM: Final = ErrorKind.PERMISSION
 _NO: Final = ErrorKind.REJECTED
 
-_MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
+MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
     {
         # Authentication
         **_entries(
@@ -316,16 +316,13 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
 }
 """The two documented refusals of a copy-trading key, which come without a documented code, and what they mean."""
 
-#: Codes listed here, for documentation and tests.
-KNOWN_CODES: Final = frozenset(_MEANINGS)
-
 
 def meaning(code: str, msg: str = "") -> Meaning:
     """What is known of a code; an unlisted one is a rejection that only the message explains.
 
     A documented message without a documented code, such as a copy-trading key's, has its own remedy.
     """
-    known = _MEANINGS.get(code)
+    known = MEANINGS.get(code)
     if known is not None:
         return known
     remedy = refusal_explained(msg)
@@ -344,7 +341,7 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
         return False
     if code == _AMBIGUOUS:
         return any(sign in msg for sign in _NAMES_THE_FAULT)
-    known = _MEANINGS.get(code)
+    known = MEANINGS.get(code)
     if known is None:
         return refusal_explained(msg) is not None
     return known.kind is not ErrorKind.BUSY and known.group not in _SPEAKS_OF_ANOTHER_STATE

@@ -14,8 +14,6 @@ from tradetui.wire.requests.parameter import Addresses, Label, Listed, Parameter
 from tradetui.wire.requests.request import Request
 
 MOST_PER_REQUEST: Final = 5
-MOST_SUBACCOUNTS: Final = 20
-MOST_KEYS_PER_SUBACCOUNT: Final = 10
 MOST_IPS: Final = 30
 
 
