@@ -295,6 +295,7 @@ async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None
             assert dialog.region.contains_region(region), f"{name} at {size}"
         assert "change   afterwards" in screen_text(stage.app)
         assert "SANDBOX · hedge" in screen_text(stage.app)
+        assert ("There is more below" in screen_text(stage.app)) == (size == (80, 24)), "all that decides is in sight"
 
 
 async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
