@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import combinations
+from itertools import combinations, takewhile
 
 import pytest
 from hypothesis import given, settings
@@ -247,3 +247,22 @@ async def test_a_desk_that_cannot_be_opened_says_why_and_stays() -> None:
 
 def _refused() -> object:
     raise ValueError("config.toml is not there")
+
+
+@pytest.mark.looptime
+async def test_points_stand_under_each_other_where_one_unit_fills_the_column() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((160, 48), after=12):
+        lines = screen_text(stage.app).splitlines()
+        for first_title, titles in (
+            ("Symbol ", ("Unrealised", "ROI %", "Value", "Funding", "Realised")),
+            ("Coin ", ("Equity USDT", "Free USDT", "Free %", "Margin ratio %")),
+        ):
+            at = next(index for index, line in enumerate(lines) if line.startswith(f"│ {first_title}"))
+            rows = list(takewhile(lambda line: "─" not in line, lines[at + 1 :]))
+            assert len(rows) > 3
+            for title in titles:
+                end = lines[at].index(f" {title} ") + 1 + len(title)
+                cells = [row[:end].split()[-1] for row in rows if row[end] == " "]
+                assert len(cells) == len(rows)
+                assert {cell[-3] for cell in cells} == {"."}, f"{title}: {cells}"
