@@ -298,9 +298,8 @@ class Desk:
 
     async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
         """Say how reversals ended whose session was killed between writing their end and saying it."""
-        unsaid = await self.alerts.delivery.reversals_without_end()
-        if self._trading is not None and unsaid:
-            for sent, progress in await self._trading.execution.ends_of(unsaid):
+        if self._trading is not None:
+            for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unsaid_ends):
                 self.alerts.reversal_went_on(sent, progress, self.zone)
 
     async def _contradiction(self) -> str:

@@ -247,6 +247,26 @@ async def test_the_oldest_fill_of_a_page_that_comes_under_other_ids_counts_once(
     assert len(list(past.rows)) == 150
 
 
+async def test_fills_of_a_gap_that_come_under_other_ids_count_once_and_equal_ones_at_its_ends_twice() -> None:
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(number) for number in range(150)]
+    archive = await archive_of(client)
+    renamed = [fill(number, tradeId=f"{10**18 + number}x") for number in range(150)]
+    fresh = [fill(number) for number in range(150, 350)]
+    client.rows[FILLS, USDT] = [*renamed, *fresh]
+    past = history(client)
+    await past.read_newest(0.0)
+    await past.attach(archive)
+    assert past.gaps
+    while await past.read_gap():
+        pass
+    assert archive.rows.count(Selection(FuturesFill)) == 350
+
+    client = ScriptedClient()
+    client.rows[FILLS, USDT] = [fill(0), *(fill(1, tradeId=f"{10**18 + number}") for number in range(1, 350))]
+    assert (await archive_of(client)).rows.count(Selection(FuturesFill)) == 350
+
+
 async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_came_under_another_id() -> None:
     client = ScriptedClient()
     client.rows[FILLS, USDT] = [fill(1), fill(2)]

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
@@ -26,11 +27,13 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.desk import Desk
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
+from tradetui.desk.reversal import execution as execution_module
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
-from tradetui.desk.reversal.progress import Progress, Sent
+from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.reversal.tracking.classification import ABSENCE_S
 from tradetui.exchange.errors import ExchangeError
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
@@ -711,8 +714,57 @@ async def test_an_end_that_a_killed_session_wrote_and_did_not_say_is_said_by_the
         await asyncio.sleep(10)
         assert states(on)[-1] is State.SETTLED
         sentences.clear()
+        await begins("while the sender is about to show it")
+        assert not sentences
+        await asyncio.sleep(ABSENCE_S)
         await begins("next")
         (sentence,) = sentences
         assert sentence.startswith("next: Reverse BTCUSDT LONG 20 into SHORT 20: reversed, as the journal says")
         await begins("later")
         assert len(sentences) == 1
+
+
+async def test_an_end_that_no_alert_spoke_of_is_said_after_a_kill_and_one_that_was_shown_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = (Rule("unknown", Condition(RuleKind.OUTCOME_UNKNOWN), frozenset({Channel.LINE})),)
+    archive = Archive(tmp_path / "archive.sqlite")
+    sentences: list[str] = []
+
+    async def begins() -> Alerts:
+        alerts = Alerts(AlertSettings(rules=rules), on.client.clock, InlineDisk(), "session", lambda: None)
+        alerts.subscribe(lambda alert: sentences.append(alert.sentence))
+        await alerts.attach(archive)
+        desk = SimpleNamespace(alerts=alerts, _trading=SimpleNamespace(execution=on.execution), zone=UTC)
+        await Desk._alert_what_ended_unsaid(cast("Desk", desk), archive)
+        await asyncio.sleep(1)
+        return alerts
+
+    async def reversed_now() -> tuple[Sent, Progress]:
+        sent = await confirmed(on, LONG if on.held() == Legs(Decimal(20)) else replace(LONG, side=Side.SELL))
+        [*_, last] = [progress async for progress in on.execution.follow(sent)]
+        assert last.state is State.SETTLED
+        await asyncio.sleep(ABSENCE_S)
+        return sent, last
+
+    async with scene() as on:
+        on.hold(long="20")
+        await reversed_now()  # before the account had a log of alerts
+        alerts = await begins()
+        shown = await reversed_now()
+        alerts.reversal_went_on(*shown, UTC)
+        killed_before_it_was_shown, _ = await reversed_now()
+        unreadable, _ = await reversed_now()
+        right = sent_of
+
+        def readable(intent: Intent) -> Sent:
+            if intent.id == unreadable.intent:
+                raise KeyError("request")
+            return right(intent)
+
+        monkeypatch.setattr(execution_module, "sent_of", readable)
+        assert not sentences
+        await begins()
+        (sentence,) = sentences
+        assert killed_before_it_was_shown.intent in sentence
+        assert [alert.sentence for alert in await (await begins()).delivery.newest()] == sentences

@@ -406,6 +406,31 @@ async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkey
         assert "reverse" in sources
 
 
+async def test_an_ended_order_of_no_source_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[str] = []
+
+    def leave_source_out(_: Any, envelope: dict[str, Any]) -> None:
+        if envelope["data"]:
+            looked_up.append(envelope["data"]["orderId"])
+            envelope["data"].pop("orderSource")
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, leave_source_out)
+        by_legs = ByLegs(on, monkeypatch)
+        await reverse_without_reply(on)
+        by_legs.close("7")
+        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+        sides = order_sides(book.mode, "long", closes=False)
+        order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
+        fill(book, order, Decimal(1), market.moment)
+        await asyncio.sleep(20)
+        assert looked_up.count(order.order_id) == 1
+        assert len(set(looked_up)) == 2
+        assert len(looked_up) > 5, "what is live is looked up again"
+
+
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")

@@ -7,7 +7,7 @@ boot; what another boot wrote is over.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.alerts.alert_event import Alert
@@ -23,7 +23,11 @@ CLAIMABLE_AGAIN_S: Final = 10.0
 SAME_S: Final = 45.0
 """What recurs under its key within this time is the same event, seen by another session; it takes a minute to recur."""
 LOG_KEPT: Final = 1_000
-"""Alerts in the log; older ones are forgotten."""
+"""Alerts in the log; older ones are forgotten, but for those of reversals."""
+_SHOWN: Final = "shown"
+"""In the place of the stage: the end of a reversal was shown without an alert."""
+_BEGINNING: Final = ""
+"""In the place of the intent: from here on it is noted which ends were shown."""
 
 
 class DeliveryClaim(NamedTuple):
@@ -88,7 +92,9 @@ class AlertLog:
                     (*values, ", ".join(alert.rules), channels),
                 )
                 number = cursor.lastrowid or 0
-                connection.execute("DELETE FROM alert WHERE number <= ?", (number - LOG_KEPT,))
+                connection.execute(
+                    "DELETE FROM alert WHERE number <= ? AND key NOT LIKE 'reversal|%'", (number - LOG_KEPT,)
+                )
                 connection.execute("DELETE FROM alert_claim WHERE alert <= ?", (number - LOG_KEPT,))
             last = connection.execute(
                 "SELECT owner FROM alert_session WHERE boot = ? ORDER BY typed DESC, owner LIMIT 1", (now.boot,)
@@ -132,19 +138,30 @@ class AlertLog:
                 "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
             )
 
-    def reversals_without_end(self) -> frozenset[str]:
-        """The intents of reversals whose outcome was said to be open, or corrected, and whose end was never said."""
+    def end_shown(self, intent: str, now: Moment) -> None:
+        """Note that the end of a reversal was shown without an alert."""
         with self._archive.transaction() as connection:
-            keys = connection.execute("SELECT key FROM alert WHERE key LIKE 'reversal|%|%'").fetchall()
-        stages = {tuple(key.split("|")[1:3]) for (key,) in keys}
-        return frozenset(intent for intent, _ in stages) - {
-            intent for intent, stage in stages if stage == SearchStage.ENDED
-        }
+            _note_shown(connection, [intent], now)
+
+    def unsaid_ends(self, settled: frozenset[str], now: Moment) -> frozenset[str]:
+        """Of settled reversals, by intent, those whose end was neither shown nor alerted since it was open.
+
+        What was settled before anything was noted here counts as shown, unless an alert says that it was open.
+        """
+        with self._archive.transaction() as connection:
+            keys = connection.execute("SELECT key FROM alert WHERE key LIKE 'reversal|%|%' ORDER BY number").fetchall()
+            stages = {intent: stage for _, intent, stage in (key.split("|", 2) for (key,) in keys)}
+            if _BEGINNING not in stages:
+                _note_shown(connection, [_BEGINNING, *(settled - stages.keys())], now)
+                settled &= stages.keys()
+        return frozenset(intent for intent in settled if stages.get(intent) not in (SearchStage.ENDED, _SHOWN))
 
     def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
         with self._archive.transaction() as connection:
             rows = connection.execute(
-                "SELECT number, at_ms, sentence, rules, channels FROM alert ORDER BY number DESC LIMIT ?", (limit,)
+                "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE rules <> ''"
+                " ORDER BY number DESC LIMIT ?",
+                (limit,),
             ).fetchall()
             results: dict[tuple[int, str], str] = {
                 (number, channel): result
@@ -155,6 +172,14 @@ class AlertLog:
             LoggedAlert(number, at_ms, sentence, rules, _delivery(channels, number, results))
             for number, at_ms, sentence, rules, channels in rows
         ]
+
+
+def _note_shown(connection: sqlite3.Connection, intents: Iterable[str], now: Moment) -> None:
+    rows = [(f"reversal|{intent}|{_SHOWN}", now.at_ms, now.boot, now.monotonic_s) for intent in intents]
+    connection.executemany(
+        "INSERT INTO alert (key, at_ms, boot, monotonic, sentence, rules, channels) VALUES (?, ?, ?, ?, '', '', '')",
+        rows,
+    )
 
 
 _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumerate(Channel)}

@@ -18,6 +18,7 @@ from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
+from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
@@ -162,7 +163,9 @@ class Alerts:
         self._publish(self._detector.link_is(state, sentence))
 
     def reversal_went_on(self, sent: Sent, progress: Progress, zone: tzinfo) -> None:
-        self._publish(self._detector.reversal_went_on(sent, progress, zone))
+        alerted = self._publish(self._detector.reversal_went_on(sent, progress, zone))
+        if progress.stage is SearchStage.ENDED and not alerted:
+            self.delivery.end_shown(sent.intent)
 
     def _may_be_of_trigger(self, fill: ProductRow[FuturesFill]) -> bool:
         """Whether a waiting trigger may have made a fill: its sentence is then that of the trigger."""
@@ -202,11 +205,15 @@ class Alerts:
 
     # What becomes of an event
 
-    def _publish(self, events: Iterable[AlertEvent]) -> None:
+    def _publish(self, events: Iterable[AlertEvent]) -> bool:
+        """Show the events that a rule is about; whether there was one."""
+        alerted = False
         for event in events:
             alert = alert_of(event, self.rules, self.silenced, self._clock.wall_ms())
             if alert is not None:
                 self._show(alert)
+                alerted = True
+        return alerted
 
     def _show(self, alert: Alert) -> None:
         if alert.channels:

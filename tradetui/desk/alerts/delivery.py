@@ -101,9 +101,16 @@ class AlertDelivery:
         except (sqlite3.Error, OSError):
             return tuple(self._memory)
 
-    async def reversals_without_end(self) -> frozenset[str]:
-        """The intents of reversals of which an alert said all but the end; raises sqlite3.Error."""
-        return frozenset() if self._alert_log is None else await self._disk.run(self._alert_log.reversals_without_end)
+    async def unsaid_ends(self, settled: frozenset[str]) -> frozenset[str]:
+        """Of settled reversals, by intent, those whose end no session has shown; raises sqlite3.Error."""
+        if self._alert_log is None:
+            return frozenset()
+        return await self._disk.run(self._alert_log.unsaid_ends, settled, Moment.now(self._clock))
+
+    def end_shown(self, intent: str) -> None:
+        """Note for all sessions that the end of a reversal was shown without an alert."""
+        if self._alert_log is not None:
+            self._tasks.begin(self._disk.run(self._alert_log.end_shown, intent, Moment.now(self._clock)))
 
     def begin(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
         """Write an alert into the log, then deliver what falls to this session of the channels that sound by then."""

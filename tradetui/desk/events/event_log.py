@@ -157,7 +157,8 @@ class EventLog:
 
     def _take_alerts(self, connection: sqlite3.Connection) -> None:
         rows = connection.execute(
-            "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE number > ? ORDER BY number",
+            "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE number > ? AND rules <> ''"
+            " ORDER BY number",
             (self._marks().get(_ALERTS, 0),),
         ).fetchall()
         for number, at_ms, sentence, rules, channels in rows:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -268,12 +268,23 @@ class Execution:
         """Call the listener with every progress of every reversal that is followed; returns what ends it."""
         return self._followed.subscribe(listener)
 
-    async def ends_of(self, intents: frozenset[str]) -> list[tuple[Sent, Progress]]:
-        """The ends of those of these intents that are settled; empty while the journal cannot be read."""
+    async def ends_of(
+        self, chosen: Callable[[frozenset[str]], Awaitable[frozenset[str]]]
+    ) -> list[tuple[Sent, Progress]]:
+        """The ends of those reversals that `chosen` gives back of all that are settled, and that no process is about
+        to show; empty while the journal cannot be read. A row of an old version that cannot be read is left out.
+        """
+        ends: list[tuple[Sent, Progress]] = []
         with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
-            settled = [intent for intent in await self.intents.newest() if intent.state is State.SETTLED]
-            return [(sent_of(intent), ended_elsewhere(intent)) for intent in settled if intent.id in intents]
-        return []
+            newest = await self.intents.newest()
+            settled = [intent for intent in newest if intent.kind == KIND and intent.state is State.SETTLED]
+            settled = [intent for intent in settled if await self.intents.is_left_behind(intent)]
+            ids = await chosen(frozenset(intent.id for intent in settled))
+            for intent in settled:
+                if intent.id in ids:
+                    with contextlib.suppress(ArithmeticError, KeyError, TypeError, ValueError):
+                        ends.append((sent_of(intent), ended_elsewhere(intent)))
+        return ends
 
     async def follow(self, sent: Sent) -> AsyncIterator[Progress]:
         """Each progress until the outcome is settled and named, or until it is left open after a while.

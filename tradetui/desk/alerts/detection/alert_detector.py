@@ -265,7 +265,7 @@ def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
         key=f"reversal|{sent.intent}|{progress.stage}",
         sentence=one_sentence(text),
         symbol=sent.plan.params.symbol,
-        recurs=progress.stage is SearchStage.CORRECTED,
+        recurs=progress.stage is not SearchStage.LEFT_OPEN,  # what is corrected ends once more
         # A dialog, or what outlives it, says by itself that an outcome is left open.
         stays=progress.stage is not SearchStage.LEFT_OPEN,
     )

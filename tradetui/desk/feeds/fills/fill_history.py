@@ -193,7 +193,7 @@ class FillHistory:
                 self._lose(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
             self.gaps = [*rest, *self.gaps[1:]]
-            await self._keep(rows)
+            await self._keep(self._once_in_gap(rows, gap, is_last=done))
             return True
 
     def follow(self) -> deque[FuturesFill]:
@@ -280,6 +280,22 @@ class FillHistory:
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
         return came if self.undecodable_rows else self._corrections.once(self._rows, came, since_ms)
+
+    def _once_in_gap(
+        self, came: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
+    ) -> Sequence[ProductRow[FuturesFill]]:
+        """The rows of a page, without those known under another id; what is alike beyond its ends is another fill."""
+        if not came or self.undecodable_rows:
+            return came
+        times = [time_of(row.record) for row in came]
+        above = self._rows.get(f"{self.product_type}|{gap.cursor}")
+        top, bottom = max(times) if above is None else time_of(above.record), min(times)
+        known = {
+            key: row
+            for key, row in self._rows.items()
+            if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
+        }
+        return self._corrections.once(known, came)
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.

@@ -198,8 +198,12 @@ class OrderReads:
                 if not source:
                     raise  # this order may be ours, which would then be taken for absent
                 order = None
-            if order is None or order.order_source is None:
+            if order is None:
                 continue  # what is not known yet is asked for again
+            if order.order_source is None:
+                if order.status is not None and order.status.is_over:
+                    self._sources[order_id] = ""  # nobody will ever know
+                continue
             self._sources[order_id] = order.order_source
             made_by_reversal = known(OrderSource, order.order_source) in _REVERSALS
             if made_by_reversal and order.status is not None and not order.status.is_over:
