@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.trading.position_fills import fill
+from tests.trading.position_fills import USDT, fill
+from tests.wire.model_rows import ROWS, one
+from tradetui.desk.feeds.fills.corrections import halves
+from tradetui.desk.feeds.positions import held_sizes
+from tradetui.desk.reversal.market_state import _rests
+from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.holdings import Legs
 from tradetui.trading.position_book import holdings_after
-from tradetui.trading.results.booking import fill_meaning
+from tradetui.trading.results.bill_kinds import BillKind, bill_kind
+from tradetui.trading.results.booking import fee_amount, fill_meaning
+from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.trading.trigger_terms import trigger_state
 from tradetui.wire import enums
+from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.models.shared_fields import FeeDetail
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("trading", "desk/reversal", "desk/account")
+ROOMS = ("trading", "desk/reversal", "desk/account", "desk/feeds", "wire/models")
+WORDS = {word for kind in vars(enums).values() if inspect.isclass(kind) and issubclass(kind, StrEnum) for word in kind}
 ENUMS = {name for name, kind in vars(enums).items() if inspect.isclass(kind) and issubclass(kind, StrEnum)}
 
 POSITION = "tests/whole/reversal/test_outcome_observed.py::test_a_position_with_an_unknown_word_is_not_reversed"
@@ -30,7 +43,22 @@ ENDED = (
     "tests/desk/reversal/test_classification.py"
     "::test_an_opening_order_without_a_fill_in_a_state_nobody_knows_leaves_what_its_reversal_closed"
 )
+SOURCE = (
+    "tests/whole/reversal/test_outcome_reads.py"
+    "::test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_it"
+)
+ACCOUNT = "tests/trading/test_account_totals.py::test_an_asset_mode_that_nobody_knows_decides_nothing"
+MARGIN = (
+    "tests/trading/test_reversal_estimates.py"
+    "::test_a_margin_mode_that_nobody_knows_says_nothing_of_what_stands_behind_the_position"
+)
+ACTUALS = (
+    "tests/trading/test_reversal_actuals.py::test_a_margin_mode_that_nobody_knows_tells_neither_free_margin_nor_ratio"
+)
+KIND = "tests/trading/test_trigger_terms.py::test_a_kind_is_named_as_traders_name_it_and_an_unknown_one_as_it_came"
+FEED = "tests/desk/feeds/test_readers.py::test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held"
 HERE = "tests/whole/test_unknown_words.py"
+WORDLESS = f"{HERE}::test_a_word_that_nobody_knows_decides_nothing"
 
 EXERCISED = {
     "trading/estimates/reversal_estimates.py:_result": ORDER,
@@ -39,8 +67,7 @@ EXERCISED = {
     "trading/position_book.py:PositionBook._apply": FILL,
     "trading/position_book.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
     "trading/position_figures.py:nearest_stop": STOP,
-    "trading/positions.py:Position.margin_unclear": "tests/trading/test_reversal_estimates.py"
-    "::test_a_margin_mode_that_nobody_knows_says_nothing_of_what_stands_behind_the_position",
+    "trading/positions.py:Position.margin_unclear": MARGIN,
     "trading/positions.py:holdings_of": POSITION,
     "trading/positions.py:doubt_of_held": POSITION,
     "trading/results/booking.py:fill_meaning": f"{HERE}::test_a_fill_with_another_word_is_not_understood",
@@ -67,32 +94,118 @@ EXERCISED = {
     "desk/reversal/tracking/own_legs.py:_opening": POSITION,
     "desk/reversal/tracking/own_legs.py:contradiction": FILL,
     "desk/reversal/tracking/own_legs.py:_moves_as_ours": FILL,
+    "desk/reversal/tracking/own_legs.py:_has_ended_unfilled": ENDED,
+    "desk/reversal/tracking/own_legs.py:burst_among": FILL,
+    "desk/reversal/tracking/classification.py:_standing": STATE,
+    "desk/reversal/tracking/order_reads.py:OrderReads._orders_by_source": SOURCE,
+    "desk/reversal/tracking/order_reads.py:_come_twice": STATE,
+    "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
+    "desk/reversal/market_state.py:_rests": WORDLESS,
+    "desk/feeds/fills/corrections.py:halves": WORDLESS,
+    "desk/feeds/positions.py:PositionsReader.read": FEED,
+    "desk/feeds/positions.py:_doubted": FEED,
+    "desk/feeds/positions.py:held_sizes": WORDLESS,
+    "trading/account_totals.py:totals_of": ACTUALS,
+    "trading/coin_totals.py:_of_transfer": WORDLESS,
+    "trading/estimates/cost_estimates.py:Basis.is_isolated": MARGIN,
+    "trading/estimates/reversal_actuals.py:reversal_actuals": ACTUALS,
+    "trading/order_impact.py:_kind": IMPACT,
+    "trading/order_impact.py:_stop": IMPACT,
+    "trading/results/bill_kinds.py:bill_kind": WORDLESS,
+    "trading/results/booking.py:fee_amount": WORDLESS,
+    "trading/trade_effect.py:effect_of_trigger": WORDLESS,
+    "trading/trigger_terms.py:trigger_kind": KIND,
+    "trading/trigger_terms.py:trigger_state": WORDLESS,
+    "wire/models/broker.py:SubaccountTransfer.is_deposit": WORDLESS,
+    "wire/models/broker.py:SubaccountTransfer.is_withdrawal": WORDLESS,
+    "wire/models/futures.py:FuturesAccount.is_union": ACCOUNT,
+    "wire/models/futures.py:FuturesFill.is_taker": WORDLESS,
+    "wire/models/futures.py:FuturesFill.position_mode": WORDLESS,
+    "wire/models/futures.py:FuturesFill.unknown_word": WORDLESS,
+    "wire/models/futures.py:_effect": WORDLESS,
+    "wire/models/futures_extended.py:Contract.trades": WORDLESS,
+    "wire/models/futures_extended.py:ReportedPosition.leg": POSITION,
+    "wire/models/futures_requests.py:ReversalRequest.check": POSITION,
+    "wire/models/shared_fields.py:Sided.is_buy": WORDLESS,
+    "wire/models/spot.py:AccountInfo.is_copy_trader": WORDLESS,
+    "wire/models/spot.py:SpotFill.is_taker": WORDLESS,
 }
 """By file and function, the test in which a word that nobody knows is met there, or keeps what rests on it from going
 on: the mode and the side of a plan are known words, since without them there is no plan."""
 
 
-def comparisons(node: ast.AST, inside: tuple[str, ...] = ()) -> Iterator[str]:
-    """The functions and methods that compare something with a member of an enum of the interface."""
+NO_WORDS = frozenset(
+    {
+        "desk/account/identity.py:_host",
+        "desk/reversal/preview.py:Target.named",
+        "desk/reversal/progress.py:holdings_of_json",
+        "desk/reversal/progress.py:plan_of",
+        "trading/account_totals.py:_profit_in_usdt",
+        "trading/coin_totals.py:coins_of",
+        "trading/trade_effect.py:",
+    }
+)
+"""What looks at something else: an address, a symbol, a coin, what was typed, the journal's keys, the enum."""
+
+
+def is_word(node: ast.AST) -> bool:
+    """Whether it is a member of an enum of the interface."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ENUMS
+
+
+def named_words(modules: Iterable[ast.Module]) -> frozenset[str]:
+    """The names of constants that are made of members of these enums."""
+    assigned = [node for module in modules for node in module.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    of_words = [node for node in assigned if node.value is not None and any(map(is_word, ast.walk(node.value)))]
+    targets = [target for node in of_words for target in getattr(node, "targets", [getattr(node, "target", None)])]
+    return frozenset(target.id for target in targets if isinstance(target, ast.Name))
+
+
+def decides_by_word(node: ast.AST, constants: frozenset[str]) -> bool:
+    """Whether it compares with a word, looks one up, looks at a part of one, or asks what follows from one."""
+
+    def names_words(part: ast.AST) -> bool:
+        return is_word(part) or (isinstance(part, ast.Name) and part.id in constants)
+
+    if isinstance(node, ast.Compare):
+        left = node.left.value if isinstance(node.left, ast.Constant) else None
+        is_part = isinstance(left, str) and isinstance(node.ops[0], ast.In) and any(left in word for word in WORDS)
+        return is_part or any(map(names_words, ast.walk(node)))
+    if isinstance(node, ast.Match):
+        return any(map(names_words, ast.walk(node)))
+    if isinstance(node, ast.Subscript):
+        return names_words(node.value)
+    if isinstance(node, ast.Attribute):
+        return node.attr == "is_over"
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute):
+        looks_up = node.func.attr == "get" and names_words(node.func.value)
+        return looks_up or node.func.attr in ("startswith", "endswith")
+    compares = isinstance(node.func, ast.Name) and node.func.id == "same"
+    asks = isinstance(node.func, ast.Name) and node.func.id == "system_close"
+    return asks or (compares and any(isinstance(part, ast.Constant) or is_word(part) for part in node.args))
+
+
+def comparisons(node: ast.AST, constants: frozenset[str], inside: tuple[str, ...] = ()) -> Iterator[str]:
+    """The functions and methods that decide something by a word."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         inside = (*inside, node.name)
-    if isinstance(node, ast.Compare | ast.Match) and any(
-        isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id in ENUMS
-        for part in ast.walk(node)
-    ):
+    if decides_by_word(node, constants):
         yield ".".join(inside)
     for child in ast.iter_child_nodes(node):
-        yield from comparisons(child, inside)
+        yield from comparisons(child, constants, inside)
 
 
 def test_each_comparison_is_met_by_a_word_that_nobody_knows() -> None:
-    compared = {
-        f"{file.relative_to(ROOT / 'tradetui').as_posix()}:{name}"
+    modules = {
+        file.relative_to(ROOT / "tradetui").as_posix(): ast.parse(file.read_text(encoding="utf-8"))
         for room in ROOMS
         for file in (ROOT / "tradetui" / room).rglob("*.py")
-        for name in comparisons(ast.parse(file.read_text(encoding="utf-8")))
     }
-    assert compared == EXERCISED.keys()
+    constants = named_words(modules.values())
+    compared = {f"{file}:{name}" for file, module in modules.items() for name in comparisons(module, constants)}
+    assert compared == EXERCISED.keys() | NO_WORDS
 
 
 @pytest.mark.parametrize("test", sorted(set(EXERCISED.values())))
@@ -105,6 +218,41 @@ def test_each_named_test_is_there(test: str) -> None:
 @pytest.mark.parametrize(("side", "trade_side"), [("upwards", "open"), ("buy", "sideways")])
 def test_a_fill_nobody_can_read_leaves_unknown_what_is_held(side: str, trade_side: str) -> None:
     assert holdings_after(Legs(), [fill(side, trade_side, "1")]) is None
+
+
+def row_of(name: str, **changes: object) -> Any:
+    return one(name, {**ROWS.get(name, {}), **changes})
+
+
+@pytest.mark.parametrize(
+    ("decided", "as_nothing"),
+    [
+        (lambda: _rests(row_of("futures.pending_orders", status="resting")), True),  # it may still fill
+        (lambda: len(halves(*([ProductRow(USDT, fill("buy", "sideways", "1"))] * 2))), 1),
+        (
+            lambda: held_sizes(Reply((row_of("futures.positions", symbol="BTCUSDT", holdSide="sideways", total="1"),))),
+            None,
+        ),
+        (lambda: bill_kind("rebate_of_close"), BillKind.OTHER),
+        (
+            lambda: fee_amount(FeeDetail(deduction="partly", total_fee=Decimal(-1), total_deduction_fee=Decimal(-2))),
+            Decimal(-1),
+        ),
+        (lambda: effect_of_trigger(row_of("futures.triggers", planType="pos_maybe", tradeSide=None)), None),
+        (lambda: trigger_state(row_of("futures.triggers", planStatus="asleep")), None),
+        (lambda: row_of("broker.transfers", type="gift").is_deposit, False),
+        (lambda: row_of("broker.transfers", type="gift").is_withdrawal, False),
+        (lambda: fill("buy", "upward_single", "1", mode="hybrid").position_mode, None),
+        (lambda: fill("buy", "burst_close_upwards", "1").unknown_word, "tradeSide 'burst_close_upwards'"),
+        (lambda: fill("buy", "sideways_long", "1").unknown_word, "tradeSide 'sideways_long'"),
+        (lambda: fill("buy", "buy_single", "1").unknown_word, "tradeSide 'buy_single'"),  # a word of the other mode
+        (lambda: fill_meaning("buy", "reduce_sideways_single", "one_way_mode").opens, None),
+        (lambda: row_of("futures.contracts", symbol="BTCUSDT", symbolStatus="dozing").trades, False),
+        (lambda: row_of("spot.account_info", userId="1", traderType="apprentice").is_copy_trader, None),
+    ],
+)
+def test_a_word_that_nobody_knows_decides_nothing(decided: Callable[[], object], as_nothing: object) -> None:
+    assert decided() == as_nothing
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> Fil
     buys = same(side, Side.BUY)
     understood = known(Side, side) is not None and mode is not None
     if mode is not PositionMode.HEDGE:
-        opens = False if forced_by or word.startswith("reduce_") else None
+        closes = known(TradeSide, trade_side) is not None and (forced_by or word.startswith("reduce_"))
+        opens = False if closes else None
         return FillMeaning(mode, PositionSide.NET, buys, opens, understood, forced_by)
     understood = understood and known(TradeSide, trade_side) is not None and "single" not in word
     long = word.endswith("_long") or (buys and not word.endswith("_short"))

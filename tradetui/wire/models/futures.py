@@ -217,14 +217,15 @@ class FuturesFill(Record, Sided):
 
     @property
     def unknown_word(self) -> str:
-        """A word of this fill that nobody knows and that says what it did to a position, as it came; else empty."""
+        """A word that says what this fill did to a position and is none of its mode, as it came; else empty."""
         if known(Side, self.side) is None:
             return f"side {self.side!r}"
         if self.pos_mode is not None and self.position_mode is None:
             return f"posMode {self.pos_mode!r}"
-        if self.position_mode is not PositionMode.ONE_WAY and known(TradeSide, self.trade_side) is None:
-            return f"tradeSide {self.trade_side!r}"  # one-way, the side says it all
-        return ""
+        if self.position_mode is PositionMode.ONE_WAY:
+            return ""  # the side says it all
+        trade_side = known(TradeSide, self.trade_side)
+        return f"tradeSide {self.trade_side!r}" if trade_side is None or "single" in trade_side else ""
 
     @property
     def is_taker(self) -> bool:

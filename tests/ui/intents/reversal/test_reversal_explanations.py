@@ -287,6 +287,18 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
         assert posts(stage) == 1
 
 
+async def test_locked_l_unlocks_before_anything_is_read() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await pilot.press("L")
+        await still(stage, pilot)
+        await pilot.press("R", "L")
+        await pilot.pause()
+        dialog = stage.app.screen_stack[-2]
+        assert isinstance(dialog, ReversalDialog) and not dialog._ready
+        assert isinstance(stage.app.screen, ConfirmDialog)
+
+
 async def test_locked_while_one_types_nothing_is_lost() -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
