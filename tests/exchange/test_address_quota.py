@@ -368,3 +368,10 @@ def test_real_processes_stay_within_one_minute_s_calls_together(tmp_path: Path) 
     sent: list[list[float]] = [json.loads(process.communicate()[0]) for process in processes]
     # Reads leave a tenth of the 120 to writes; all end when the next would be free in more than ten seconds.
     assert sum(map(len, sent)) == 108
+
+
+@pytest.mark.looptime
+async def test_where_no_share_is_named_one_fifth_of_the_address_is_left_to_others(tmp_path: Path) -> None:
+    local_budget = LocalBudget(clock=LoopClock(0))
+    shared_budget = SharedBudget(tmp_path, "a", clock=LoopClock(0), inline=True)
+    assert local_budget.address_usage().allowed == shared_budget.address_usage().allowed == 4_800
