@@ -30,7 +30,9 @@ from tradetui.wire.models.shared_fields import FeeDetail
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("trading", "desk/reversal", "desk/account", "desk/feeds", "wire/models")
-WORDS = {word for kind in vars(enums).values() if inspect.isclass(kind) and issubclass(kind, StrEnum) for word in kind}
+VOCABULARY = {
+    word for kind in vars(enums).values() if inspect.isclass(kind) and issubclass(kind, StrEnum) for word in kind
+}
 ENUMS = {name for name, kind in vars(enums).items() if inspect.isclass(kind) and issubclass(kind, StrEnum)}
 
 POSITION = "tests/whole/reversal/test_outcome_observed.py::test_a_position_with_an_unknown_word_is_not_reversed"
@@ -169,7 +171,7 @@ def decides_by_word(node: ast.AST, constants: frozenset[str]) -> bool:
 
     if isinstance(node, ast.Compare):
         left = node.left.value if isinstance(node.left, ast.Constant) else None
-        is_part = isinstance(left, str) and isinstance(node.ops[0], ast.In) and any(left in word for word in WORDS)
+        is_part = isinstance(left, str) and isinstance(node.ops[0], ast.In) and any(left in word for word in VOCABULARY)
         return is_part or any(map(names_words, ast.walk(node)))
     if isinstance(node, ast.Match):
         return any(map(names_words, ast.walk(node)))
