@@ -11,7 +11,7 @@ from tradetui.ui.key_bindings.textual_bindings import is_key_name
 if TYPE_CHECKING:
     from textual.app import App
 
-SETTLE_S = 0.3
+DRAWN_WITHIN_S = 0.3
 
 
 async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], *, as_text: bool) -> str:
@@ -22,7 +22,7 @@ async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequ
         for key in keys:
             await pilot.press(key)
         if keys:
-            await asyncio.sleep(SETTLE_S)
+            await asyncio.sleep(DRAWN_WITHIN_S)
         await pilot.pause()
         return screen_text(app) if as_text else app.export_screenshot(simplify=True)
 

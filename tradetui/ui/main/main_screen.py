@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tradetui.ui.key_bindings.key_queue import TypedInput
     from tradetui.ui.settings.ui_settings import UiSettings
 
-TICK_S = 1.0
+REFRESHED_EVERY_S = 1.0
 PAUSED = "PAUSED: rows stand still while reading goes on"
 
 
@@ -91,7 +91,7 @@ class MainScreen(TableScreen):
     def on_mount(self) -> None:
         """Arrange for the terminal's size."""
         self.show_zone()
-        self.set_interval(TICK_S, self._tick)
+        self.set_interval(REFRESHED_EVERY_S, self._refresh_ages)
         self._show_preferences()
         self._arrange()
         self.set_focus(self.table)
@@ -190,7 +190,7 @@ class MainScreen(TableScreen):
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
-        """Note what is new and paint it with whatever else comes at the same moment; None is a mere tick.
+        """Note what is new and paint it with whatever else comes at the same moment; None means ages alone.
 
         Behind another screen what is new is painted once a second.
         """
@@ -202,17 +202,17 @@ class MainScreen(TableScreen):
             if not self.paused and isinstance(self.app.screen, FollowsRow):
                 self.app.screen.follow(feed.name, self._painter.rows_of(desk, feed.name))
         if feed is not None and self.app.screen is not self:
-            return  # behind a dialog every paint would draw the dialog anew as well: the next tick paints what is new
+            return  # behind a dialog every paint would draw the dialog anew as well: the next second paints what is new
         if not self._painting:
             self._painting = True
             self.call_later(self._paint)
 
-    def _tick(self) -> None:
+    def _refresh_ages(self) -> None:
         """Let ages go on where nothing has been published for a while: every call may be hanging."""
         desk = self.desk
         if self.today != self._day:
             self.show_zone()
-        if desk is not None and desk.clock.monotonic() - self._painted_at >= TICK_S:
+        if desk is not None and desk.clock.monotonic() - self._painted_at >= REFRESHED_EVERY_S:
             self.published(None)
 
     def _paint(self) -> None:

@@ -38,7 +38,7 @@ from tradetui.ui.table.table_screen import TableScreen
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
-_TICK_S: Final = 1.0
+_CHECKED_EVERY_S: Final = 1.0
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
 _HINTS: Final = (
@@ -87,7 +87,7 @@ class MoneyScreen(TableScreen):
     def on_mount(self) -> None:
         self.show_zone()
         self._arrange()
-        self.set_interval(_TICK_S, self._tick)
+        self.set_interval(_CHECKED_EVERY_S, self._read_if_due)
         self.desk_changed()
         self._read_anew()
 
@@ -169,7 +169,7 @@ class MoneyScreen(TableScreen):
 
     # Reading
 
-    def _tick(self) -> None:
+    def _read_if_due(self) -> None:
         desk = self.desk
         if desk is not None and not self._is_reading and self._reading.is_due(desk):
             self._read_anew()
