@@ -52,10 +52,11 @@ def test_no_room_shows_more_than_about_a_dozen_entries() -> None:
         assert (entries > MOST_ENTRIES) == (name in FLAT_LISTS), f"{name} shows {entries} entries: give it rooms"
 
 
-def test_every_file_that_the_map_names_is_there() -> None:
-    named = set(re.findall(r"`([a-z_/]+\.py)`", (ROOT / "tradetui" / "README.md").read_text(encoding="utf-8")))
+@pytest.mark.parametrize("page", ["tradetui/README.md", ".github/CONTRIBUTING.md"])
+def test_every_file_that_a_page_for_developers_names_is_there(page: str) -> None:
+    named = set(re.findall(r"`([a-z_/]+\.py)`", (ROOT / page).read_text(encoding="utf-8")))
     paths = [f"/{file.relative_to(ROOT).as_posix()}" for file in ROOT.glob("t*/**/*.py")]
-    assert named, "the map names files"
+    assert named, "the page names files"
     assert [name for name in sorted(named) if not any(path.endswith(f"/{name}") for path in paths)] == []
 
 
