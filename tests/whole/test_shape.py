@@ -24,6 +24,13 @@ FLAT_LISTS = {
     "tradetui/desk": "its eleven rooms are the nouns of a session, each held apart by the import contracts",
 }
 """Rooms that show more, and why no room inside them would hold one idea."""
+MOST_LINES = 420
+LONG_FILES = {
+    "tradetui/ui/intents/reversal/dialog.py": "one screen whose phases decide what may be sent; its parts are widgets",
+    "tradetui/ui/main/main_screen.py": "one screen, an action a key; panels, painting, notices are modules",
+    "tradetui/ui/table/record_table.py": "one widget on the line API; cells, lines, cursor, filter are modules",
+}
+"""Files that are longer, and why a part of them would be a piece of a class instead of a subject."""
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}
 EMPTY_BINDINGS = {"found", "words", "place", "given", "seen", "wanted", "got"}
 EMPTY_PARTS = {"each", "told", "said", "asked", "thing", "things", "stuff"}
@@ -50,6 +57,14 @@ def test_no_room_shows_more_than_about_a_dozen_entries() -> None:
         rooms = [room for room in folder.iterdir() if (room / "__init__.py").exists()]
         entries = len(modules) + len(rooms)
         assert (entries > MOST_ENTRIES) == (name in FLAT_LISTS), f"{name} shows {entries} entries: give it rooms"
+
+
+def test_no_file_is_longer_than_one_reads_at_once() -> None:
+    lengths = {
+        name: (ROOT / name).read_text(encoding="utf-8").count("\n") for name in tracked() if name.endswith(".py")
+    }
+    long = {name for name, length in lengths.items() if name.startswith("tradetui/") and length > MOST_LINES}
+    assert long == LONG_FILES.keys(), "a file is about one subject: give what else is in it a file of its own"
 
 
 @pytest.mark.parametrize("page", ["tradetui/README.md", ".github/CONTRIBUTING.md"])

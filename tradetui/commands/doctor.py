@@ -80,6 +80,10 @@ def _check(name: str, ok: bool, finding: str, remedy: str = "") -> Check:
     return Check(name, CheckStatus.OK if ok else CheckStatus.FAILED, finding, remedy)
 
 
+def _unchecked(name: str, finding: str = _UNREACHABLE) -> Check:
+    return Check(name, CheckStatus.NOT_CHECKED, finding)
+
+
 def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, Flags.of(args))
@@ -90,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     to_terminal = stdout().is_terminal and not args.json
     checks = [
         _configuration(loaded),
-        Check("proxy", CheckStatus.OK, route.proxy_text or "none"),
+        _check("proxy", True, route.proxy_text or "none"),
         _certificates(loaded, route),
         private,
         *_keys(loaded),
@@ -121,15 +125,15 @@ def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
     finding = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
-    return Check("configuration", CheckStatus.OK, finding)
+    return _check("configuration", True, finding)
 
 
 def _certificates(loaded: LoadedProfile, route: Route) -> Check:
     from tradetui.exchange.transport.http import usual_ca_file
 
     if loaded.profile.base_url.startswith("http://"):
-        return Check("certificates", CheckStatus.OK, "none needed: the exchange is on this machine, over http")
-    return Check("certificates", CheckStatus.OK, route.ca_file_text or str(usual_ca_file()))
+        return _check("certificates", True, "none needed: the exchange is on this machine, over http")
+    return _check("certificates", True, route.ca_file_text or str(usual_ca_file()))
 
 
 def _data_directory(loaded: LoadedProfile) -> Check:
@@ -158,24 +162,22 @@ def _theme(loaded: LoadedProfile) -> Check:
 def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Check:
     match account.origin:
         case "exchange":
-            return Check("account", CheckStatus.OK, f"UID {account.uid}, from the exchange")
+            return _check("account", True, f"UID {account.uid}, from the exchange")
         case "profile":
-            return Check("account", CheckStatus.OK, f"UID {account.uid}, from the profile")
+            return _check("account", True, f"UID {account.uid}, from the profile")
         case "remembered" if reached:
             finding = f"UID {account.uid}, from an earlier session; the exchange does not give it now"
-            return Check("account", CheckStatus.OK, finding)
+            return _check("account", True, finding)
         case "remembered":
-            return Check(
-                "account", CheckStatus.NOT_CHECKED, f"UID {account.uid}, from an earlier session; {_UNREACHABLE}"
-            )
+            return _unchecked("account", f"UID {account.uid}, from an earlier session; {_UNREACHABLE}")
     if not reached:
         finding = f"UID not known, so the account goes by its API key; {_UNREACHABLE}"
-        return Check("account", CheckStatus.NOT_CHECKED, finding)
+        return _unchecked("account", finding)
     if not key_works:
-        return Check("account", CheckStatus.NOT_CHECKED, "not known while the check of the key fails")
-    return Check(
+        return _unchecked("account", "not known while the check of the key fails")
+    return _check(
         "account",
-        CheckStatus.OK,
+        True,
         "the exchange does not report the UID and the profile has none, so the account goes by its API key: what is "
         "sent with another key of the account does not lock the symbol here. Set uid in each profile",
     )
@@ -236,15 +238,12 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
-            unchecked = [
-                Check(name, CheckStatus.NOT_CHECKED, _UNREACHABLE)
-                for name in ("key", "orders", "fills", "triggers", "permissions", "clock")
-            ]
+            unchecked = [_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")]
             unchecked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
             address = _address(client.connection_status.address_usage())
             return False, [_broken_connection(loaded, failure), *unchecked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
-        connection = Check("connection", CheckStatus.OK, f"{loaded.profile.base_url} answers{through}")
+        connection = _check("connection", True, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
             return True, [connection, key, _clock(client), _address(client.connection_status.address_usage())]
         reads: dict[str, Callable[[ProductType], Awaitable[object]]] = {
@@ -261,7 +260,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
-                checks.append(Check(name, CheckStatus.FAILED, failure.message, failure.remedy or ""))
+                checks.append(_check(name, False, failure.message, failure.remedy or ""))
         checks += [
             await _alerts(client, loaded),
             await _permissions(client),
@@ -274,7 +273,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
 
 def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
     finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
-    return Check("connection", CheckStatus.FAILED, finding, failure.remedy or "")
+    return _check("connection", False, finding, failure.remedy or "")
 
 
 async def _answers_check(
@@ -307,9 +306,9 @@ async def _answer_check(
     undecodable_rows = len(getattr(reply, "undecodable_rows", ()))
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
-        return Check(name, CheckStatus.FAILED, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
+        return _check(name, False, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
     left_out = left_out_sentence(product_types, getattr(reply, "left_out", ()))
-    return Check(name, CheckStatus.OK, "; ".join(filter(None, (finding, left_out))))
+    return _check(name, True, "; ".join(filter(None, (finding, left_out))))
 
 
 async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
@@ -326,27 +325,27 @@ async def _permissions(client: ExchangeReader) -> Check:
         reply = await client.spot.account_info()
     except ExchangeError as problem:
         finding = f"not known: {problem.reason} ({problem.code or 'no code'})"
-        return Check("permissions", CheckStatus.NOT_CHECKED, finding)
+        return _unchecked("permissions", finding)
     account_info = reply.rows[0] if reply.rows else None
     if account_info is None or not account_info.authorities:
-        return Check("permissions", CheckStatus.NOT_CHECKED, "not known: the exchange does not report them")
+        return _unchecked("permissions", "not known: the exchange does not report them")
     finding = "; ".join(permission_texts(account_info.authorities))
     if may_withdraw(account_info.authorities):
         finding += ". WARNING: this key may withdraw; tradetui never needs that"
-    return Check("permissions", CheckStatus.OK, finding)
+    return _check("permissions", True, finding)
 
 
 def _limits(client: ExchangeReader) -> Check:
     allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.connection_status.usage().items()))
-    return Check("limits", CheckStatus.OK, allowed or "none used yet")
+    return _check("limits", True, allowed or "none used yet")
 
 
 def _address(usage: AddressUsage) -> Check:
-    counted = f"{usage.used:,} of {usage.allowed:,} calls a minute made from this address by all your processes"
+    finding = f"{usage.used:,} of {usage.allowed:,} calls a minute made from this address by all your processes"
     return _check(
         "address",
         not usage.slowed,
-        counted,
+        finding,
         "End other programs of yours on this exchange, or raise address_share if nobody else calls from here.",
     )
 
