@@ -88,7 +88,7 @@ def test_no_name_says_nothing() -> None:
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The line and name of everything a module binds: variables, parameters, fields, functions, captures.
+    """The line and name of everything a module binds: variables, parameters, fields, functions, captures, ids.
 
     An import binds a name where it gives a new one; what it brings by its own name is bound where it is defined.
     """
@@ -104,6 +104,8 @@ def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.alias(asname=str(name)):
                 yield node.lineno, name
+            case ast.keyword(arg="id", value=ast.Constant(value=str(name))):
+                yield node.value.lineno, name.replace("-", "_")
 
 
 def test_every_kind_of_binding_is_seen() -> None:
@@ -119,14 +121,14 @@ except E as b6: ...
 match x:
     case {"k": b7, **b8}: ...
     case [*b9] | b10: ...
-(lambda b11: (b12 := b11)); self.b13 = 1
+(lambda b11: (b12 := b11)); self.b13 = 1; Static(id="b-16")
 class b14:
     async def b15(self): ...
 """
     expected = (
         {"each", "found", "told", "said", "asked", "words", "place", "thing", "stuff"}
         | {f"b{number}" for number in range(1, 16)}
-        | {"self"}
+        | {"self", "b_16"}
     )
     assert {name for _, name in bindings(ast.parse(source))} == expected
 

@@ -70,7 +70,7 @@ class LookupScreen(TableScreen):
     def compose(self) -> ComposeResult:
         profile = self._settings.profiles[self.trade_app.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
-        yield Static("", id="asked", markup=False)
+        yield Static("", id="lookup-query", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
         yield Static("", id="progress", markup=False)
         yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="panel", names_columns=True)
@@ -282,7 +282,7 @@ class LookupScreen(TableScreen):
     def refresh_states(self) -> None:
         lookup = self.lookup
         if lookup is not None:
-            self.query_one("#asked", Static).update(sanitized(query_text(lookup.query, self.zone)))
+            self.query_one("#lookup-query", Static).update(sanitized(query_text(lookup.query, self.zone)))
             self._show_progress(lookup)
         self._records_frame.say(self._caption(lookup), self._nothing(lookup))
         self._show_hints()

@@ -177,10 +177,10 @@ class IssuedKeysScreen(IssuedKeysDialog):
 
     def compose(self) -> ComposeResult:
         with self.framed("API keys you created", "Esc closes"):
-            yield Static(sanitized("reading …"), id="said", markup=False)
+            yield Static(sanitized("reading …"), id="message", markup=False)
 
     async def on_mount(self) -> None:
-        message_line = self.query_one("#said", Static)
+        message_line = self.query_one("#message", Static)
         try:
             entries = await self._keys.entries()
         except KeyStoreUnusable as problem:
