@@ -37,7 +37,7 @@ async def test_it_is_dimmed_as_textual_dims_it(theme: str, monkeypatch: pytest.M
 
 async def test_it_is_painted_once_a_second_and_at_once_when_the_dialog_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = AppOnRecentFills()
-    async with stage.running() as pilot:
+    async with stage.running(after=3) as pilot:
         main, painted = stage.app.main, 0
         paint = main._paint
 

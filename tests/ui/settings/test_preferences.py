@@ -319,7 +319,7 @@ async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, 
 @pytest.mark.looptime
 async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
     stage = AppOnRecentFills()
-    async with stage.running() as pilot:
+    async with stage.running(after=3) as pilot:
         (tmp_path / "orders.json").write_text("mine")
         await pilot.press("3", "e")
         path = await exported(stage, "orders.json", tmp_path)
