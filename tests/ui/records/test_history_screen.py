@@ -59,7 +59,7 @@ def fill_of(row: object) -> FuturesFill:
 
 async def test_every_fill_newest_first_and_the_other_way_round() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         assert stage.desk.archive is not None
         count = screen.table.shown
@@ -82,7 +82,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
 
 async def test_stops_turned_round_carry_the_mark_on_the_time_that_orders_them() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30, size=(200, 60)) as pilot:
+    async with stage.running(after=8, size=(200, 60)) as pilot:
         screen = await opened(stage, pilot, "5")
         await pilot.press("s")
         await settled(pilot)
@@ -100,7 +100,7 @@ async def test_stops_turned_round_carry_the_mark_on_the_time_that_orders_them() 
 
 async def test_the_filter_looks_at_symbols() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
         await pilot.press("slash")
@@ -130,7 +130,7 @@ def test_no_match_is_not_taken_for_no_row() -> None:
 
 async def test_all_of_it_is_exported(tmp_path: Path) -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         await pilot.press("e")
         assert isinstance(stage.app.screen, ExportDialog)
@@ -145,7 +145,7 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
 
 async def test_what_is_not_read_yet_is_not_called_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         is_disk_free, count = asyncio.Event(), ArchiveRows.refresh
 
         async def wait_and_count(rows: ArchiveRows[Record]) -> None:
@@ -207,7 +207,7 @@ async def test_a_long_paste_is_not_dropped_but_named_as_wrong() -> None:
 
 async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_path: Path) -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         every = screen.table.shown
         dialog = await typed_dates(stage, pilot, **{"from": "yester"})
@@ -237,7 +237,7 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
 
 async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         await pilot.press("4")
         dialog = await typed_dates(stage, pilot, **{"from": "soon"})
         assert "given: soon." not in screen_text(stage.app), "one may still be typing"
@@ -267,7 +267,7 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
 
 async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         await pilot.press("4")
         await typed_dates(stage, pilot, to="yesterday")
         await pilot.press("enter")
@@ -282,7 +282,7 @@ async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=20) as pilot:
+    async with stage.running(after=8) as pilot:
         monkeypatch.setattr(type(stage.desk), "archive", None)
         await pilot.press("4")
         await typed_dates(stage, pilot, to="yesterday")
@@ -296,7 +296,7 @@ async def test_without_a_history_dates_say_that_they_narrow_the_newest_rows_only
 
 async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         # What is of yesterday stands still while more comes in.
         await typed_dates(stage, pilot, to="yesterday")
@@ -329,7 +329,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
 
 async def test_newer_rows_are_looked_for_when_asked() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=20) as pilot:
+    async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         before = screen.table.shown
         await asyncio.sleep(20)
@@ -354,7 +354,7 @@ async def test_other_panels_have_no_history(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_rows_this_version_cannot_read_are_counted_beside_the_others() -> None:
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         archive = stage.desk.archive
         assert archive is not None
         with archive.transaction() as connection:
@@ -374,7 +374,7 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
         raise sqlite3.OperationalError("disk I/O error")
 
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         with monkeypatch.context() as broken:
             broken.setattr(KeptRows, "newest_row", fail)
             screen = await opened(stage, pilot)
@@ -408,7 +408,7 @@ async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
         raise sqlite3.OperationalError("disk I/O error")
 
     stage = AppOnMonthOfFills()
-    async with stage.running(after=30) as pilot:
+    async with stage.running(after=8) as pilot:
         monkeypatch.setattr(KeptRows, "newest_row", without_later_fills)
         with monkeypatch.context() as broken:
             broken.setattr(KeptRows, "page", fail)
