@@ -192,6 +192,15 @@ async def test_what_the_exchange_says_cannot_reach_the_terminal_as_it_is() -> No
     assert str(failure.value).isprintable()
 
 
+async def test_a_name_twice_in_what_is_held_is_no_answer_and_in_a_history_the_last_one_counts() -> None:
+    twice = b'{"code":"00000","requestTime":1,"data":%s,"data":%s}'
+    client, _ = reader(lambda request: Say(body=twice % ((b"[]",) * 2)))
+    with pytest.raises(UnreadableReply, match="a name twice"):
+        await client.futures.positions(product_type=USDT)
+    client, _ = reader(lambda request: Say(body=twice % ((b'{"fillList":null,"endId":null}',) * 2)))
+    assert (await client.futures.fills(product_type=USDT)).rows == ()
+
+
 async def test_success_under_an_odd_status_is_success() -> None:
     client, _ = reader(lambda request: Say(data=[], status=500))
     assert (await client.futures.accounts(product_type=USDT)).rows == ()
