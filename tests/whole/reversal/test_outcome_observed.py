@@ -315,6 +315,7 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         await asyncio.sleep(85 if core_only else 25)
         assert any(progress.stage is SearchStage.CORRECTED for progress in came)
         assert [event.key.rpartition("|")[2] for event in rung] == [SearchStage.CORRECTED, SearchStage.ENDED]
+        assert all(event.recurs for event in rung), "what ended once ends again"
         outcomes = [progress.outcome for progress in came]
         assert outcomes[-1] is Outcome.REVERSED
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
