@@ -22,7 +22,16 @@ from tradetui.ui.terminal.abilities import TerminalAbilities
 BY_NAME = {theme.name: theme for theme in THEMES}
 EXACT = [theme for theme in THEMES if not theme.ansi]
 TONES = ("gain", "loss", "long", "short", "warn")
-MEANINGS = (*TONES, "quiet", "frame", "cursor", "cursor-cell")
+VARIABLES = (*TONES, "quiet", "frame", "cursor", "cursor-cell")
+MEANINGS = {
+    "gain": "profit, and money received as profit",
+    "loss": "a loss, and money paid as one",
+    "long": "the long side, and what buys",
+    "short": "the short side, and what sells",
+    "warn": "look here: not known, not proven, not as it was",
+    "danger": "live money, a refusal, the button that sends",
+    "press": "keys, the frame with the focus, what harms nothing",
+}
 # Machado, Oliveira and Fernandes (2009), severity 1: linear red, green and blue as these eyes see them.
 SEEN_AS = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -43,6 +52,12 @@ def linear(colour: str) -> list[float]:
     return [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in Color.parse(colour).normalized
     ]
+
+
+def colours_of(theme: Theme) -> dict[str, str]:
+    """The colour of each meaning."""
+    assert theme.error is not None
+    return {**{tone: theme.variables[tone] for tone in TONES}, "danger": theme.error, "press": theme.primary}
 
 
 def contrast(one: str, other: str) -> float:
@@ -85,8 +100,11 @@ def test_there_is_one_for_everybody() -> None:
 
 @pytest.mark.parametrize("theme", THEMES, ids=named)
 def test_every_meaning_has_a_colour(theme: Theme) -> None:
-    assert set(MEANINGS) <= set(theme.variables)
-    assert len({theme.variables[tone] for tone in TONES}) == len(TONES), "one colour says one thing"
+    assert set(VARIABLES) <= set(theme.variables)
+    colours = colours_of(theme)
+    assert set(colours) == set(MEANINGS)
+    assert len(set(colours.values())) == len(colours), "one colour says one thing"
+    assert (theme.warning, theme.accent) == (theme.variables["warn"], None)
 
 
 @pytest.mark.parametrize("theme", EXACT, ids=named)
@@ -98,33 +116,37 @@ def test_words_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
         assert contrast(theme.variables[tone], theme.variables["cursor"]) >= 4.5, tone
         assert contrast(theme.variables[tone], theme.variables["cursor-cell"]) >= 4, tone
     assert contrast(theme.variables["quiet"], theme.surface) >= 4
+    assert theme.error is not None and theme.background is not None
+    assert contrast(theme.error, theme.background) >= 4.5, "badges and buttons are written on it"
+    assert contrast(theme.primary, theme.background) >= 4.5
 
 
 @pytest.mark.parametrize("theme", EXACT, ids=named)
 def test_every_meaning_can_be_told_from_every_other(theme: Theme) -> None:
     assert theme.foreground is not None
-    for one, other in combinations([*(theme.variables[tone] for tone in TONES), theme.foreground], 2):
+    for one, other in combinations([*colours_of(theme).values(), theme.foreground], 2):
         assert difference(one, other, "all cones") >= 20, (one, other)
 
 
 @pytest.mark.parametrize("eyes", SEEN_AS)
 def test_colour_blind_eyes_tell_the_meanings_apart(eyes: str) -> None:
-    variables = BY_NAME["tradetui-colour-blind"].variables
-    for one, other in combinations(TONES, 2):
-        assert difference(variables[one], variables[other], eyes) >= 15, (one, other)
+    colours = colours_of(BY_NAME["tradetui-colour-blind"])
+    for one, other in combinations(colours, 2):
+        assert difference(colours[one], colours[other], eyes) >= 15, (one, other)
 
 
 @pytest.mark.parametrize("theme", EXACT, ids=named)
 def test_with_sixteen_colours_no_meaning_turns_white_or_into_another(theme: Theme) -> None:
-    nearest = {RichColor.parse(theme.variables[tone]).downgrade(ColorSystem.STANDARD).number for tone in TONES}
-    assert len(nearest) == len(TONES)
+    colours = colours_of(theme).values()
+    nearest = {RichColor.parse(colour).downgrade(ColorSystem.STANDARD).number for colour in colours}
+    assert len(nearest) == len(colours)
     assert not nearest & WHITES
 
 
 def test_red_rises_where_red_means_rising() -> None:
     usual, turned = BY_NAME["tradetui-dark"].variables, BY_NAME["tradetui-red-up"].variables
     assert (turned["gain"], turned["loss"]) == (usual["loss"], usual["gain"])
-    assert BY_NAME["tradetui-red-up"].error == BY_NAME["tradetui-dark"].error, "danger stays red"
+    assert BY_NAME["tradetui-red-up"].error == BY_NAME["tradetui-dark"].error, "danger stays what it is"
 
 
 FEW = TerminalAbilities(has_256_colours=False)

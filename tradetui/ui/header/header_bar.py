@@ -13,7 +13,7 @@ from tradetui.wire.text.sanitize import scrub
 
 QUIET_SECONDS: Final = 5.0
 _ENVIRONMENT: Final = {
-    "SANDBOX": "bold $background on $accent",
+    "SANDBOX": "bold $background on $primary",
     "DEMO": "bold $background on $warn",
     "LIVE": "bold $background on $error",
 }

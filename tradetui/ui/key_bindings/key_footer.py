@@ -67,7 +67,7 @@ class Hints(Widget):
         parts: list[tuple[str, str] | str] = []
         used = 0
         for hint in self._fitting():
-            style = "$quiet" if hint.off else "bold $accent"
+            style = "$quiet" if hint.off else "bold $primary"
             parts += [(hint.key, style), (f" {hint.description}", "$quiet" if hint.off else "$foreground"), " " * _GAP]
             used += cell_len(hint.key) + 1 + cell_len(hint.description) + _GAP
         note = self._shown_note

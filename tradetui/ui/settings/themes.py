@@ -1,7 +1,8 @@
 """Themes: dark, light, the terminal's own colours, one for colour-blind eyes, and red for rising markets.
 
-One colour means one thing: `gain` and `loss` are a result, `long` and `short` a direction, `warn` asks for attention.
-Where a terminal has sixteen colours, each of the five still becomes a colour of its own, and never white.
+One colour means one thing: `gain` and `loss` are a result, `long` and `short` a direction, `warn` asks for attention,
+the theme's `error` is danger (live money, a refusal, the button that sends), and its `primary` what can be pressed.
+Where a terminal has sixteen colours, each of the seven is still a colour of its own, and never white.
 """
 
 from __future__ import annotations
@@ -41,17 +42,14 @@ def _dark(
     long: str = "#4fc3e8",
     short: str = "#d58cff",
     warn: str = "#e8b339",
-    good: str = _GREEN,
-    bad: str = _RED,
+    danger: str = "#f04b00",
 ) -> Theme:
     return Theme(
         name=name,
-        primary="#7aa2f7",
+        primary="#6685ff",
         secondary="#9d7cd8",
-        accent="#7dcfff",
         warning=warn,
-        error=bad,
-        success=good,
+        error=danger,
         foreground="#c0caf5",
         background="#16161e",
         surface="#1a1b26",
@@ -81,17 +79,14 @@ THEMES: Final = (
         long="#2fc79a",
         short="#e270b3",
         warn="#f0e442",
-        good="#56b4e9",
-        bad="#e69f00",
+        danger="#ff2d4b",
     ),
     Theme(
         name="tradetui-light",
-        primary="#2e5aac",
+        primary="#0b7285",
         secondary="#6f42c1",
-        accent="#0b7285",
         warning="#8a5a00",
-        error="#b42318",
-        success="#06731a",
+        error="#be3c82",
         foreground="#24292f",
         background="#f6f8fa",
         surface="#ffffff",
@@ -115,10 +110,8 @@ THEMES: Final = (
         ansi=True,
         primary="ansi_blue",
         secondary="ansi_magenta",
-        accent="ansi_cyan",
         warning="ansi_yellow",
-        error="ansi_red",
-        success="ansi_green",
+        error="ansi_bright_red",
         foreground="ansi_default",
         background="ansi_default",
         surface="ansi_default",

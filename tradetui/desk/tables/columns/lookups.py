@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.column import (
     Column,
-    Tone,
     by_sign,
     id_column,
     number_column,
@@ -114,16 +113,10 @@ CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
 )
 
 
-def _type_tone(transfer: SubaccountTransfer) -> Tone:
-    if transfer.is_withdrawal:
-        return Tone.LOSS
-    return Tone.GAIN if transfer.is_deposit else Tone.PLAIN
-
-
 _TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
-    Column("type", "Type", lambda row: row.type, lambda row, _: text_as_given(row.type), 10, tone=_type_tone),
+    text_column("type", "Type", 10, lambda row: row.type),
     text_column("subType", "Kind", 12, lambda row: row.sub_type),
     money_column("amount", "Amount", 16, lambda row: row.amount, lambda row: row.coin, unit="coin"),
     text_column("coin", "Coin", 6, lambda row: row.coin),

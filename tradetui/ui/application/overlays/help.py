@@ -155,7 +155,7 @@ class HelpDialog(DimmingScreen[None]):
 
 def _content(line: HelpLine, width: int) -> Content:
     """A line of the table, which goes on under what it says."""
-    key = Content.styled(f"  {line.keys:<11} ", "bold $accent") if line.keys else Content("  ")
+    key = Content.styled(f"  {line.keys:<11} ", "bold $primary") if line.keys else Content("  ")
     head = Content.assemble(key, f"{line.name:<{16 if line.keys else 23}}")
     about = f"now off: {line.off}" if line.off else line.about
     indent = head.cell_length

@@ -65,7 +65,7 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     Secrets stand in it as `***` and nowhere else.
     """
     yield line("what", intent.title, "bold")
-    yield line("state", str(intent.state), "bold $accent")
+    yield line("state", str(intent.state), "bold $primary")
     yield line("kind", intent.kind)
     yield line("locks", intent.scope.replace("|", " "))
     yield line("account", intent.account)

@@ -152,7 +152,7 @@ class Attempt:
             self._ended(_sentence(ended), progress)
         elif self._view.is_attached:
             standing = Content.assemble(
-                (f"{progress.state}  ", "bold $warn" if progress.stage is SearchStage.CORRECTED else "bold $accent"),
+                (f"{progress.state}  ", "bold $warn" if progress.stage is SearchStage.CORRECTED else "bold $primary"),
                 scrub(progress.sentence),
                 (f"\n{left_sentence(self._shown, self._journal_key)}", "$quiet"),
             )
