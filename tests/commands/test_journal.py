@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta, timezone
+
 from tradetui.commands.journal import NOT_ENDED, _lines
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
+
+EAST = timezone(timedelta(hours=9), "EAST")
 
 
 def test_what_is_not_settled_says_what_to_do_before_anything_else() -> None:
     journal = Journal(None)
     journal.begin("tt-1", "account", "USDT-FUTURES|BTCUSDT", "reversal", {"title": "Reverse BTCUSDT"}, Moment(1))
     journal.step("tt-1", State.SENT, {}, Moment(2))
-    first, second = _lines(journal.intent("tt-1"))
-    assert "sent" in first and "Reverse BTCUSDT" in first
+    first, second = _lines(journal.intent("tt-1"), EAST)
+    assert first.startswith("1970-01-01 09:00:00 EAST  sent ")
+    assert "Reverse BTCUSDT" in first
     assert second.strip() == NOT_ENDED
     journal.step("tt-1", State.REJECTED, {"message": "no"}, Moment(3))
-    assert len(list(_lines(journal.intent("tt-1")))) == 1
+    assert len(list(_lines(journal.intent("tt-1"), EAST))) == 1

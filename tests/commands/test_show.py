@@ -281,7 +281,7 @@ def test_times_without_a_zone_are_in_the_profiles_as_those_of_results_are(
     for name in ("API_KEY", "API_SECRET", "PASSPHRASE"):
         monkeypatch.setenv(f"TRADETUI_{name}", "made-up")
     assert main(["show", "fills", "--config", str(config), "--since", "2098-01-01"]) == USAGE
-    assert "given: 2097-12-31 11:00:00 UTC" in capsys.readouterr().err
+    assert "given: 2098-01-01 00:00:00 NZDT" in capsys.readouterr().err
 
 
 def test_a_refusal_prints_no_heading(point: Point, capsys: Capture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -67,11 +68,11 @@ def test_rows_of_other_product_types_are_spoken_of_on_stderr(capsys: pytest.Capt
     progress = ReadingProgress("fills")
     progress.left_out = {"BTCPERP"}
     requests = [[FuturesFillsRequest(product_type="USDT-FUTURES")]]
-    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests)
+    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests, UTC)
     assert capsys.readouterr().err == "tradetui: rows of BTCPERP left out: not of USDT-FUTURES.\n"
     progress.left_out, progress.came = {"EURUSD", "BTCUSD"}, {"BTCUSD"}
     requests.append([FuturesFillsRequest(product_type="COIN-FUTURES")])
-    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests)
+    show._say_what_is_left_out(argparse.Namespace(limit=None, all=False), progress, requests, UTC)
     assert capsys.readouterr().err == "tradetui: rows of EURUSD left out: named like another product type's.\n"
 
 

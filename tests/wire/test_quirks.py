@@ -136,7 +136,7 @@ def test_both_spellings_of_the_union_margin() -> None:
 def test_both_spellings_of_a_withdrawal() -> None:
     for word in ("withdrawl", "withdrawal", "WITHDRAWAL"):
         assert one("broker.transfers", {**ROWS["broker.transfers"], "type": word}).is_withdrawal
-    assert one("broker.transfers", {**ROWS["broker.transfers"], "type": "deposit"}).is_deposit
+    assert not one("broker.transfers", {**ROWS["broker.transfers"], "type": "deposit"}).is_withdrawal
 
 
 def test_both_spellings_of_a_time() -> None:

@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import tzinfo
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
 from tradetui.commands.session.bootstrap import identity_of, journal_of
@@ -14,10 +15,12 @@ from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.intents.journal.open_journal import accept_loss, existing_journal
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, RegisteredJournal
 from tradetui.desk.intents.states import ENDED, Intent, State
+from tradetui.desk.tables.time_format import zoned_text
 from tradetui.exchange.clock import Moment, SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags
 from tradetui.storage.sqlite_file import FileLost, FileUnusable
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.exchange_time import utc_moment
 
 _EMPTY = "The journal is empty: nothing has been sent for this account from this data directory."
@@ -46,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         output.json_line([_as_json(intent) for intent in intents])
     else:
         for intent in intents:
-            for line in _lines(intent):
+            for line in _lines(intent, zone_named(loaded.profile.timezone)):
                 output.line(line)
         if not intents:
             say(_EMPTY if account.known else _NOT_KNOWN)
@@ -108,8 +111,8 @@ def _as_json(intent: Intent) -> dict[str, object]:
     }
 
 
-def _lines(intent: Intent) -> Iterator[str]:
-    at = utc_moment(intent.events[0].at_ms).strftime("%Y-%m-%d %H:%M:%S")
+def _lines(intent: Intent, zone: tzinfo) -> Iterator[str]:
+    at = zoned_text(utc_moment(intent.events[0].at_ms), zone)
     details = intent.details
     yield f"{at}  {intent.state:<12} {intent.title}  {intent.end}  {intent.id}"
     if details.get("next") and intent.state in (State.UNKNOWN, State.REJECTED):

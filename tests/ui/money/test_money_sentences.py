@@ -33,7 +33,8 @@ DAY_MS = 86_400_000
 SINCE = 1_792_713_600_000
 """2026-10-23 00:00 UTC."""
 NOW_MS = SINCE + 29 * DAY_MS + DAY_MS // 2
-PERIOD = Period(date(2026, 10, 23), date(2026, 11, 21), UTC)
+TODAY = date(2026, 11, 21)
+PERIOD = Period(date(2026, 10, 23), TODAY, UTC)
 RESULTS = PeriodResults(
     period=PERIOD,
     now_ms=NOW_MS,
@@ -100,22 +101,23 @@ def test_without_bills_the_reason_is_told() -> None:
 
 
 def test_a_period_is_told_with_its_days_zone_and_symbols() -> None:
-    assert period_sentences(PERIOD, None, ()) == (
+    assert period_sentences(PERIOD, None, (), TODAY) == (
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · all symbols",
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC",
         "Fri 23 Oct to Sat 21 Nov · UTC",
         "23 Oct to 21 Nov · UTC",
     )
-    assert period_sentences(PERIOD, None, ("BTCUSDT",)) == (
+    assert period_sentences(PERIOD, None, ("BTCUSDT",), TODAY) == (
         "Fri 23 Oct to Sat 21 Nov · a day ends at 00:00 UTC · in USDT · BTCUSDT",
         "Fri 23 Oct to Sat 21 Nov · BTCUSDT · a day ends at 00:00 UTC",
         "Fri 23 Oct to Sat 21 Nov · BTCUSDT · UTC",
         "23 Oct to 21 Nov · UTC · BTCUSDT",
     )
-    today = Period(date(2026, 11, 21), date(2026, 11, 21), UTC)
-    assert period_sentences(today, None, ())[-1] == "21 Nov · UTC"
-    everything = Period(None, date(2026, 11, 21), UTC)
-    assert period_sentences(everything, date(2025, 11, 3), ())[-1] == "3 Nov 2025 to 21 Nov · UTC"
+    of_today = Period(TODAY, TODAY, UTC)
+    assert period_sentences(of_today, None, (), TODAY)[-1] == "21 Nov · UTC"
+    assert period_sentences(of_today, None, (), date(2027, 1, 2))[-1] == "21 Nov 2026 · UTC", "of another year"
+    everything = Period(None, TODAY, UTC)
+    assert period_sentences(everything, date(2025, 11, 3), (), TODAY)[-1] == "3 Nov 2025 to 21 Nov · UTC"
 
 
 def test_why_there_is_nothing_and_what_comes_next() -> None:

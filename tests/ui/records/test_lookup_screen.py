@@ -316,7 +316,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         assert problem(stage, "endTime").startswith("To: at most 90 days after From; given: 99.0 days.")
         await typed(stage, pilot, "startTime", "60d")
         assert {problem(stage, field) for field in texts_of(stage)} == {""}
-        assert "Reads 2026-06-02 12:00 to 2026-07-31 12:00 UTC." in screen_text(stage.app)
+        assert "Reads 2 Jun 12:00 to 31 Jul 12:00 UTC." in screen_text(stage.app)
         await pilot.press("enter")
         await settle(pilot)
         assert stage.app.screen_stack[-1] is screen
@@ -329,7 +329,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
             and now - 60 * 86_400_000 <= int(row["cTime"]) <= now - 86_400_000
         ]
         assert ids(screen) == expected != []
-        assert "Coin BTC · Group transaction · 2026-06-02 12:00 to" in screen_text(stage.app)
+        assert "Coin BTC · Group transaction · 2 Jun 12:00 to" in screen_text(stage.app)
         await pilot.press("f")
         await pilot.pause()
         again = stage.app.screen
@@ -392,7 +392,7 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         text = screen_text(stage.app)
-        assert "2026-07-31 00:00 to 2026-07-31 23:59 UTC, since no time is given" in text
+        assert "31 Jul 00:00 to 31 Jul 23:59 UTC, since no time is given" in text
         day = [
             row["txId"] for row in book(stage, "transfers") if 0 <= _ms("2026-08-01") - int(row["ts"]) - 1 < 86_400_000
         ]
@@ -402,7 +402,7 @@ async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
         await typed(stage, pilot, "startTime", "90d")
         assert "both given or both empty" in problem(stage, "endTime")
         await typed(stage, pilot, "endTime", "0d")
-        assert "Reads 2026-05-03 12:00 to 2026-08-01 12:00 UTC, in 13 requests." in screen_text(stage.app)
+        assert "Reads 3 May 12:00 to 1 Aug 12:00 UTC, in 13 requests." in screen_text(stage.app)
         stage.sandbox.faults.next("delay", endpoint="broker.transfers", times=13)
         await pilot.press("enter")
         parts: list[float] = []

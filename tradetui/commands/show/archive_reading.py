@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta, tzinfo
 from enum import StrEnum
 from typing import Final
 
@@ -48,8 +49,8 @@ from tradetui.wire.product_types import ProductType
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
 """How long fills that were asked for in vain are not asked for again."""
 _NOT_GIVEN: Final = (
-    "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M} UTC: {}. "
-    "They are asked for again after {:%H:%M} UTC, or now with --fresh."
+    "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
+    "They are asked for again after {:%H:%M %Z}, or now with --fresh."
 )
 _UNDECODABLE: Final = "a row of theirs cannot be read"
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
@@ -85,7 +86,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
             if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
                 archive.close()
                 return asyncio.run(_read_into_archive(loaded, needed, since, until))
-            _say_refusals(archive, since, until)
+            _say_refusals(archive, since, until, settings.zone)
             incomplete = _incomplete_types(archive, settings.product_types, since, until)
             if incomplete:
                 asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
@@ -124,12 +125,13 @@ def _is_refused(gap: MissingSpan, now_ms: int) -> bool:
     return 0 <= now_ms - gap.refused_ms < REFUSED_FOR_MS
 
 
-def _say_refusals(archive: Archive, since: int, until: int) -> None:
+def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> None:
     """Say what of the period is not asked for, since it was asked for in vain."""
     now_ms = SystemClock().wall_ms()
     for gap in unread_gaps(archive.connection, now_ms):
         if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
-            refused_at, next_at = utc_moment(gap.refused_ms), utc_moment(gap.refused_ms + REFUSED_FOR_MS)
+            refused_at = utc_moment(gap.refused_ms).astimezone(zone)
+            next_at = refused_at + timedelta(milliseconds=REFUSED_FOR_MS)
             say(_NOT_GIVEN.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 

@@ -45,12 +45,13 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
     values = {
         name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
     }
+    zone = zone_named(loaded.profile.timezone)
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(options, name, None)) is not None:
-            zone, at_end = zone_named(loaded.profile.timezone), name == "endTime"
+            at_end = name == "endTime"
             moment_ms = milliseconds(text, now_ms, flag, zone, at_end=at_end)
             values[name] = end_until_now(moment_ms, now_ms, flag, text, zone) if at_end else moment_ms
-    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
+    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms, zone)
     rule, start = endpoint.time, values.get("startTime")
     if rule is not None and start is not None:
         values["startTime"] = rule.kept_since(start, now_ms)

@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 from tradetui.commands.process.console import ATTENTION, DONE, say, stdout
@@ -21,8 +22,10 @@ from tradetui.commands.show.requests import ReadSpan, in_options, requests_of
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
+from tradetui.desk.tables.time_format import zoned_text
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.positions import Position
+from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
@@ -92,7 +95,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress.end()
     if failure is not None:
         return report(failure)
-    _say_what_is_left_out(options, progress, requests)
+    _say_what_is_left_out(options, progress, requests, zone_named(loaded.profile.timezone))
     has_unknown = False
     if options.format == BITTYTAX:
         has_unknown = bool(writer.unknown or writer.incomplete)
@@ -119,7 +122,9 @@ async def _write_funding(
     await write_funding(client, writer, product_types, *period, options.symbol)
 
 
-def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress, requests: list[list[Any]]) -> None:
+def _say_what_is_left_out(
+    options: argparse.Namespace, progress: ReadingProgress, requests: list[list[Any]], zone: tzinfo
+) -> None:
     newest = counted(progress.rows, "row")
     if progress.cut:
         way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
@@ -129,7 +134,7 @@ def _say_what_is_left_out(options: argparse.Namespace, progress: ReadingProgress
         say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
     if progress.refused_before is not None:
         before_ms, refusal = progress.refused_before
-        moment = f"{utc_moment(before_ms):%Y-%m-%d %H:%M:%S} UTC"
+        moment = zoned_text(utc_moment(before_ms), zone)
         say(f"tradetui: these are all rows the exchange still gives; of those before {moment}: {refusal.sentence}")
     if progress.left_out:
         from tradetui.desk.feeds.polling.multi_product import left_out_sentence

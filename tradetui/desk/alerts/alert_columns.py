@@ -9,8 +9,7 @@ from typing import Final
 
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import Channel, Rule
-from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column
-from tradetui.desk.tables.cells.number_format import moment
+from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, time_column
 from tradetui.wire.exchange_time import utc_moment
 
 
@@ -62,7 +61,7 @@ _RULES: Final[tuple[Column[RuleRow], ...]] = (
 )
 _RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
 _LOG: Final[tuple[Column[LoggedAlert], ...]] = (
-    Column("at", "Time", logged_at, lambda row, cell_format: moment(logged_at(row), cell_format.zone), 14),
+    time_column("at", "Time", logged_at, received=False),
     text_column("sentence", "What happened", 90, lambda row: row.sentence),
     text_column("delivery", "To", 30, lambda row: row.delivery),
     text_column("rules", "Alert", 30, lambda row: row.rules),

@@ -11,7 +11,7 @@ from typing import Final
 from tradetui.desk.archive.trips.trip_queries import TripOrigin, TripRow
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, ranked, text_column, time_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import (
     CONVERTED,
@@ -20,8 +20,8 @@ from tradetui.desk.tables.cells.number_format import (
     percent,
     percent_points,
     text_as_given,
-    time_or_day,
 )
+from tradetui.desk.tables.time_format import day_text
 from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.exchange_time import utc_moment
@@ -57,8 +57,7 @@ def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
     day = line.day
     if day is None:
         return text_as_given(line.group)
-    year = "" if cell_format.today is None or day.year == cell_format.today.year else f" {day.year}"
-    return f"{day:%a} {day.day} {day:%b}{year}"
+    return f"{day:%a} {day_text(day, cell_format.today)}"
 
 
 _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
@@ -224,25 +223,14 @@ def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> st
     return f"{money(net, coin, cell_format, signed=True)}{'' if is_known else UNREADABLE_MARK}"
 
 
-def _moment(unix_ms: int | None) -> datetime | None:
-    return None if unix_ms is None else utc_moment(unix_ms)
-
-
 def _time_column(
     id_: str, title: str, value: Callable[[TripLine], int | None], without: str = UNKNOWN
 ) -> Column[TripLine]:
-    """A time, or what stands `without` one."""
+    def moment(line: TripLine) -> datetime | None:
+        at_ms = value(line)
+        return None if at_ms is None else utc_moment(at_ms)
 
-    def shown(line: TripLine, cell_format: CellFormat) -> str:
-        moment = _moment(value(line))
-        if moment is None:
-            return without
-        local = moment.astimezone(cell_format.zone)
-        if local.date() == cell_format.today:
-            return f"{local:%H:%M}"
-        return f"{time_or_day(moment, cell_format.zone, cell_format.today)} {local:%H:%M}"
-
-    return Column(id_, title, lambda line: _moment(value(line)), shown, 12)
+    return time_column(id_, title, moment, seconds=False, without=without, received=False)
 
 
 def _coin(line: TripLine) -> str:

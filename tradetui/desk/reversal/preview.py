@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from tradetui.desk.settings import DeskSettings
+from tradetui.desk.tables.time_format import dated_text
 from tradetui.trading.contract_math import exact_digits, grouped_digits
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE, CostEstimate
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
@@ -113,7 +114,7 @@ class Preview:
         if not since:
             return ""
         moments = [moment for moment in since if moment is not None]
-        begins = f" since {min(moments).astimezone(zone):%Y-%m-%d %H:%M %Z}" if moments else ""
+        begins = f" since {dated_text(local := min(moments).astimezone(zone), None)} {local:%Z}" if moments else ""
         return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
     @property

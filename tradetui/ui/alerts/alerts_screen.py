@@ -14,6 +14,7 @@ from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channels_in
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
@@ -161,7 +162,7 @@ class AlertsScreen(ClosableScreen):
             self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
         elif isinstance(event.record, LoggedAlert):
             alerted = event.record
-            time = f"{logged_at(alerted).astimezone(self.zone):%Y-%m-%d %H:%M:%S}"
+            time = f"{exact_moment_text(logged_at(alerted), self.zone)} {zone_label(self.zone)}"
             lines = [("what", alerted.sentence), ("alert", alerted.rules), ("to", alerted.delivery)]
             self.app.push_screen(LinesDialog(time, _labelled(lines)))
 

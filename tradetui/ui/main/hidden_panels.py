@@ -134,7 +134,10 @@ class HiddenPanels(Widget):
             for panel, text in line:
                 label = text[: len(panel.label)]
                 key = len(panel.key)
-                parts += [(label[:key], "bold $primary"), (label[key:], "$warn" if panel.has_trouble else "$foreground")]
+                parts += [
+                    (label[:key], "bold $primary"),
+                    (label[key:], "$warn" if panel.has_trouble else "$foreground"),
+                ]
                 parts += [(text[len(label) :], "$quiet"), (" " * _GAP, "")]
             lines.append(Content.assemble(*parts))
         return Content("\n").join(lines)

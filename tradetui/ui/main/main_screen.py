@@ -173,7 +173,7 @@ class MainScreen(TableScreen):
         self._header.begin("LIVE", "MONITOR", name)
         self._headlines = PanelHeadlines()
         self._show_hidden(None)
-        self.query_one(NewestAlert).show_newest(None, self.zone)
+        self.query_one(NewestAlert).show_newest(None, self.zone, self.today)
 
     def opened(self, desk: Desk) -> None:
         """The desk is open and about to read."""

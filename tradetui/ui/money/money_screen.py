@@ -128,7 +128,8 @@ class MoneyScreen(TableScreen):
     def refresh_states(self) -> None:
         reading = self._reading
         first_known = reading.results.days[0].day if reading.results is not None and reading.results.days else None
-        self._bar.show(reading.choice, money_sentences.period_sentences(reading.period, first_known, reading.symbols))
+        sentences = money_sentences.period_sentences(reading.period, first_known, reading.symbols, self.today)
+        self._bar.show(reading.choice, sentences)
         self._panels.show_titles()
         self._note.update(sanitized(self._note_sentence))
         self.show_hints(self._hinted_bindings(), "")

@@ -18,8 +18,9 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, number
+from tradetui.desk.tables.time_format import day_text
 from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
-from tradetui.ui.money.result_panel import day_in_words, moment_in_words
+from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
@@ -69,7 +70,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     if equity.start is None:
         if equity.sampled_from is None:
             return "— no equity was sampled"
-        first = moment_in_words(equity.sampled_from, results.period.zone, results.period.last_day)
+        first = dated_in_period(equity.sampled_from, results)
         return f"— no equity sample until {first}"
     if equity.end is None:
         return "— no equity sample near the end"
@@ -121,23 +122,25 @@ def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
 
 def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
     period = results.period
-    end = moment_in_words(span.until, period.zone, period.last_day)
+    end = dated_in_period(span.until, results)
     if span.since <= (period.since or 0):
         return "fills of the whole period" if span.until >= results.now_ms else f"fills before {end}"
-    begin = moment_in_words(span.since, period.zone, period.last_day)
+    begin = dated_in_period(span.since, results)
     if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
         end = end.rpartition(" ")[2]
     return f"fills from {begin} to {end}"
 
 
-def period_sentences(period: Period, first_known: date | None, symbols: tuple[str, ...]) -> tuple[str, ...]:
+def period_sentences(
+    period: Period, first_known: date | None, symbols: tuple[str, ...], today: date | None
+) -> tuple[str, ...]:
     """Which days the figures are of, of which symbols, when a day ends, and in what coin; then in less room."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
-        plain = day_in_words(last, None)
+        plain = day_text(last, today)
         days = f"{last:%a} {plain}"
     else:
-        begin, end = day_in_words(first, last), day_in_words(last, None)
+        begin, end = day_text(first, today), day_text(last, today)
         plain = f"{begin} to {end}"
         days = f"{first:%a} {begin} to {last:%a} {end}"
     zone, chosen = zone_label(period.zone), ", ".join(symbols)

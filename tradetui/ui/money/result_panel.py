@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, tzinfo
+from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -22,7 +22,9 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
+from tradetui.desk.tables.time_format import dated_text, day_text
 from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.results.periods import day_at
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
@@ -175,7 +177,7 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
         cell_format=cell_format,
         opens=Opens.DAY,
         figures=line.figures,
-        aside=day_in_words(line.day, cell_format.today),
+        aside=day_text(line.day, cell_format.today),
         day=line.day,
     )
 
@@ -199,20 +201,14 @@ def _signed_percent(part: Decimal | None) -> str:
 
 
 def _day_of(moment_ms: int, results: PeriodResults) -> str:
-    moment = utc_moment(moment_ms).astimezone(results.period.zone)
-    return day_in_words(moment.date(), results.period.last_day)
+    zone = results.period.zone
+    return day_text(day_at(moment_ms, zone), day_at(results.now_ms, zone))
 
 
-def day_in_words(day: date, today: date | None) -> str:
-    """Such as `8 Nov`; with the year where that is not today's."""
-    year = "" if today is None or day.year == today.year else f" {day.year}"
-    return f"{day.day} {day:%b}{year}"
-
-
-def moment_in_words(at_ms: int, zone: tzinfo, today: date | None) -> str:
-    """Such as `8 Nov 14:03`, of a moment in Unix ms."""
-    moment = utc_moment(at_ms).astimezone(zone)
-    return f"{day_in_words(moment.date(), today)} {moment:%H:%M}"
+def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
+    """Such as `8 Nov 14:03`, of a moment in Unix ms, in the period's zone."""
+    zone = results.period.zone
+    return dated_text(utc_moment(moment_ms).astimezone(zone), day_at(results.now_ms, zone))
 
 
 class ResultPanel(Widget, can_focus=True):

@@ -20,6 +20,7 @@ from tradetui.desk.tables.columns.positions import NO_LIQUIDATION
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource
+from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.trading.position_figures import (
     in_dollars,
     next_funding_payment,
@@ -144,8 +145,7 @@ def _read(value: object, zone: tzinfo) -> str:
     if value is None:
         return UNKNOWN
     if isinstance(value, datetime):
-        local = value.astimezone(zone)
-        return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03} {zone_label(zone)}"
+        return f"{exact_moment_text(value, zone)} {zone_label(zone)}"
     if isinstance(value, Decimal):
         return trimmed_digits(value)
     if isinstance(value, tuple | list):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import tzinfo
+from datetime import date, tzinfo
 from typing import ClassVar
 
 from textual import events
@@ -38,6 +38,7 @@ class FilterForm(ParameterForm[Query | None]):
         texts: Mapping[str, str],
         check: Callable[[Mapping[str, str]], Checked],
         zone: tzinfo,
+        today: date | None,
     ) -> None:
         super().__init__(classes="dialog -form")
         self._heading = title
@@ -45,6 +46,7 @@ class FilterForm(ParameterForm[Query | None]):
         self._texts = dict(texts)
         self._check = check
         self._zone = zone
+        self._today = today
 
     def compose(self) -> ComposeResult:
         with self.framed(self._heading, "Tab next · Enter shows · Esc back"):
@@ -88,7 +90,7 @@ class FilterForm(ParameterForm[Query | None]):
         choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}" if field and field.choices else ""
         if result.query is None:
             return [choices_line, self.to_correct(map(field_title, result.problems))]
-        stretch = span_of_query(result.query, self._zone)
+        stretch = span_of_query(result.query, self._zone, self._today)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 
     def accept(self) -> None:

@@ -176,7 +176,8 @@ class LookupScreen(TableScreen):
         texts = self._texts or (self.lookup.query.texts if self.lookup is not None else {})
         self._texts = {}
         fields = filter_fields(self.kind.endpoint)
-        ask_in_dialog(self, FilterForm(self.kind.title, fields, texts, self._checked, self.zone), self._begin)
+        form = FilterForm(self.kind.title, fields, texts, self._checked, self.zone, self.today)
+        ask_in_dialog(self, form, self._begin)
 
     def _checked(self, texts: Mapping[str, str]) -> Checked:
         if self.desk is None:
@@ -282,7 +283,8 @@ class LookupScreen(TableScreen):
     def refresh_states(self) -> None:
         lookup = self.lookup
         if lookup is not None:
-            self.query_one("#lookup-query", Static).update(sanitized(query_text(lookup.query, self.zone)))
+            sentence = query_text(lookup.query, self.zone, self.today)
+            self.query_one("#lookup-query", Static).update(sanitized(sentence))
             self._show_progress(lookup)
         self._records_frame.say(self._caption(lookup), self._nothing(lookup))
         self._show_hints()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.lookup.lookup import Lookup, LookupState
+from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.counted import counted
 
@@ -40,24 +41,25 @@ def in_titles(problem: str) -> str:
     return f"{field_title(name)}{colon}{_NAMES.sub(lambda other: field_title(other[0]), sentence)}"
 
 
-def query_text(query: Query, zone: tzinfo) -> str:
+def query_text(query: Query, zone: tzinfo, today: date | None) -> str:
     """The filters and the stretch of time."""
     filters = [f"{field_title(name)} {text}" for name, text in query.texts.items() if name not in _TIMES]
-    return " · ".join(filter(None, (*filters, span_of_query(query, zone))))
+    return " · ".join(filter(None, (*filters, span_of_query(query, zone, today))))
 
 
-def span_of_query(query: Query, zone: tzinfo) -> str:
+def span_of_query(query: Query, zone: tzinfo, today: date | None) -> str:
     """The stretch of time, and whether it is anybody's choice; empty for what has none."""
     start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
     if query.endpoint.time is None:
         return ""
     if assumed and start is None:
         return "as far back as the exchange reports"
-    stretch = f"{_moment(start, zone)} to {_moment(end, zone)} {zone_label(zone)}"
+    begin, last = _moment(start, zone, today), _moment(end, zone, today)
+    stretch = f"{begin} to {last} {zone_label(zone)}"
     if start is None:
-        stretch = f"until {_moment(end, zone)} {zone_label(zone)}"
+        stretch = f"until {last} {zone_label(zone)}"
     elif end is None:
-        stretch = f"from {_moment(start, zone)} {zone_label(zone)} to now"
+        stretch = f"from {begin} {zone_label(zone)} to now"
     if assumed:
         stretch += ", since no time is given"
     return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
@@ -91,8 +93,7 @@ def bar_of(part: float | None) -> str:
     return f"{'━' * full}{'╌' * (BAR - full)} {int(part * 100):3d} %"
 
 
-def _moment(milliseconds: int | None, zone: tzinfo) -> str:
+def _moment(milliseconds: int | None, zone: tzinfo, today: date | None) -> str:
     if milliseconds is None:
         return ""
-    moment = _EPOCH + timedelta(milliseconds=milliseconds)
-    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+    return dated_text((_EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone), today)

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tradetui.desk.tables.table import LOOKUPS
+from tradetui.desk.tables.time_format import moment_text
 from tradetui.ui.app_protocols import (
     OpenAlerts,
     OpenCreation,
@@ -39,13 +40,12 @@ class NewestAlert(Static):
         super().__init__(id="newest-alert", markup=False)
         self._sentence = ""
 
-    def show_newest(self, desk: Desk | None, zone: tzinfo) -> None:
+    def show_newest(self, desk: Desk | None, zone: tzinfo, today: date | None) -> None:
         """Say the newest alert by its time in a zone; nothing once the list of alerts was looked at."""
         alerts = desk.alerts if desk is not None else None
         sentence = ""
         if alerts is not None and alerts.unseen and alerts.newest is not None:
-            time = utc_moment(alerts.newest.at_ms).astimezone(zone)
-            sentence = f"{time:%H:%M}  {alerts.newest.sentence}"
+            sentence = f"{moment_text(utc_moment(alerts.newest.at_ms), zone, today)}  {alerts.newest.sentence}"
         if sentence != self._sentence:
             self._sentence = sentence
             self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
@@ -153,7 +153,7 @@ class DeskScreen(Screen[None]):
     def _show_newest_alert(self) -> None:
         # There is no line yet while the screen is being opened: what comes then is shown once it stands.
         for line in self.query(NewestAlert):
-            line.show_newest(self.desk, self.zone)
+            line.show_newest(self.desk, self.zone, self.today)
 
     def has_journal(self) -> bool:
         return self.desk is not None and self.desk.intents is not None

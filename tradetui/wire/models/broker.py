@@ -32,11 +32,6 @@ class SubaccountTransfer(Record):
         """Whether money left, in either spelling."""
         return same(self.type, TransferType.WITHDRAWAL) or same(self.type, _LIVE_WITHDRAWAL)
 
-    @property
-    def is_deposit(self) -> bool:
-        """Whether money came in."""
-        return same(self.type, TransferType.DEPOSIT)
-
 
 class BrokerSubaccount(Record):
     """A broker's sub-account as created."""

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from tradetui.desk.intents.states import Intent, State
-from tradetui.desk.tables.cells.column import Column, Tone, ranked
-from tradetui.desk.tables.cells.number_format import UNKNOWN, moment
+from tradetui.desk.tables.cells.column import Column, Tone, ranked, time_column
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.wire.exchange_time import utc_moment
 
 _TONES: Final = {
@@ -32,7 +32,7 @@ def _state_tone(intent: Intent) -> Tone:
 
 
 _COLUMNS: Final[tuple[Column[Intent], ...]] = (
-    Column("at", "Written", at, lambda row, cell_format: moment(at(row), cell_format.zone), 14),
+    time_column("at", "Written", at, received=False),
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
     Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26, sources=(("id", lambda row: row.id),)),
     Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 20),

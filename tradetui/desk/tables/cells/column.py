@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Final, Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, moment, number, text_as_given
+from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_as_given
 from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
+from tradetui.desk.tables.time_format import moment_text, time_or_day
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
@@ -136,13 +137,35 @@ def number_column(
     return Column(id_, title, value, lambda row, _: number(value(row)), width, right=True, unit=unit)
 
 
-def time_column(id_: str, title: str, value: Callable[[RowT], datetime | None]) -> Column[RowT]:
-    """A moment to the second; copied and exported with its milliseconds."""
+def time_column(
+    id_: str,
+    title: str,
+    value: Callable[[RowT], datetime | None],
+    *,
+    seconds: bool = True,
+    without: str = UNKNOWN,
+    received: bool = True,
+) -> Column[RowT]:
+    """A moment, or what stands `without` one; copied and exported with its milliseconds.
+
+    `received` says that the exchange told it.
+    """
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
-        return moment(value(row), cell_format.zone)
+        moment = value(row)
+        return without if moment is None else moment_text(moment, cell_format.zone, cell_format.today, seconds=seconds)
 
-    return Column(id_, title, value, shown, 14, is_received_time=True)
+    return Column(id_, title, value, shown, 15 if seconds else 12, is_received_time=received)
+
+
+def narrow_time(column: Column[RowT]) -> Column[RowT]:
+    """A column of moments that shows the time of those of today, and of others the day."""
+
+    def shown(row: RowT, cell_format: CellFormat) -> str:
+        moment = column.value(row)
+        return time_or_day(moment, cell_format.zone, cell_format.today) if isinstance(moment, datetime) else UNKNOWN
+
+    return column._replace(text=shown, width=6)
 
 
 TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]

@@ -99,12 +99,16 @@ def money_column(
     coin: Callable[[RowT], str | None],
     *,
     profit: bool = False,
+    signed: bool = False,
     unit: str = "margin coin",
 ) -> Column[RowT]:
-    """Money in the coin of each row; `profit` gives it a sign and the tone of one."""
+    """Money in the coin of each row, `signed` where it may go either way; `profit` gives it the tone of its sign too.
+
+    A deposit is no result: what only moves money has a sign and no tone.
+    """
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
-        return money(value(row), coin(row), cell_format, signed=profit)
+        return money(value(row), coin(row), cell_format, signed=signed or profit)
 
     return Column(id_, title, value, shown, width, right=True, tone=by_sign(value) if profit else None, unit=unit)
 

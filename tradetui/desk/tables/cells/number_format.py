@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, tzinfo
+from datetime import datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
@@ -79,21 +79,6 @@ def percent_points(value: Decimal | None, *, signed: bool = False, exact: bool =
 def coin_places(price: Decimal) -> int:
     """Decimals of an amount of a coin that is worth so many dollars: the last of them is worth about a cent."""
     return min(MOST_COIN_PLACES, max(FEWEST_COIN_PLACES, price.adjusted() + 3))
-
-
-def moment(value: datetime | None, zone: tzinfo) -> str:
-    """Month, day and time to the second in a zone."""
-    return UNKNOWN if value is None else value.astimezone(zone).strftime("%m-%d %H:%M:%S")
-
-
-def time_or_day(value: datetime | None, zone: tzinfo, today: date | None) -> str:
-    """The time of a moment of today, `15:42`; the day of another, `20 Nov`, and of another year the month of it."""
-    if value is None:
-        return UNKNOWN
-    local = value.astimezone(zone)
-    if local.date() == today:
-        return f"{local:%H:%M}"
-    return f"{local:%b %y}" if today is not None and local.year != today.year else f"{local.day} {local:%b}"
 
 
 def instant(value: datetime, zone: tzinfo) -> str:

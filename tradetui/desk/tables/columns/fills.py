@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.column import Column, id_column, narrow_time, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import UNKNOWN, time_or_day
+from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.columns.trade_columns import PRODUCT, effect_column, fee_coin_column, fee_column, quote_coin
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
@@ -88,12 +88,8 @@ FILL_COUNT: Final[Column[FillRow]] = Column(
 """How many fills an order has; with a plus where older ones may not be known."""
 
 
-def _time_or_day(row: FillRow, cell_format: CellFormat) -> str:
-    return time_or_day(row.record.c_time, cell_format.zone, cell_format.today)
-
-
 FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
-    FILL_COLUMNS[0]._replace(text=_time_or_day, width=6),
+    narrow_time(FILL_COLUMNS[0]),
     *FILL_COLUMNS[1:10],
     FILL_COUNT,
     *FILL_COLUMNS[10:],

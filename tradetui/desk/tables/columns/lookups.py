@@ -16,7 +16,7 @@ from tradetui.desk.tables.cells.column import (
     time_column,
 )
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number, text_as_given
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
 from tradetui.wire.text.sanitize import scrub
 
@@ -64,7 +64,7 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
 _SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("coin", "Coin", 6, lambda row: row.coin),
-    money_column("size", "Change", 12, lambda row: row.size, _coin, profit=True, unit="coin"),
+    money_column("size", "Change", 12, lambda row: row.size, _coin, signed=True, unit="coin"),
     money_column("balance", "Balance", 12, lambda row: row.balance, _coin, unit="coin"),
     money_column("fees", "Fees", 12, lambda row: row.fees, _coin, unit="coin"),
     text_column("groupType", "Group", 12, lambda row: row.group_type),
@@ -198,6 +198,5 @@ def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]
         lambda total, cell_format: money(moved(total), total.coin, cell_format, signed=True),
         max(12, len(shown)),
         right=True,
-        tone=by_sign(moved),
         unit="coin",
     )

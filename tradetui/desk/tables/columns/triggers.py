@@ -6,9 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Tone, id_column, number_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Tone,
+    id_column,
+    narrow_time,
+    number_column,
+    ranked,
+    text_column,
+    time_column,
+)
 from tradetui.desk.tables.cells.figure_columns import price_column, size_column
-from tradetui.desk.tables.cells.number_format import text_as_given, time_or_day
+from tradetui.desk.tables.cells.number_format import text_as_given
 from tradetui.desk.tables.columns.trade_columns import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_kind, trigger_state
@@ -86,15 +95,8 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
 )
 
 
-def _time_or_day(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
-    return time_or_day(row.record.u_time, cell_format.zone, cell_format.today)
-
-
 _PANEL_COLUMNS: Final = ranked(
-    (
-        column._replace(title="Time", text=_time_or_day, width=6) if column.id == "uTime" else column
-        for column in TRIGGER_COLUMNS
-    ),
+    (narrow_time(column)._replace(title="Time") if column.id == "uTime" else column for column in TRIGGER_COLUMNS),
     *("symbol", "planType", "triggerPrice", "planStatus", "uTime", "does"),
 )
 

@@ -16,6 +16,7 @@ from textual.widgets import OptionList, Static
 
 from tradetui.desk.creation import AccountKeys, CreationKind, KeyStoreUnusable, Secrets, StoredKey
 from tradetui.desk.tables.cells.number_format import UNKNOWN
+from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.dialogs.question_dialogs import TextDialog
@@ -101,7 +102,7 @@ class IssuedKeys(Vertical):
         if entry.at_ms:
             desk = trading_app(self).desk
             zone = UTC if desk is None else desk.zone
-            created = f"{utc_moment(entry.at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S} {zone_label(zone)}"
+            created = f"{dated_text(utc_moment(entry.at_ms).astimezone(zone), None)} {zone_label(zone)}"
         kind = "copy-trading key" if entry.kind == CreationKind.COPY_KEY else "virtual sub-account"
         lines = [self._line("for", f"{entry.title} ({kind}), {created}")]
         lines += [self._line(label, self._value(entry, name), "bold") for name, label in _NAMES]

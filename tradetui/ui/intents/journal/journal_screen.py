@@ -14,6 +14,7 @@ from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
 from tradetui.desk.intents.states import ENDED, Intent
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog
@@ -82,7 +83,7 @@ def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
 
 
 def _moment(at_ms: int, zone: tzinfo) -> str:
-    return f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}.{at_ms % 1000:03d}"
+    return exact_moment_text(utc_moment(at_ms), zone)
 
 
 def _value_lines(name: str, value: Any) -> Iterator[Content]:

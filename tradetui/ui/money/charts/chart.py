@@ -17,7 +17,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.ui.money.result_panel import moment_in_words
+from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.wire.exchange_time import DAY_MS
 
 SMALLEST_WIDTH: Final = 40
@@ -161,7 +161,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
     parts = [_transfers_in_words(transfers, cell_format)]
     first = segments[0][0].at_ms
     if first - since > (until - since) // 20:
-        moment = moment_in_words(first, results.period.zone, results.period.last_day)
+        moment = dated_in_period(first, results)
         is_long = until - since > _LONG_MS
         parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")
     if len(segments) > 1:

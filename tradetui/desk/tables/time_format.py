@@ -1,0 +1,43 @@
+"""Moments as the screen writes them, one way each: `14:03` of today, `31 Jul 14:03` of another day, with the year of
+another year. What must lose nothing, in details and the journal, has its date in numbers and its milliseconds.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, tzinfo
+
+
+def day_text(day: date, today: date | None) -> str:
+    """Such as `8 Nov`; with the year where that is not today's, or nobody knows today."""
+    return f"{day.day} {day:%b}" if today is not None and day.year == today.year else f"{day.day} {day:%b %Y}"
+
+
+def dated_text(local: datetime, today: date | None) -> str:
+    """Day and time of a moment in its own zone, such as `8 Nov 14:03`, where the day is to be said even of today."""
+    return f"{day_text(local.date(), today)} {local:%H:%M}"
+
+
+def moment_text(moment: datetime, zone: tzinfo, today: date | None, *, seconds: bool = False) -> str:
+    """The time, such as `14:03` or `14:03:22`, and the day before it unless that is today."""
+    local = moment.astimezone(zone)
+    clock = f"{local:%H:%M:%S}" if seconds else f"{local:%H:%M}"
+    return clock if local.date() == today else f"{day_text(local.date(), today)} {clock}"
+
+
+def time_or_day(moment: datetime, zone: tzinfo, today: date | None) -> str:
+    """Where there is room for one of them: the time today, `15:42`; else the day, `20 Nov`, or the month, `Nov'25`."""
+    local = moment.astimezone(zone)
+    if local.date() == today:
+        return f"{local:%H:%M}"
+    return f"{local.day} {local:%b}" if today is None or local.year == today.year else f"{local:%b}'{local:%y}"
+
+
+def zoned_text(moment: datetime, zone: tzinfo) -> str:
+    """Date and time to the second with the zone, such as `2026-07-31 14:03:22 NZST`, for what a command prints."""
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def exact_moment_text(moment: datetime, zone: tzinfo) -> str:
+    """Date and time to the millisecond, such as `2026-07-31 14:03:22.120`."""
+    local = moment.astimezone(zone)
+    return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d}"
