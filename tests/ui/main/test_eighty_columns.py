@@ -10,6 +10,7 @@ from textual.widgets import Static
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import reversed_once
 from tests.ui.fixtures.reversal_dialog import opened
+from tradetui.trading.positions import StopState
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 from tradetui.ui.table.cells import ELLIPSIS
@@ -34,12 +35,29 @@ async def test_a_column_that_orders_the_positions_is_on_the_screen() -> None:
     async with stage.running(SIZE) as pilot:
         await pilot.press("2", "z")
         await pilot.pause()
-        assert " Stop" not in screen_text(stage.app).splitlines()[3]
-        await pilot.press("s", "t")
+        assert " Funding" not in screen_text(stage.app).splitlines()[3]
+        await pilot.press("s", "f")
         await asyncio.sleep(0.5)
         await pilot.pause()
         frame, header = screen_text(stage.app).splitlines()[2:4]
-        assert "by stop ▲" in frame and "Stop▲" in header and "Symbol" in header, header
+        assert "by funding ▲" in frame and "Funding▲" in header and "Symbol" in header, header
+
+
+async def test_each_position_says_whether_it_has_a_stop() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running(SIZE) as pilot:
+        await asyncio.sleep(2)
+        await pilot.pause()
+        header, *lines = screen_text(stage.app).splitlines()[3:]
+        assert [*header.split()][1:-1][-3:] == ["Away", "%", "Stop"]
+        rows = [line.replace("▸", " ").strip("│▆ ").split() for line in lines if " LONG " in line or " SHORT " in line]
+        stops = {(row[0], row[1]): row[-1] for row in rows if row[-1] in ("no", "set")}
+        positions = {
+            (row.symbol, row.shown_leg.upper()): row.market for row in stage.desk.feeds["positions"].snapshot.rows
+        }
+        assert len(stops) > 10
+        for leg, stop in stops.items():
+            assert (stop == "no") == (positions[leg].stop_state is StopState.NONE), leg
 
 
 @pytest.mark.parametrize("size", [(60, 16), SIZE, (120, 36)])
@@ -104,7 +122,8 @@ async def test_the_journal_says_how_a_reversal_ended() -> None:
         await asyncio.sleep(2)
         await pilot.pause()
         (line,) = [line for line in screen_text(stage.app).splitlines() if "Reverse BTCUSD LONG" in line]
-        assert "settled Reverse BTCUSD LONG 0.1894 into" in line and line.split()[-2] == "reversed", line
+        assert "settled Reverse BTCUSD LONG 0.1894 into" in " ".join(line.split()), line
+        assert line.split()[-2] == "reversed", line
 
 
 async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:

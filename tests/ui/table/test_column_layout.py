@@ -58,6 +58,15 @@ def test_the_column_that_orders_the_rows_is_on_the_screen_whatever_its_rank() ->
         assert column.id in shown and cells.columns[0].id in shown
 
 
+def test_the_first_column_that_would_go_is_short_where_that_fits() -> None:
+    wide = [ColumnNeed(1, 8, 8), ColumnNeed(3, 9, 9, shortest=4), ColumnNeed(2, 8, 8), ColumnNeed(4, 1, 1)]
+    assert lay_out(wide, 27).widths == (8, 9, 8)
+    short = lay_out(wide, 26)
+    assert (short.shown, short.widths) == ((0, 1, 2), (8, 8, 8))
+    assert lay_out(wide, 22).widths == (8, 4, 8)
+    assert lay_out(wide, 21).shown == (0, 2)
+
+
 def test_of_equal_ranks_the_last_goes_first() -> None:
     assert lay_out(needs((9, 5), (9, 5), (9, 5)), 11).shown == (0, 1)
 

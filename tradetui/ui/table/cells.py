@@ -135,7 +135,7 @@ class Cells(Generic[RowT]):
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
             column = self.columns[column_index]
             text, tone = totals.get(column.id, ("", Tone.PLAIN))
-            texts.append(fitted(scrub(text), width, right=column.right))
+            texts.append(fitted(_short_of(column, scrub(text), width), width, right=column.right))
             tones.append(tone)
         return Drawn(None, tuple(texts), tuple(tones))
 
@@ -157,8 +157,9 @@ class Cells(Generic[RowT]):
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
-            text, tone, is_number = self._measured(column_index, self.columns[column_index], record)
-            texts.append(fitted(text, width, right=is_number))
+            column = self.columns[column_index]
+            text, tone, is_number = self._measured(column_index, column, record)
+            texts.append(fitted(_short_of(column, text, width), width, right=is_number))
             tones.append(tone)
         return Drawn(record, tuple(texts), tuple(tones))
 
@@ -171,9 +172,14 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
     title, rank = cells_of(column.title) + is_sorted, -1 if is_sorted else column.rank
     if column.right:
         width = max(title, column.width, min(longest, WIDEST_NUMBER))
-        return ColumnNeed(rank, width, width)
+        return ColumnNeed(rank, width, width, None if column.short is None else title)
     widest = max(title, min(longest or column.width, WIDEST_TEXT))
     return ColumnNeed(rank, max(title, min(widest, column.width)), widest)
+
+
+def _short_of(column: Column[RowT], text: str, width: int) -> str:
+    """The text, or the column's shorter one where it is too wide."""
+    return text if column.short is None or cells_of(text) <= width else column.short(text)
 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:

@@ -13,12 +13,14 @@ WIDEST_EXTRA_GAP: Final = 3
 class ColumnNeed(NamedTuple):
     """What a column asks for: it is shown with `narrowest` cells or not at all, and uses up to `widest`.
 
-    Where not all columns fit, those of the greatest `rank` go first.
+    Where not all columns fit, those of the greatest `rank` go first. The first that would go is still shown where it
+    has a shorter text that fits in `shortest` cells.
     """
 
     rank: int
     narrowest: int
     widest: int
+    shortest: int | None = None
 
 
 class ColumnLayout(NamedTuple):
@@ -89,8 +91,11 @@ def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
     fitting: list[int] = []
     used = -GAP
     for index in sorted(range(len(needs)), key=lambda index: needs[index].rank):
-        used += GAP + needs[index].narrowest
+        need = needs[index]
+        used += GAP + need.narrowest
         if used > room and len(fitting) > 1:
+            if need.shortest is not None and used - need.narrowest + need.shortest <= room:
+                fitting.append(index)
             break
         fitting.append(index)
     return tuple(sorted(fitting))
@@ -112,6 +117,12 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
     """The narrowest widths, then what is wanted, the least rank first; cut from the right where they do not fit."""
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
+    for slot, index in enumerate(shown):
+        shortest = needs[index].shortest
+        if spare < 0 and shortest is not None:
+            cut = min(-spare, widths[slot] - shortest)
+            widths[slot] -= cut
+            spare += cut
     for slot in reversed(range(len(widths))):
         if spare < 0:
             cut = min(-spare, widths[slot])

@@ -39,6 +39,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     gets wider where one does not fit. Where a table is too narrow for all, the column with the greatest `rank` goes
     first, of equal ones the last. `unit` says what the figure is in; "" where the row itself says it. A received
     time is exported twice: as it was received, and as a moment that a person can read.
+    `short` makes of a text the shorter one that stands where there is no room for it, no wider than the title.
     `sources` are the interface's fields that the column puts into words, by name: they are exported too, and a filter
     matches them.
     """
@@ -55,6 +56,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     is_received_time: bool = False
     rank: int = UNRANKED
     sources: tuple[tuple[str, Callable[[RowT_contra], object]], ...] = ()
+    short: Callable[[str], str] | None = None
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""

@@ -42,6 +42,7 @@ _STOP_TEXTS: Final[Mapping[StopState, str]] = {
     StopState.NONE: "no stop",
     StopState.TRAILING: "trailing",
 }
+_WITHOUT: Final = " without"
 
 
 def _symbol(position: Position) -> str:
@@ -93,6 +94,13 @@ def _stop_text(position: Position, cell_format: CellFormat) -> str:
     if market.stop is not None:
         return price(market.stop, position.symbol, cell_format)
     return _STOP_TEXTS[market.stop_state]
+
+
+def _short_stop(text: str) -> str:
+    """Whether there is a stop where its price has no room; of a total the number alone."""
+    if text == _STOP_TEXTS[StopState.NONE]:
+        return "no"
+    return text.partition(" ")[0] if text.endswith(_WITHOUT) else "set"
 
 
 def _stop_tone(position: Position) -> Tone:
@@ -151,7 +159,9 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         order=lambda row: row.liquidation_distance,
         unit="from the mark to liquidation",
     )._replace(text=_distance_text),
-    Column("stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD"),
+    Column(
+        "stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD", short=_short_stop
+    ),
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
     price_column("takeProfit", "Take-profit", 11, lambda row: row.take_profit, _symbol),
@@ -212,7 +222,7 @@ def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mappin
         "funding": (money(funding, _DOLLARS, cell_format, signed=True), tone_of(funding)),
     }
     if without_stop:
-        totals["stop"] = (f"{without_stop} without", Tone.WARN)
+        totals["stop"] = (f"{without_stop}{_WITHOUT}", Tone.WARN)
     return totals
 
 
