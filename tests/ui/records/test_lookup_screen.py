@@ -292,7 +292,10 @@ async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is
             screen = await opened(stage, pilot, table)
             layout, columns = screen.rows_table.column_layout, screen.rows_table.columns
             assert kept <= {column.id for column in columns} - {columns[index].id for index in layout.beyond}
+            await pilot.resize_terminal(48, 22)
+            await pilot.pause()
             assert screen_text(stage.app).splitlines()[2].rstrip().endswith("…")
+            await pilot.resize_terminal(60, 22)
             await pilot.press("escape")
 
 

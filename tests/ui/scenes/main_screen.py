@@ -42,7 +42,7 @@ SCENES = {
     "main-300x80": Scene((300, 80), (*_HOME, "1 Accounts 4", "5 Stops 357")),
     "main-160x48": Scene((160, 48), (*_HOME, "1 Accounts 4", "5 Stops 357")),
     "main-120x36": Scene((120, 36), _HOME, published=True),
-    "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD    LONG"), published=True),
+    "main-80x24": Scene((80, 24), ("SANDBOX   TRADE   hedge", "2 Positions 18", "BTCUSD   LONG"), published=True),
     "monitor": Scene((160, 48), ("SANDBOX   MONITOR   hedge", "2 Positions 18"), read_only=True, published=True),
     "detail": Scene((120, 36), ("Orders: every field", "As received"), press("3", "enter"), published=True),
     "help": _brief((120, 52), ("╭─ Help", "every key and what it does"), press("question_mark"), published=True),
