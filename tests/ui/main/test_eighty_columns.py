@@ -10,7 +10,7 @@ from textual.widgets import Static
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import reversed_once
 from tests.ui.fixtures.reversal_dialog import opened
-from tradetui.trading.positions import StopState
+from tradetui.trading.positions import Position, StopState
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.table_dialogs import ColumnsDialog
 from tradetui.ui.table.cells import ELLIPSIS
@@ -52,9 +52,10 @@ async def test_each_position_says_whether_it_has_a_stop() -> None:
         assert [*header.split()][1:-1][-3:] == ["Away", "%", "Stop"]
         rows = [line.replace("▸", " ").strip("│▆ ").split() for line in lines if " LONG " in line or " SHORT " in line]
         stops = {(row[0], row[1]): row[-1] for row in rows if row[-1] in ("no", "set")}
-        positions = {
-            (row.symbol, row.shown_leg.upper()): row.market for row in stage.desk.feeds["positions"].snapshot.rows
-        }
+        positions = {}
+        for position in stage.desk.feeds["positions"].snapshot.rows:
+            assert isinstance(position, Position)
+            positions[position.symbol, position.shown_leg.upper()] = position.market
         assert len(stops) > 10
         for leg, stop in stops.items():
             assert (stop == "no") == (positions[leg].stop_state is StopState.NONE), leg
