@@ -24,7 +24,7 @@ from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profile
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.secrets import PEM_BEGIN, check_characters
 from tradetui.profiles.write import check_name, write_default, write_profile
-from tradetui.wire.key_permissions import may_withdraw, permission_texts
+from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES, may_withdraw, permission_texts
 from tradetui.wire.models.spot import AccountInfo
 
 # The documentation's own example has the parent 1, which is nobody's: such a number says that there is none.
@@ -75,6 +75,8 @@ def account_sentences(info: AccountInfo) -> tuple[str, ...]:
         f"Account: user ID {info.user_id}{owner}, classic mode, {kinds[info.is_copy_trader]}.",
         f"Permissions: {permissions}.",
     ]
+    if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
+        sentences.append("This key cannot change a position: nothing can be reversed with it, whatever the mode says.")
     if may_withdraw(info.authorities):
         sentences.append(
             "WARNING: this key may withdraw, so a thief could empty the account. tradetui never needs that: create a "

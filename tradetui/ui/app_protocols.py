@@ -123,6 +123,9 @@ class TradingApp(Protocol):
     async def open_panel(self, name: str) -> None:
         """Go to a panel of the main screen."""
 
+    def refresh_header(self) -> None:
+        """Bring the header of the main screen up to date at once, behind a dialog too."""
+
     async def leave_lookup(self) -> None:
         """Go back to the main screen."""
 
@@ -215,7 +218,7 @@ class OpenDetail(OpenMessage):
 
 @dataclass(eq=False)
 class OpenHistory(OpenMessage):
-    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` narrows them.
+    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` and `product` narrow them.
 
     `beyond_rows` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
     """
@@ -223,6 +226,7 @@ class OpenHistory(OpenMessage):
     panel: str
     dates: DateFilter | None = None
     beyond_rows: str = ""
+    product: str | None = None
 
 
 @dataclass(eq=False)

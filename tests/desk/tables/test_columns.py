@@ -425,6 +425,17 @@ def test_fees_of_coins_that_are_not_named_are_not_added_up() -> None:
     (fees,) = [column for column in totals_columns(list(totals.values())) if column.id == "fees"]
     assert (fees.value(totals[NOT_GIVEN]), fees.cell(totals[NOT_GIVEN], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
     assert (totals[NOT_GIVEN].rows, fees.value(totals["ETH"])) == (2, 0)
+    moved = [column for column in totals_columns(list(totals.values())) if column.id in ("received", "paid")]
+    assert [column.cell(totals[NOT_GIVEN], DEFAULT_FORMAT)[0] for column in moved] == [UNKNOWN, UNKNOWN]
+
+
+def test_transfers_are_named_as_traders_do_in_rows_and_totals() -> None:
+    rows = [row_of("transfers", {"type": type_, "status": "fail"}) for type_ in ("withdrawl", "deposit")]
+    shown = [column("transfers", id_).cell(rows[0], DEFAULT_FORMAT)[0] for id_ in ("type", "status")]
+    assert shown == ["withdrawal", "failed"]
+    assert column("transfers", "type").exact(rows[0], DEFAULT_FORMAT) == "withdrawl", "copied as it came"
+    titles = [column.title for column in totals_columns(list(added({}, rows).values()))]
+    assert titles[-2:] == ["withdrawal failed", "deposit failed"]
 
 
 def test_where_all_stops_wait_what_each_does_stands_where_the_status_would() -> None:

@@ -56,3 +56,20 @@ async def test_a_time_of_today_is_its_day_after_midnight(monkeypatch: pytest.Mon
         await asyncio.sleep(2)
         await pilot.pause()
         assert "1 Aug " in screen_text(stage.app)
+
+
+@pytest.mark.looptime
+async def test_dates_narrow_the_waiting_stops_where_they_are_all_known() -> None:
+    stage = AppOnSandbox()
+    async with stage.running(after=15) as pilot:
+        await pilot.press("5", "v")
+        await pilot.pause()
+        panel = stage.app.main.panel
+        waiting = panel.table.shown
+        assert panel.caption.startswith("5 Waiting stops")
+        await pilot.press("f", *"7d", "enter")
+        await asyncio.sleep(0.5)
+        await pilot.pause()
+        assert stage.app.screen is stage.app.main, "a history has none that waits"
+        assert "since " in panel.caption and "only" not in panel.caption
+        assert 0 < panel.table.shown <= waiting

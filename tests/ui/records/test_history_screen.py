@@ -420,3 +420,16 @@ async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
         text = screen_text(stage.app)
         assert screen.table.shown == count > 0 and "cannot be read" not in text
         assert "being summed" not in text and "sums in USDT of" in text
+
+
+async def test_the_product_type_of_the_panels_narrows_the_history() -> None:
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=30) as pilot:
+        every = (await opened(stage, pilot)).table.shown
+        await pilot.press("escape", "p")
+        screen = await opened(stage, pilot)
+        assert 0 < screen.table.shown < every
+        first = screen.table.rows.row(0)
+        assert isinstance(first, ProductRow)
+        assert str(first.product_type) == stage.app.main.product
+        assert f"Every fill seen {screen.table.shown:,} USDT" in screen_text(stage.app)

@@ -80,7 +80,7 @@ def save_rows(
 def default_name(table: str, account: str, now: datetime, form: Format) -> str:
     """Such as `fills-main-20261121-064500.csv`: what is in it, whose, when; nothing a path is made of."""
     stem = "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip("-.") for word in (table, account))
-    return f"{stem.strip('-') or 'table'}-{now.astimezone(UTC):%Y%m%d-%H%M%S}.{form}"
+    return f"{stem.strip('-') or 'table'}-{now:%Y%m%d-%H%M%S}.{form}"
 
 
 class CsvTable(Generic[RowT_contra]):

@@ -247,6 +247,9 @@ class TradeApp(App[None], inherit_bindings=False):
         """What a function that blocks gives, called in a thread but where the start is to be in one."""
         return blocking() if self.settings.inline_start else await asyncio.to_thread(blocking)
 
+    def refresh_header(self) -> None:
+        self.main.refresh_header()
+
     def _published(self, feed: Feed[FeedRow]) -> None:
         if self.is_running:
             self.main.published(feed)

@@ -116,10 +116,10 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.alerts.alerts_screen import AlertsScreen
 
             app.push_screen(AlertsScreen(settings))
-        case app_protocols.OpenHistory(panel, dates, beyond_rows):
+        case app_protocols.OpenHistory(panel, dates, beyond_rows, product):
             from tradetui.ui.records.history_screen import HistoryScreen
 
-            app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows))
+            app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows, product))
         case app_protocols.OpenDates():
             from tradetui.ui.dialogs.dates_dialog import DatesDialog
 

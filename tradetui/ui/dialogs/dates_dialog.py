@@ -11,6 +11,7 @@ from textual.binding import BindingType
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
+from tradetui.trading.results.periods import day_at
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import zone_label
@@ -61,7 +62,7 @@ class DatesDialog(ParameterForm[DateFilter | bool | None]):
         for name in DATE_FIELDS:
             problem = "" if self.is_typed_in(f"field-{name}") else problems.get(name, "")
             self.show_problem(f"problem-{name}", sanitized(f"{problem[:1].upper()}{problem[1:]}"))
-        shown = "everything" if chosen is None else chosen.title(self._zone, None)
+        shown = "everything" if chosen is None else chosen.title(self._zone, day_at(self._now_ms, self._zone))
         about = f"Shows {shown}, in {zone_label(self._zone)}."
         if problems:
             about = self.to_correct(name.capitalize() for name in DATE_FIELDS if name in problems)

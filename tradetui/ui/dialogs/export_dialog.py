@@ -93,7 +93,7 @@ def open_export(
     """Ask where to, and write these rows as they are now, whatever comes in later."""
     if isinstance(rows, SelfOrdering):
         rows = rows.whole()
-    now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms())
+    now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms()).astimezone(desk.zone)
     account = "" if desk is None else desk.settings.name
 
     def save(path: Path, form: Format, replace: bool) -> int:

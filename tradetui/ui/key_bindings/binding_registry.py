@@ -107,7 +107,7 @@ BINDINGS: Final = (
     KeyBinding("dates", "f", "dates", "Dates", "from when to when, and which symbols", "Rows", DATED, True),
     KeyBinding("export", "e", "export", "Export", "the rows as shown, into a CSV or JSON file", "Rows", LISTS),
     KeyBinding("view", "v", "view", "View", "the other view of this panel", "View", MAIN, True),
-    KeyBinding("history", "H", "history", "History", "every fill or stop ever seen", "View", MAIN),
+    KeyBinding("history", "H", "history", "History", "every fill, or stop that ended, ever seen", "View", MAIN),
     KeyBinding("money", "m", "money", "Money", "what the account made, by day and symbol", "Money", SCREENS, True),
     KeyBinding(
         "period_before", "left_square_bracket", "period(-1)", "Shorter", "a shorter period", "Money", MONEY, True

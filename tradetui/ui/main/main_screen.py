@@ -235,6 +235,11 @@ class MainScreen(TableScreen):
         self._show_hidden(self.desk)
         self._show_hints()
 
+    def refresh_header(self) -> None:
+        """Bring the header up to date at once, behind a dialog too."""
+        if self.desk is not None:
+            self._show_header(self.desk)
+
     def _show_header(self, desk: Desk) -> None:
         show_session(self._header, desk, self.key_named)
         self._refusal.show(desk.health)
@@ -382,7 +387,7 @@ class MainScreen(TableScreen):
     def action_history(self) -> None:
         """Everything that was ever seen of this panel's rows."""
         if self.able("history"):
-            self.post_message(OpenHistory(self.focused_panel, self.panel.dates))
+            self.post_message(OpenHistory(self.focused_panel, self.panel.dates, product=self.product))
 
     def action_dates(self) -> None:
         """Choose from when to when, and of which symbols, this panel shows its rows."""
@@ -393,7 +398,7 @@ class MainScreen(TableScreen):
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
         """Show the stretch in the panel, or in its history where it begins before the panel's oldest row."""
         if dates is not None and not panel.reaches(dates) and self.blocking_reason("history") is None:
-            self.post_message(OpenHistory(panel.kind.name, dates))
+            self.post_message(OpenHistory(panel.kind.name, dates, product=self.product))
             return
         panel.narrow(panel.product, dates, self.cell_format)
         self.refresh_states()

@@ -94,8 +94,12 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table.keep_only(keeps)
 
     def reaches(self, dates: DateFilter) -> bool:
-        """Whether the rows go back to where a stretch begins, so that none of it is missing."""
-        return dates.begins_within(self._rows)
+        """Whether the rows go back to where a stretch begins, so that none of it is missing.
+
+        Of stops the other view holds those that wait, all of which are known, and the history none.
+        """
+        shows_all_waiting = self.kind.name == TableName.TRIGGERS and self.in_other_view
+        return shows_all_waiting or dates.begins_within(self._rows)
 
     @property
     def _rows(self) -> list[FeedRowT_co]:

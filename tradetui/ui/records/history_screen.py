@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
@@ -21,6 +22,7 @@ from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 
@@ -43,10 +45,19 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
     def __init__(
-        self, settings: UiSettings, table: str, dates: DateFilter | None = None, beyond_rows: str = ""
+        self,
+        settings: UiSettings,
+        table: str,
+        dates: DateFilter | None = None,
+        beyond_rows: str = "",
+        product: str | None = None,
     ) -> None:
-        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding; else empty."""
+        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding; else empty.
+
+        Only rows of the product type are shown, where there is one.
+        """
         super().__init__(settings)
+        self._product = product
         self._dates = dates
         self._beyond_rows, self._opened_dates = beyond_rows, dates
         self._kind = PANELS[table]
@@ -79,6 +90,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             self._rows.close()
         self._dates = dates
         self._rows = self.desk.history(self._kind.endpoint.row, self._changed, dates)
+        if self._rows is not None and self._product is not None:
+            self._rows.selection = replace(self._rows.selection, product_type=ProductType(self._product))
         self.action_poll_now()
         self.refresh_states()
 
@@ -175,7 +188,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
         unknown = "?" if self._error else "…"
         count = unknown if self._is_reading else f"{self._table.shown:,}"
-        title = f"{self.subject} {count}{dates}{pattern}"
+        product = "" if self._product is None else f" {self._product.removesuffix('-FUTURES')}"
+        title = f"{self.subject} {count}{product}{dates}{pattern}"
         self.query_one(RecordsFrame).say(title, self.nothing, ORDER.format(sort=self.key_named("sort")))
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, zone_label(self.zone))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from decimal import Decimal
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +14,15 @@ from textual.widgets import Button, Input, Static
 
 from tests.sandbox.exchange_events import open_position
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.journalled_reversals import confirmed
 from tradetui.commands.session import demo_desk
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.header.header_bar import HeaderBar
+from tradetui.ui.intents.reversal.attempt import Ending
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.frame import Frame
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime
@@ -399,3 +404,33 @@ async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
         assert not isinstance(stage.app.screen, ReversalDialog | SymbolDialog | ConfirmDialog)
         assert stage.desk.execution is None
         assert all(method == "GET" for method, _ in stage.sandbox.counts)
+
+
+async def test_the_header_is_without_alarm_the_moment_the_outcome_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((120, 36)) as pilot:
+        await opened(stage, pilot)
+        header, ended = stage.app.main.query_one(HeaderBar), asyncio.Event()
+        alarms: list[str] = []
+
+        def show_end(dialog: ReversalDialog, end: Ending) -> None:
+            alarms.append(header.shown.alarm)
+            ended.set()
+
+        monkeypatch.setattr(ReversalDialog, "show_end", show_end)
+        await confirmed(stage, pilot)
+        # As a publication in the middle of it leaves it.
+        header.shown, header._urgent = header.shown._replace(alarm="NOT SETTLED BTCUSD: J"), ("NOT SETTLED",)
+        await ended.wait()
+        assert alarms == [""]
+
+
+@pytest.mark.parametrize(
+    ("requested_at", "state"),
+    [(1.8, "read 4.0 s ago · good for 6 s"), (-6.1, "read 4.0 s ago, took 8.1 s · good for 6 s")],
+)
+def test_age_and_time_left_make_up_what_a_preview_is_good_for(requested_at: float, state: str) -> None:
+    states: list[str] = []
+    preview = SimpleNamespace(requested_at=requested_at, read_at=2.0)
+    Frame.show_age(SimpleNamespace(show_state=states.append), preview, 6.0)  # type: ignore[arg-type]
+    assert states == [state]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,8 @@ from tradetui.desk.tables.cells.column import (
 )
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
-from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column
+from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column, worded_column
+from tradetui.wire.enums import TransferStatus, TransferType
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -113,14 +114,19 @@ CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
 )
 
 
+_TRANSFER_WORDS: Final[Mapping[str, str]] = {
+    TransferType.WITHDRAWAL: "withdrawal",
+    TransferStatus.FAIL: "failed",
+    TransferStatus.SUCCESS: "done",
+}
 _TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
-    text_column("type", "Type", 10, lambda row: row.type),
+    worded_column("type", "Type", 10, lambda row: row.type, _TRANSFER_WORDS),
     text_column("subType", "Kind", 12, lambda row: row.sub_type),
     money_column("amount", "Amount", 16, lambda row: row.amount, lambda row: row.coin, unit="coin"),
     text_column("coin", "Coin", 6, lambda row: row.coin),
-    text_column("status", "Status", 10, lambda row: row.status),
+    worded_column("status", "Status", 10, lambda row: row.status, _TRANSFER_WORDS),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
 )
 TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
@@ -150,17 +156,26 @@ COIN: Final[Column[CoinTotal]] = text_column("coin", "Coin", 10, lambda total: t
 ROWS: Final[Column[CoinTotal]] = Column(
     "rows", "Rows", lambda total: total.rows, lambda total, _: number(total.rows), 6, right=True
 )
+
+
+def _of_named_coin(amount: Callable[[CoinTotal], Decimal]) -> Callable[[CoinTotal], Decimal | None]:
+    """The amount; None of the coins that the exchange does not name: a sum of several would be a wrong figure."""
+
+    def known(total: CoinTotal) -> Decimal | None:
+        from tradetui.trading.coin_totals import NOT_GIVEN
+
+        return None if total.coin == NOT_GIVEN else amount(total)
+
+    return known
+
+
+_fees: Final = _of_named_coin(lambda total: total.fees)
 RECEIVED: Final[Column[CoinTotal]] = money_column(
-    "received", "Received", 14, lambda total: total.received, _coin_of, unit="coin"
+    "received", "Received", 14, _of_named_coin(lambda total: total.received), _coin_of, unit="coin"
 )
-PAID: Final[Column[CoinTotal]] = money_column("paid", "Paid", 14, lambda total: total.paid, _coin_of, unit="coin")
-
-
-def _fees(total: CoinTotal) -> Decimal | None:
-    """None for fees whose coins the exchange does not name: of several coins their sum would be a wrong figure."""
-    from tradetui.trading.coin_totals import NOT_GIVEN
-
-    return None if total.coin == NOT_GIVEN else total.fees
+PAID: Final[Column[CoinTotal]] = money_column(
+    "paid", "Paid", 14, _of_named_coin(lambda total: total.paid), _coin_of, unit="coin"
+)
 
 
 def _fees_shown(total: CoinTotal, cell_format: CellFormat) -> str:
@@ -190,7 +205,7 @@ def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]
         amounts = [total.movements[kind] for kind in kinds if kind in total.movements]
         return sum(amounts[1:], amounts[0]) if amounts else None
 
-    shown = scrub(title)[:_WIDEST_TITLE]
+    shown = " ".join(_TRANSFER_WORDS.get(word, word) for word in scrub(title)[:_WIDEST_TITLE].split(" "))
     return Column(
         id_,
         shown,

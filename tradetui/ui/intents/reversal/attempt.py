@@ -162,6 +162,7 @@ class Attempt:
         """Show how it ended, or tell somebody who did not wait for it."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
         self._read_anew()
+        trading_app(self._app).refresh_header()
         if not good:
             self._app.bell()
         if self._view.is_attached:

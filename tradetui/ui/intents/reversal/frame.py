@@ -24,6 +24,8 @@ _BESIDE_BUTTON: Final = 30
 _LEAST_BUTTON: Final = 16
 _BESIDE_TITLE: Final = 8
 """Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
+_SLOW_S: Final = 1.0
+"""Reading that takes as long is said: the figures that came first are older by it."""
 
 
 class Frame(Vertical):
@@ -44,8 +46,9 @@ class Frame(Vertical):
 
     def show_age(self, preview: Preview, now: float) -> None:
         """Say how old the preview is, and for how long it is good."""
-        age_s, good_s = max(0.0, now - preview.requested_at), max(0.0, EXPIRES_S - (now - preview.read_at))
-        self.show_state(f"read {age_s:.1f} s ago · good for {good_s:.0f} s")
+        age_s, took_s = max(0.0, now - preview.read_at), preview.read_at - preview.requested_at
+        took = f", took {took_s:.1f} s" if took_s >= _SLOW_S else ""
+        self.show_state(f"read {age_s:.1f} s ago{took} · good for {max(0.0, EXPIRES_S - age_s):.0f} s")
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:
