@@ -74,7 +74,7 @@ async def _watch(
             await printing
     except NoLog as problem:
         raise ConfigurationError(
-            f"events cannot be saved, and without that --since could not go on from one: {problem}",
+            f"events cannot be saved, so that --since could not go on from one later: {problem}",
             location=str(loaded.data_dir),
             remedy="Name a directory that you may write to as data_dir or --data-dir.",
         ) from None

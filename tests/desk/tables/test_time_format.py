@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tradetui
-from tradetui.desk.tables.time_format import day_text, exact_moment_text, moment_text, time_or_day
+from tradetui.desk.tables.time_format import day_text, exact_moment_text, moment_text, time_or_day, with_zoned_times
 
 PACKAGE = Path(tradetui.__file__).parent
 TODAY = date(2026, 11, 21)
@@ -52,6 +52,15 @@ def test_where_nobody_knows_today_the_year_is_said() -> None:
 
 def test_what_must_lose_nothing_has_its_date_in_numbers_and_its_milliseconds() -> None:
     assert exact_moment_text(MOMENT, EAST) == "2026-11-22 02:03:22.120"
+
+
+def test_times_of_a_refusal_are_named_in_the_zone_of_who_reads_it() -> None:
+    refusal = "not after endTime; given: 2026-11-21 14:03:22 UTC to 2026-11-20 00:00:00 UTC. Exchange the two."
+    east = timezone(timedelta(hours=12), "NZST")
+    assert with_zoned_times(refusal, east) == (
+        "not after endTime; given: 2026-11-22 02:03:22 NZST to 2026-11-20 12:00:00 NZST. Exchange the two."
+    )
+    assert with_zoned_times(refusal, UTC) == refusal
 
 
 def test_days_are_written_in_one_place() -> None:

@@ -17,7 +17,7 @@ from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileChoice,
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
 
-_NO_SYMBOL_LEFT: Final = "symbols: none that this session may reverse is left, so it only reads until a restart"
+_NO_SYMBOL_LEFT: Final = "symbols: this session may reverse none of them, so it only reads until a restart"
 
 
 class ProfileSessions:

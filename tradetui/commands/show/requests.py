@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable
+from datetime import tzinfo
 from typing import Any, TypeAlias
 
 from tradetui.commands.show.options import CONVERT_DEFAULT_DAYS, MERGED, option_name
 from tradetui.desk.tables.table import TableName
+from tradetui.desk.tables.time_format import with_zoned_times
 from tradetui.profiles.load import LoadedProfile
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -45,13 +47,12 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
     values = {
         name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
     }
-    zone = zone_named(loaded.profile.timezone)
     for name, flag in (("startTime", "--since"), ("endTime", "--until")):
         if (text := getattr(options, name, None)) is not None:
-            at_end = name == "endTime"
+            zone, at_end = zone_named(loaded.profile.timezone), name == "endTime"
             moment_ms = milliseconds(text, now_ms, flag, zone, at_end=at_end)
             values[name] = end_until_now(moment_ms, now_ms, flag, text, zone) if at_end else moment_ms
-    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms, zone)
+    check_window(endpoint.time, values.get("startTime"), values.get("endTime"), now_ms)
     rule, start = endpoint.time, values.get("startTime")
     if rule is not None and start is not None:
         values["startTime"] = rule.kept_since(start, now_ms)
@@ -84,8 +85,8 @@ def _product_types(
     ] or product_types
 
 
-def in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
-    """The same, with the interface's parameters called by the options that give them."""
+def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
+    """The same, with the interface's parameters called by the options that give them, and times in the zone."""
     options = {
         name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
         for name in _parameters(endpoint)
@@ -98,7 +99,9 @@ def in_options(problem: InvalidRequest, endpoint: Endpoint) -> InvalidRequest:
     name, remedy = problem.parameter, with_options(problem.remedy)
     if name == "endTime" and problem.remedy.startswith("Cut it into pieces"):
         remedy += " With --all that is done for you."
-    return InvalidRequest(options.get(name, name), with_options(problem.rule), problem.value, remedy)
+    return InvalidRequest(
+        options.get(name, name), with_options(problem.rule), with_zoned_times(problem.value, zone), remedy
+    )
 
 
 def _span_in_pieces(

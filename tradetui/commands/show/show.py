@@ -74,7 +74,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         try:
             requests, span = requests_of(options, endpoint, loaded, client.clock.wall_ms())
         except InvalidRequest as problem:
-            return report(in_options(problem, endpoint))
+            return report(in_options(problem, endpoint, zone_named(loaded.profile.timezone)))
         writer: Any = _writer_of_rows(options) or row_writer(options, _columns(options.what, endpoint))
         progress = ReadingProgress(options.what)
         failure: Exception | None = None

@@ -169,8 +169,8 @@ class AccountEvents:
             self._since_ms = since if isinstance(since, int) else since.time_ms - OVERLAP_MS
             if isinstance(since, EventId):
                 self._notice(
-                    "The archive does not know that event. What the exchange still keeps since a minute before it "
-                    "follows; events of that minute may come twice."
+                    "The archive does not know that event. Events follow from a minute before it on, as far as the "
+                    "exchange still keeps them; those of that minute may come twice."
                 )
             await desk.disk.run(log.reach_back, self._since_ms)
         self._log = log

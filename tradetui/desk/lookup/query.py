@@ -77,7 +77,7 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
     problems = {name: str(problem) for name, problem in refused.items()}
     query = None
     try:
-        query = _query(endpoint, _lasting(endpoint, typed, values, zone), values, now_ms, zone)
+        query = _query(endpoint, _lasting(endpoint, typed, values, zone), values, now_ms)
     except InvalidRequest as problem:
         problems.setdefault(problem.parameter, str(problem))
     return Checked(None if problems else query, problems)
@@ -111,7 +111,7 @@ def _lasting(
     return kept
 
 
-def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int, zone: tzinfo) -> Query:
+def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any], now_ms: int) -> Query:
     rule = endpoint.time
     if endpoint.page is not None:
         values = {**values, "limit": endpoint.page.maximum}
@@ -122,7 +122,7 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
     if rule.missing is Missing.NEVER:
         end = now_ms if end is None else end
         start = max(0, end - rule.span_ms) if start is None else start
-    _check_times(endpoint, values, start, end, now_ms, zone)
+    _check_times(endpoint, values, start, end, now_ms)
     stretch = assumed_stretch(rule, now_ms) if assumed else Stretch(start, end, False)
     if start is None:
         return Query(
@@ -136,12 +136,12 @@ def _query(endpoint: Endpoint, texts: Mapping[str, str], values: dict[str, Any],
 
 
 def _check_times(
-    endpoint: Endpoint, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int, zone: tzinfo
+    endpoint: Endpoint, values: Mapping[str, Any], start: int | None, end: int | None, now_ms: int
 ) -> None:
     """Hold the times to the rules; a span that is cut into pieces may be as long as the exchange tells anything."""
     rule = endpoint.time
     assert rule is not None
-    check_window(rule, start, end, now_ms, zone)
+    check_window(rule, start, end, now_ms)
     cut = rule.window_ms is not None and rule.span_ms < rule.window_ms
     if cut and start is not None and end is not None and end - start > rule.span_ms:
         start = end - rule.span_ms

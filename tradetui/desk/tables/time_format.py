@@ -4,7 +4,11 @@ another year. What must lose nothing, in details and the journal, has its date i
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, tzinfo
+from typing import Final
+
+_UTC_TIME: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
 
 
 def day_text(day: date, today: date | None) -> str:
@@ -35,6 +39,11 @@ def time_or_day(moment: datetime, zone: tzinfo, today: date | None) -> str:
 def zoned_text(moment: datetime, zone: tzinfo) -> str:
     """Date and time to the second with the zone, such as `2026-07-31 14:03:22 NZST`, for what a command prints."""
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def with_zoned_times(sentence: str, zone: tzinfo) -> str:
+    """A sentence with its times in a zone: the rules of a request know none, and name times in UTC."""
+    return _UTC_TIME.sub(lambda time: zoned_text(datetime.fromisoformat(f"{time[1]}+00:00"), zone), sentence)
 
 
 def exact_moment_text(moment: datetime, zone: tzinfo) -> str:

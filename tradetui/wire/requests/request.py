@@ -3,7 +3,6 @@
 import difflib
 import json
 from collections.abc import Mapping
-from datetime import UTC, tzinfo
 from types import GenericAlias
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar, get_args
 
@@ -190,7 +189,8 @@ class TimedRequest(Request[Row]):
             )
         if start is None or end is None:
             return
-        _check_order(start, end, UTC)
+        if start > end:
+            raise InvalidRequest("startTime", "not after endTime", f"{_utc(start)} to {_utc(end)}", "Exchange the two.")
         if end - start > rule.span_ms:
             raise InvalidRequest(
                 "endTime",
@@ -200,17 +200,12 @@ class TimedRequest(Request[Row]):
             )
 
 
-def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int, zone: tzinfo = UTC) -> None:
-    """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest.
-
-    The times that it names are in the zone.
-    """
+def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_ms: int) -> None:
+    """Refuse times the exchange tells nothing of, which it would answer with an empty page; raises InvalidRequest."""
     if start is not None and start > now_ms:
-        raise InvalidRequest("startTime", "must not be in the future", _named(start, zone), "Give an earlier time.")
+        raise InvalidRequest("startTime", "must not be in the future", _utc(start), "Give an earlier time.")
     if rule is None:
         return
-    if start is not None and end is not None:
-        _check_order(start, end, zone)
     if rule.missing is Missing.THREE_MONTHS and start is None and end is not None and end < now_ms - rule.span_ms:
         sentence = "required where endTime is more than three months ago: without it the exchange begins after that"
         raise InvalidRequest("startTime", sentence, None, "Give both.")
@@ -220,21 +215,15 @@ def check_window(rule: TimeRule | None, start: int | None, end: int | None, now_
     for name, moment, verb in (("startTime", start, "Begin"), ("endTime", end, "End")):
         if moment is not None and moment < now_ms - rule.window_ms:
             remedy = f"{verb} later: {days}d is the earliest there is."
-            raise InvalidRequest(name, f"within the last {days} days", _named(moment, zone), remedy)
+            raise InvalidRequest(name, f"within the last {days} days", _utc(moment), remedy)
 
 
-def _check_order(start: int, end: int, zone: tzinfo) -> None:
-    if start > end:
-        given = f"{_named(start, zone)} to {_named(end, zone)}"
-        raise InvalidRequest("startTime", "not after endTime", given, "Exchange the two.")
-
-
-def _named(moment_ms: int, zone: tzinfo) -> str:
+def _utc(moment_ms: int) -> str:
     try:
-        moment = utc_moment(moment_ms).astimezone(zone)
+        moment = utc_moment(moment_ms)
     except (ValueError, OverflowError, OSError):
         return str(moment_ms)
-    return f"{moment:%Y-%m-%d %H:%M:%S %Z}"
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def page_limit(request: type[Request[Any]]) -> Count | None:
