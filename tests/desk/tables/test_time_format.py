@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tradetui
-from tradetui.desk.tables.time_format import day_text, exact_moment_text, moment_text, time_or_day, with_zoned_times
+from tradetui.desk.tables.time_format import date_text, exact_moment_text, moment_text, time_or_day, with_zoned_times
 
 PACKAGE = Path(tradetui.__file__).parent
 TODAY = date(2026, 11, 21)
@@ -46,7 +46,7 @@ def test_a_moment_says_its_day_unless_it_is_today_and_its_year_unless_it_is_this
 
 
 def test_where_nobody_knows_today_the_year_is_said() -> None:
-    assert day_text(TODAY, None) == "21 Nov 2026"
+    assert date_text(TODAY, None) == "21 Nov 2026"
     assert moment_text(MOMENT, UTC, None) == "21 Nov 2026 14:03"
 
 

@@ -21,7 +21,7 @@ from tradetui.desk.tables.cells.number_format import (
     percent_points,
     text_as_given,
 )
-from tradetui.desk.tables.time_format import day_text
+from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.exchange_time import utc_moment
@@ -57,7 +57,7 @@ def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
     day = line.day
     if day is None:
         return text_as_given(line.group)
-    return f"{day:%a} {day_text(day, cell_format.today)}"
+    return f"{day:%a} {date_text(day, cell_format.today)}"
 
 
 _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {

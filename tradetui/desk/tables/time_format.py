@@ -11,21 +11,21 @@ from typing import Final
 _UTC_TIME: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
 
 
-def day_text(day: date, today: date | None) -> str:
+def date_text(day: date, today: date | None) -> str:
     """Such as `8 Nov`; with the year where that is not today's, or nobody knows today."""
     return f"{day.day} {day:%b}" if today is not None and day.year == today.year else f"{day.day} {day:%b %Y}"
 
 
 def dated_text(local: datetime, today: date | None) -> str:
     """Day and time of a moment in its own zone, such as `8 Nov 14:03`, where the day is to be said even of today."""
-    return f"{day_text(local.date(), today)} {local:%H:%M}"
+    return f"{date_text(local.date(), today)} {local:%H:%M}"
 
 
 def moment_text(moment: datetime, zone: tzinfo, today: date | None, *, seconds: bool = False) -> str:
     """The time, such as `14:03` or `14:03:22`, and the day before it unless that is today."""
     local = moment.astimezone(zone)
     clock = f"{local:%H:%M:%S}" if seconds else f"{local:%H:%M}"
-    return clock if local.date() == today else f"{day_text(local.date(), today)} {clock}"
+    return clock if local.date() == today else f"{date_text(local.date(), today)} {clock}"
 
 
 def time_or_day(moment: datetime, zone: tzinfo, today: date | None) -> str:

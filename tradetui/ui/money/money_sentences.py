@@ -18,7 +18,7 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, number
-from tradetui.desk.tables.time_format import day_text
+from tradetui.desk.tables.time_format import date_text
 from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
 from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.ui.settings.time_zones import zone_label
@@ -137,10 +137,10 @@ def period_sentences(
     """Which days the figures are of, of which symbols, when a day ends, and in what coin; then in less room."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
-        plain = day_text(last, today)
+        plain = date_text(last, today)
         days = f"{last:%a} {plain}"
     else:
-        begin, end = day_text(first, today), day_text(last, today)
+        begin, end = date_text(first, today), date_text(last, today)
         plain = f"{begin} to {end}"
         days = f"{first:%a} {begin} to {last:%a} {end}"
     zone, chosen = zone_label(period.zone), ", ".join(symbols)

@@ -22,7 +22,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
-from tradetui.desk.tables.time_format import dated_text, day_text
+from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
@@ -177,7 +177,7 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
         cell_format=cell_format,
         opens=Opens.DAY,
         figures=line.figures,
-        aside=day_text(line.day, cell_format.today),
+        aside=date_text(line.day, cell_format.today),
         day=line.day,
     )
 
@@ -202,7 +202,7 @@ def _signed_percent(part: Decimal | None) -> str:
 
 def _day_of(moment_ms: int, results: PeriodResults) -> str:
     zone = results.period.zone
-    return day_text(day_at(moment_ms, zone), day_at(results.now_ms, zone))
+    return date_text(day_at(moment_ms, zone), day_at(results.now_ms, zone))
 
 
 def dated_in_period(moment_ms: int, results: PeriodResults) -> str:

@@ -13,7 +13,7 @@ from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_n
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
-from tradetui.desk.tables.time_format import day_text
+from tradetui.desk.tables.time_format import date_text
 from tradetui.ui.app_protocols import OpenHistory
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -79,8 +79,8 @@ class TripsScreen(RecordsScreen[TripLine]):
 
     def refresh_states(self) -> None:
         period = self._period
-        first, last = period.first_day, day_text(period.last_day, self.today)
-        days = last if first == period.last_day else f"{day_text(first, self.today)} to {last}" if first else ""
+        first, last = period.first_day, date_text(period.last_day, self.today)
+        days = last if first == period.last_day else f"{date_text(first, self.today)} to {last}" if first else ""
         newest = f"the newest {MOST_TRIPS:,}, there are more" if self._has_more else f"{self._table.shown:,}"
         chosen = ", ".join(self._symbols or ())
         pattern = f"/{self._table.pattern}" if self._table.pattern else ""

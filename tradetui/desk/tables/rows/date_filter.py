@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import record_of, time_of
-from tradetui.desk.tables.time_format import dated_text, day_text
+from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
@@ -206,4 +206,4 @@ def _period(since: int | None, until: int | None, zone: tzinfo, today: date | No
 
 
 def _named(moment: datetime, today: date | None, whole_days: bool) -> str:
-    return day_text(moment.date(), today) if whole_days else dated_text(moment, today)
+    return date_text(moment.date(), today) if whole_days else dated_text(moment, today)
