@@ -197,3 +197,22 @@ async def test_the_shown_zone_changes_neither_the_days_of_results_nor_the_days_t
         await settled(pilot)
         assert (reading.period.first_day, reading.period.last_day) == (date(2026, 7, 20), date(2026, 7, 20))
         assert [line.day for line in reading.results.days] == [date(2026, 7, 20)]
+
+
+async def test_the_calendar_shows_the_week_of_its_cursor_where_there_is_no_room_for_all() -> None:
+    stage = AppOnSandbox()
+    async with stage.running(size=(60, 11), after=8) as pilot:
+        screen = await opened(stage, pilot)
+        calendar = screen._panels.calendar
+        await pilot.press("shift+tab", "left_curly_bracket")
+        await settled(pilot)
+        assert calendar.has_focus and calendar.size.height < 1 + len(calendar._grid.weeks)
+        for key, day in (("end", 31), ("up", 24), ("up", 17), ("home", 1), ("down", 8)):
+            await pilot.press(key)
+            await settled(pilot)
+            assert f"▸{day:>2}" in screen_text(stage.app), f"{key} leads to {day}"
+        first_weeks_day = (6 * 8, 1)  # a Sunday's cell, in the first line below the weekdays
+        await pilot.press("end", "up")
+        await settled(pilot)
+        await pilot.click(calendar, offset=first_weeks_day)
+        assert calendar.day == date(2026, 7, 19)

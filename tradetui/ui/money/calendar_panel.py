@@ -179,11 +179,18 @@ class CalendarPanel(Widget, can_focus=True):
             self.post_message(self.MonthChanged())
         self.refresh()
 
+    @property
+    def _first_week(self) -> int:
+        """The first week that is shown: where there is no room for all, the cursor's is among them."""
+        weeks, rows = self._grid.weeks, self.size.height - 1
+        of_cursor = next(index for index, week in enumerate(weeks) if self.day in week)
+        return max(0, min(of_cursor - rows // 2, len(weeks) - rows))
+
     def render(self) -> Content:
         cell, width = cell_width(self.size.width), self.size.width
         head = "".join(f"{name:>{cell}}" for name in WEEKDAYS) + (f"{'week':>{cell}}" if has_week_sums(width) else "")
         lines = [Content.styled(head, "bold $quiet")]
-        lines += [self._week_line(week, cell) for week in self._grid.weeks]
+        lines += [self._week_line(week, cell) for week in self._grid.weeks[self._first_week :]]
         spare = self.size.height - len(lines)
         notes = [Content(" ") + note for note in self._notes]
         if spare > len(notes) > 0:
@@ -253,7 +260,7 @@ class CalendarPanel(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """A click puts the cursor on a day, a second one opens it."""
         week, column = event.y - 1, event.x // cell_width(self.size.width)
-        weeks = self._grid.weeks
+        weeks = self._grid.weeks[self._first_week :]
         day = weeks[week][column] if 0 <= week < len(weeks) and column < DAYS else None
         if day is None:
             return
