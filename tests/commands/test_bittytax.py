@@ -187,6 +187,28 @@ def test_bittytax_reads_every_line(point: Point, capsys: Capture, tmp_path: Path
         assert audited(file, tmp_path) == expected_balances(lines), what
 
 
+def test_an_export_that_is_imported_again_with_a_later_one_adds_nothing(
+    point: Point, capsys: Capture, tmp_path: Path
+) -> None:
+    import_optional("bittytax")
+    point()
+    assert main(["show", "fills", "--limit", "1", "--json"]) == DONE
+    until_ms = int(json.loads(capsys.readouterr().out)[0]["cTime"])
+
+    def days(first: int, last: int) -> list[str]:
+        period = ("--since", str(until_ms - first * DAY_MS), "--until", str(until_ms - last * DAY_MS))
+        return exported(capsys, "fills", "--all", *period)
+
+    whole, early, late = days(9, 0), days(9, 3), days(6, 0)
+    assert len(early) + len(late) > len(whole) + 10, "they overlap"
+    balances = []
+    for name, lines in (("whole", whole), ("joined", list(dict.fromkeys([*early, *late, *early])))):
+        file = tmp_path / f"{name}.csv"
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        balances.append(audited(file, tmp_path))
+    assert balances[0] == balances[1]
+
+
 def audited(file: Path, folder: Path) -> dict[str, Decimal]:
     """The balance of each coin as BittyTax has it; every record must have been imported."""
     command = [sys.executable, "-c", "from bittytax.bittytax import main; main()", "--audit", "--nopdf", "--skipint"]
