@@ -15,6 +15,8 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
+from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
+from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
@@ -65,6 +67,28 @@ def test_transfers_are_taken_out_and_the_part_is_time_weighted() -> None:
     result = day.result(Decimal(800))
     assert [result.amount, day.moved_in] == [-700, 500]
     assert result.part == Decimal("1.1") / 2 - 1
+
+
+def test_it_is_split_into_net_and_the_change_of_what_is_open() -> None:
+    bills = (
+        bill(1, MIDNIGHT + HOUR, "close_long", "30.06", fee="-0.06", symbol="BTCUSDT", balance="1080"),
+        bill(2, MIDNIGHT + 8 * HOUR, "contract_settle_fee", "-5", symbol="BTCUSDT", balance="1075"),
+        bill(3, MIDNIGHT + 9 * HOUR, "trans_to_exchange", "-75", balance="1000"),
+    )
+    archive = with_bills(Archive(None), *bills)
+    archive.note_read(USDT, NOON)
+    closing = fill(1, MIDNIGHT + HOUR, tradeSide="close", profit="30.06")
+    archive.add(FuturesFill, [ProductRow(USDT, closing)])
+    while archive.settle():
+        pass
+    sampled(archive, MIDNIGHT, "1000", "-50")
+    sampled(archive, NOON, "1020", "20")
+    day = opening(archive)
+    assert day is not None
+    query = PeriodQuery(period_of(PeriodChoice.TODAY, NOON, UTC), NOON, (USDT,))
+    shown = read_period_results(archive.connection, query)
+    assert [shown.total.net, shown.equity.open_change, shown.unexplained] == [25, 70, 0]
+    assert day.result(Decimal(1020)).amount == shown.result == 95
 
 
 @pytest.mark.parametrize(
