@@ -22,6 +22,7 @@ import pytest
 from tests.commands.conftest import Point, point_at
 from tests.desk.archive.test_archive import damage_table
 from tradetui.cli import main
+from tradetui.commands.process import console
 from tradetui.commands.process.console import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show import archive_reading
 from tradetui.desk.archive.reading_extent import BillReading, Gap
@@ -276,6 +277,19 @@ def _fills_kept(folder: Path) -> int:
     with closing(sqlite3.connect(file)) as connection:
         count: int = connection.execute("SELECT count(*) FROM record WHERE kind = 'fill'").fetchone()[0]
     return count
+
+
+def test_what_is_read_first_is_counted_on_standard_error(
+    point: Point, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (console, archive_reading):
+        monkeypatch.setattr(module, "stderr_is_terminal", lambda: True)
+    point()
+    assert main(["show", "pnl", "--product-type", "USDC-FUTURES", "--since", "5d", "--json"]) == DONE
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)
+    assert "\rreading fills and bills: 1 page" in printed.err
+    assert "\rworking out results: done\n" in printed.err
 
 
 def test_what_cannot_be_read_first_is_said(point: Point, capsys: Capture) -> None:

@@ -6,6 +6,7 @@ import random
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,6 +18,7 @@ from tests.desk.fixtures.ledger_histories import ZONES, SummedAgain, made_histor
 from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
+from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
@@ -240,6 +242,17 @@ async def test_the_reader_books_what_waits_first_and_reads_the_newest_trips() ->
     assert (await reader.period(query)).total.gross == 3
     assert [line.row.trip.gross for line in await reader.trips(query, 2)] == [2, 1]
     assert len(await reader.trips(query, 9)) == 3
+
+
+async def test_the_reader_says_how_many_fills_are_still_to_be_booked(tmp_path: Path) -> None:
+    archive = Archive(tmp_path / "archive.sqlite")
+    fills_to_go: list[int] = []
+    count = 2 * ROWS_A_STEP + 500
+    archive.add(FuturesFill, [ProductRow(USDT, fill(number, moment(20) + number)) for number in range(count)])
+    reader = ResultsReader(archive, InlineDisk())
+    results = await reader.period(PeriodQuery(Period(None, TODAY), NOON, (USDT,)), fills_to_go.append)
+    assert fills_to_go == [ROWS_A_STEP + 500, 500]
+    assert results.total.volume == 100 * count
 
 
 def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() -> None:
