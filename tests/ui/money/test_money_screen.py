@@ -155,7 +155,7 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert "— no equity sample until " in screen_text(stage.app)
-        assert ": not sampled at 00:00" in screen_text(stage.app)
+        assert " · since 12:00 " in screen_text(stage.app)
         await pilot.press("f", "tab", "tab", *"zzz", "enter")
         await settled(pilot)
         assert is_on(stage, screen)
