@@ -8,7 +8,7 @@ from datetime import UTC, date, timedelta
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, AppOnRecentFills, AppOnSandbox
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.screenshot import screen_text
@@ -54,7 +54,7 @@ async def test_the_header_knows_the_account_before_anything_is_published_again()
 
 
 async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         reading, panels = screen._reading, screen._panels
@@ -91,7 +91,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
 
 
 async def test_figures_days_rows_and_trips_open_their_fills() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         await pilot.press("enter")
@@ -132,7 +132,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
 
 
 async def test_a_small_terminal_shows_each_panel_in_turn_and_zoom_one() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnMonthOfFills()
     async with stage.running(size=(80, 24), after=8) as pilot:
         await opened(stage, pilot)
         assert "Result ─" in screen_text(stage.app)
@@ -164,7 +164,7 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
 
 
 async def test_where_nothing_was_traded_a_filter_is_not_named_as_the_reason() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
         await opened(stage, pilot)
         await pilot.press("f", "tab", "tab", *"zzz", "enter")
@@ -181,7 +181,7 @@ async def test_where_nothing_was_traded_a_filter_is_not_named_as_the_reason() ->
 
 
 async def test_the_shown_zone_changes_neither_the_days_of_results_nor_the_days_that_are_typed() -> None:
-    stage = AppOnSandbox(timezone="Asia/Tokyo")
+    stage = AppOnMonthOfFills(timezone="Asia/Tokyo")
     async with stage.running(after=30) as pilot:
         stage.sandbox.exchange_state.still = True
         screen = await opened(stage, pilot)
