@@ -327,7 +327,7 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
 
 async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None:
     stage = AppOnRecentFills()
-    async with stage.running((80, 24), after=3) as pilot:
+    async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         assert "There is more below" in screen_text(stage.app)
         await pilot.press("f9")
