@@ -28,7 +28,7 @@ USDT = ProductType.USDT_FUTURES
 
 
 async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
-    simulation = Simulation(seed=1)
+    simulation = Simulation(seed=1, fills=600)
     desk = simulation.desk
     changed: set[str] = set()
     end = desk.subscribe(lambda feed: changed.add(feed.name))
@@ -109,7 +109,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
 
 
 async def test_memory_holds_the_newest_only() -> None:
-    simulation = Simulation(seed=4, jitter=False)
+    simulation = Simulation(seed=4, jitter=False, fills=600)
     simulation.desk.start()
     await simulation.run(45)
     assert simulation.desk.fills.snapshot.count == KEPT
@@ -118,7 +118,7 @@ async def test_memory_holds_the_newest_only() -> None:
 
 
 async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
-    simulation = Simulation(seed=5, jitter=False)
+    simulation = Simulation(seed=5, jitter=False, fills=600)
     simulation.exchange_state.still = True
     desk = simulation.desk
     heard: list[Alert] = []
@@ -141,7 +141,7 @@ async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
 
 async def test_no_task_and_no_call_is_left_after_the_end() -> None:
     before = asyncio.all_tasks()
-    simulation = Simulation(seed=6)
+    simulation = Simulation(seed=6, fills=60)
     simulation.desk.start()
     await asyncio.sleep(5.05)
     await simulation.desk.stop()

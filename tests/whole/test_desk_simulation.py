@@ -39,7 +39,7 @@ async def test_two_minutes_with_the_thirteen_endpoints_alone() -> None:
 async def test_the_same_seed_gives_the_same_bytes() -> None:
     digests = []
     for seed in (9, 9, 10):
-        simulation = Simulation(seed=seed, weather=dict(WEATHER), digested=True)
+        simulation = Simulation(seed=seed, weather=dict(WEATHER), digested=True, fills=300)
         simulation.desk.start()
         await simulation.run(30)
         await simulation.desk.stop()

@@ -32,7 +32,7 @@ SILENT = AlertSettings(rules=())
 
 
 def simulation_of(seed: int, data_dir: Path | None, **options: object) -> Simulation:
-    values = {"jitter": False, "checked": False, "product_types": (USDT,), "alerts": SILENT, **options}
+    values = {"jitter": False, "checked": False, "product_types": (USDT,), "alerts": SILENT, "fills": 60, **options}
     return Simulation(seed=seed, data_dir=data_dir, **values)  # type: ignore[arg-type]
 
 
