@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tests.whole.crashes.kill_counter import SYMBOL
 from tradetui.sandbox.app import Sandbox, SandboxOptions
@@ -21,13 +22,16 @@ REVERSAL = ("POST", "/api/v2/mix/order/click-backhand")
 
 
 class ExchangeThread:
-    """A still market on loopback; `ahead_ms` puts its clock ahead of this machine's."""
+    """A still market on loopback; `ahead_ms` puts its clock ahead of this machine's.
+
+    Each account keeps the newest sixty of its fills: a program would read all of its past over HTTP.
+    """
 
     def __init__(self, **options: Any) -> None:
         self.ahead_ms = 0
         self._pace, self._fast_since_ms = 1, 0
         self._turning = threading.Lock()
-        exchange_state = build_exchange_state(3, wall_ms())
+        exchange_state = born_once(build_exchange_state(3, wall_ms()), fills=60)
         exchange_state.still = True
         self.sandbox = Sandbox(exchange_state, self._now_ms, SandboxOptions(limits=False, **options))
         self.base_url = ""

@@ -35,6 +35,7 @@ base_url = "{base_url}"
 mode = "trade"
 start_locked = false
 account_admin = true
+product_types = ["USDT-FUTURES"]
 budget_share = 1.0
 max_reversal_value = 100000000
 """
