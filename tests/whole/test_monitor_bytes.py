@@ -18,6 +18,7 @@ from textual.widgets import Input
 from tests.ui.fixtures.virtual_time import drawn_at_pauses
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
+from tests.whole.opened_journal import open_files_of
 from tests.whole.sent_bytes import outgoing_requests
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target
@@ -189,9 +190,7 @@ async def test_the_same_eyes_see_a_post(exchange: ExchangeThread, tmp_path: Path
     execution = desk.execution
     assert execution is not None
     with outgoing_requests() as written:
-        desk.storage.start()
-        assert desk.storage._task is not None
-        await desk.storage._task  # the journal is open
+        await open_files_of(desk)
         preview = await execution.preview(Target(SYMBOL, ProductType.USDT_FUTURES, Side.BUY))
         await execution.confirm(preview)
         await desk.stop()

@@ -12,6 +12,7 @@ import pytest
 
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
+from tests.whole.opened_journal import open_files_of
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
@@ -36,11 +37,9 @@ async def session(environment: dict[str, str]) -> AsyncIterator[tuple[Execution,
     """A session whose journal has been opened, and a preview in it."""
     desk = open_desk(load(environment, Flags()))
     assert desk.execution is not None
-    desk.storage.start()
     try:
+        await open_files_of(desk)
         async with asyncio.timeout(120):
-            assert desk.storage._task is not None
-            await desk.storage._task
             yield desk.execution, await desk.execution.preview(TARGET)
     finally:
         await desk.stop()
