@@ -58,7 +58,7 @@ class LoadedRows(MemoryRows[KeyedT]):
                 fresh.setdefault(row.key, row)
         self._loaded += fresh.values()
         self._loaded_keys += fresh
-        self._places = None
+        self._indexes = None
         self.generation += 1
         return list(fresh.values())
 
