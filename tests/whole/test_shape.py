@@ -459,6 +459,28 @@ def test_a_name_that_nothing_uses_is_found() -> None:
 
 
 # Public names that several modules define, with the reason why each is one meaning.
+def attributes_never_read(modules: Mapping[str, str]) -> dict[str, str]:
+    """Private attributes that are assigned and read nowhere, and a module that assigns each."""
+    attributes = [
+        (module, node)
+        for module, source in modules.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__")
+    ]
+    read = {node.attr for _, node in attributes if not isinstance(node.ctx, ast.Store)}
+    return {node.attr: module for module, node in attributes if node.attr not in read}
+
+
+def test_no_attribute_is_written_that_nothing_reads() -> None:
+    assert attributes_never_read(sources()) == {"_return_code": "tradetui.ui.application.app"}, "Textual reads this one"
+
+
+def test_an_attribute_that_a_rename_left_behind_is_recognised() -> None:
+    renamed = "class Rows:\n    def __init__(self):\n        self._index = None\n    def of(self): return self._index\n"
+    left_behind = "class Loaded(Rows):\n    def add(self):\n        self._places = None\n"
+    assert attributes_never_read({"rows": renamed, "loaded": left_behind}) == {"_places": "loaded"}
+
+
 ONE_MEANING = {
     "LIVE_BUSINESS_TYPES": "the embedded exchange writes the live exchange's words apart from the client on purpose",
     "ZERO": "Decimal(0), in two rooms that may not see each other",
