@@ -20,10 +20,11 @@ from tradetui.commands.process.console import ATTENTION, DONE
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 from tradetui.commands.session.profile_sessions import ProfileSessions
+from tradetui.desk.creation.account_keys import ProfileNotWritten
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
 from tradetui.profiles.secrets import fetch
@@ -210,7 +211,7 @@ def test_a_copy_key_s_profile_is_of_the_same_account(tmp_path: Path, maker: Prof
 
 @pytest.mark.parametrize(("name", "reason"), [("main", "already"), ("../up", "letters"), ("", "letters")])
 def test_a_name_that_is_taken_or_none_is_refused(tmp_path: Path, maker: ProfileMaker, name: str, reason: str) -> None:
-    with pytest.raises(NotWritten, match=reason):
+    with pytest.raises(ProfileNotWritten, match=reason):
         maker(name, kept(tmp_path), SECRETS, "1")
     assert not (tmp_path / "profiles.d").exists()
 
@@ -218,7 +219,7 @@ def test_a_name_that_is_taken_or_none_is_refused(tmp_path: Path, maker: ProfileM
 def test_an_existing_profile_is_not_overwritten(tmp_path: Path, maker: ProfileMaker) -> None:
     file = Path(maker("fromtest", kept(tmp_path), SECRETS, "1"))
     before = file.read_text()
-    with pytest.raises(NotWritten, match="already"):
+    with pytest.raises(ProfileNotWritten, match="already"):
         maker("fromtest", replace(kept(tmp_path), uid="43"), SECRETS, "1")
     assert file.read_text() == before
 
@@ -263,7 +264,7 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     assert fetch(loaded).secret.get_secret_value() == SECRET
     assert set(keyring) == {("tradetui", "vault fromtest i1"), ("tradetui", "fromtest")}
     keyring["tradetui", "other"] = "somebody's own"
-    with pytest.raises(NotWritten, match="already"):
+    with pytest.raises(ProfileNotWritten, match="already"):
         maker("other", entry, key_store.secrets(name), "1")
     assert keyring["tradetui", "other"] == "somebody's own"
 

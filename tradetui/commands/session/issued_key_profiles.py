@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tradetui.desk.creation import CreationKind, KeyStoreUnusable, NotWritten, Secrets, StoredKey
+from tradetui.desk.creation import CreationKind, KeyStoreUnusable, ProfileNotWritten, Secrets, StoredKey
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profiles_dir
@@ -63,11 +63,11 @@ class ProfileMaker:
         self._profile_written = profile_written
 
     def __call__(self, name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
-        """Write it and return its file; raises NotWritten."""
+        """Write it and return its file; raises ProfileNotWritten."""
         try:
             file = self._written(name, entry, secrets, own_uid)
         except ConfigurationError as problem:
-            raise NotWritten(str(problem)) from None
+            raise ProfileNotWritten(str(problem)) from None
         self._profile_written(name)
         return file
 

@@ -5,12 +5,12 @@ It looks at intents alone. This is its door: others import these names from here
 it.
 """
 
-from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile
+from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile, ProfileNotWritten
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.creation.form import FIELD_TITLES, CheckedForm, check_form, creation_fields, rows_of
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import SecretBackend, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, NotWritten, kind_of, titles_of
+from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus, kind_of, titles_of
 
 __all__ = [
     "FIELD_TITLES",
@@ -22,7 +22,7 @@ __all__ = [
     "CreationStatus",
     "KeyStoreUnusable",
     "MakeProfile",
-    "NotWritten",
+    "ProfileNotWritten",
     "SecretBackend",
     "Secrets",
     "StoredKey",

@@ -13,12 +13,16 @@ from pydantic import SecretStr
 from tradetui.desk.creation.issued_keys import RequestedKey
 from tradetui.desk.creation.key_files import KeyStoreUnusable
 from tradetui.desk.creation.key_store import IssuedKey, KeyStore, SecretBackend, Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreatedItem, CreationKind, NotWritten
+from tradetui.desk.creation.kinds import CreatedItem, CreationKind
 from tradetui.exchange.clock import Clock
 from tradetui.storage.disk_thread import Disk
 
 MakeProfile: TypeAlias = Callable[[str, StoredKey, Secrets, str], str]
-"""Writes a profile of this name for a key of this account's UID, and returns its file; raises NotWritten."""
+"""Writes a profile of this name for a key of this account's UID, and returns its file; raises ProfileNotWritten."""
+
+
+class ProfileNotWritten(Exception):
+    """A profile that could not be made of a key; one sentence and what to do."""
 
 
 class AccountKeys:
@@ -98,11 +102,11 @@ class AccountKeys:
         return self._make_profile is not None
 
     async def make_profile(self, name: str, key: StoredKey) -> str:
-        """Make a profile of a key and return its file; raises NotWritten too."""
+        """Make a profile of a key and return its file; raises ProfileNotWritten too."""
         if self._make_profile is None:
-            raise NotWritten("This session has no directory for profiles.")
+            raise ProfileNotWritten("This session has no directory for profiles.")
         if not key.complete:
-            raise NotWritten("Key, secret and passphrase are needed, and one of them is missing.")
+            raise ProfileNotWritten("Key, secret and passphrase are needed, and one of them is missing.")
         secrets = await self.secrets(key.name)
         return await self._disk.run(self._make_profile, name, key, secrets, self.uid)
 

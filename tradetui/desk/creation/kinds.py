@@ -58,10 +58,6 @@ def kind_of(request: CreationRequest) -> CreationKind:
     return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
 
 
-class NotWritten(Exception):
-    """A profile that could not be made of a key; one sentence and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class CreatedItem:
     """What became of one of the things asked for; `entry` is its name in the key store, `good` None while in doubt."""

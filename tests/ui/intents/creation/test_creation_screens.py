@@ -16,9 +16,9 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
-from tradetui.desk.creation import FIELD_TITLES
+from tradetui.desk.creation import FIELD_TITLES, ProfileNotWritten
 from tradetui.desk.creation.key_store import Secrets, StoredKey
-from tradetui.desk.creation.kinds import CreationKind, NotWritten
+from tradetui.desk.creation.kinds import CreationKind
 from tradetui.desk.intents.states import State
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog, TextDialog
@@ -673,7 +673,7 @@ async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_pat
 
     def make(name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
         if name == "alphaone":
-            raise NotWritten("there is a profile 'alphaone' already. Choose another name.")
+            raise ProfileNotWritten("there is a profile 'alphaone' already. Choose another name.")
         made.append((name, entry.uid, secrets.secret is not None))
         return f"/profiles.d/{name}.toml"
 
