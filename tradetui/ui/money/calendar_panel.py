@@ -14,9 +14,10 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.trading.results.periods import Grouping, first_day
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
-DAYS: Final = 7
+DAYS_A_WEEK: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SMALLEST_CELL: Final = 8
 LARGEST_CELL: Final = 14
@@ -46,12 +47,12 @@ class MonthGrid:
     @property
     def weeks(self) -> tuple[tuple[date | None, ...], ...]:
         """Days from Monday to Sunday, week by week; None outside the month."""
-        day = self.first_day - timedelta(days=self.first_day.weekday())
+        day = first_day(self.first_day, Grouping.WEEK)
         weeks = []
         while day.replace(day=1) <= self.first_day:
-            days = [day + timedelta(days=number) for number in range(DAYS)]
+            days = [day + timedelta(days=number) for number in range(DAYS_A_WEEK)]
             weeks.append(tuple(day if day.month == self.first_day.month else None for day in days))
-            day += timedelta(days=DAYS)
+            day += timedelta(days=DAYS_A_WEEK)
         return tuple(weeks)
 
     def week_net(self, week: Iterable[date | None]) -> DayNet | None:
@@ -83,14 +84,14 @@ def cell_width(room: int) -> int:
 
     Where amounts do not fit, the weeks' sums go and a day shows its sign alone.
     """
-    if room < SMALLEST_CELL * (DAYS + 1):
-        return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS))
-    return min(LARGEST_CELL, room // (DAYS + 1))
+    if room < SMALLEST_CELL * (DAYS_A_WEEK + 1):
+        return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
+    return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
 
 
 def has_week_sums(room: int) -> bool:
     """Whether the sums of weeks are beside the days in so many cells."""
-    return room >= SMALLEST_CELL * (DAYS + 1)
+    return room >= SMALLEST_CELL * (DAYS_A_WEEK + 1)
 
 
 def day_text(day: date, net: DayNet | None, width: int) -> str:
@@ -225,10 +226,10 @@ class CalendarPanel(Widget, can_focus=True):
             self.go_to(self.day + timedelta(days=days))
 
     def action_cursor_up(self) -> None:
-        self._move(-DAYS)
+        self._move(-DAYS_A_WEEK)
 
     def action_cursor_down(self) -> None:
-        self._move(DAYS)
+        self._move(DAYS_A_WEEK)
 
     def action_cursor_left(self) -> None:
         self._move(-1)
@@ -261,7 +262,7 @@ class CalendarPanel(Widget, can_focus=True):
         """A click puts the cursor on a day, a second one opens it."""
         week, column = event.y - 1, event.x // cell_width(self.size.width)
         weeks = self._grid.weeks[self._first_week :]
-        day = weeks[week][column] if 0 <= week < len(weeks) and column < DAYS else None
+        day = weeks[week][column] if 0 <= week < len(weeks) and column < DAYS_A_WEEK else None
         if day is None:
             return
         again = day == self.day and event.chain > 1

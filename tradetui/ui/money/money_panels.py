@@ -25,7 +25,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import (
-    DAYS,
+    DAYS_A_WEEK,
     LARGEST_CELL,
     SMALLEST_CELL,
     CalendarPanel,
@@ -47,8 +47,8 @@ _BAR_GAP: Final = 3
 FRAME: Final = 2
 RESULT_WIDTH: Final = INNER_WIDTH + FRAME
 RESULT_HEIGHT: Final = 15 + FRAME
-CALENDAR_WIDTH: Final = (DAYS + 1) * SMALLEST_CELL + FRAME
-_WIDEST_CALENDAR: Final = (DAYS + 1) * LARGEST_CELL + FRAME
+CALENDAR_WIDTH: Final = (DAYS_A_WEEK + 1) * SMALLEST_CELL + FRAME
+_WIDEST_CALENDAR: Final = (DAYS_A_WEEK + 1) * LARGEST_CELL + FRAME
 _NARROWEST_GROUPS: Final = 31
 _LOWEST_BELOW: Final = 12
 """Lines of the lower row of panels: six weeks, their heading, three sentences, the frame."""
