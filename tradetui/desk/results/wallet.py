@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, missing_spans, were_read
-from tradetui.desk.archive.ledger.placed_fill import SETTLED_MS
+from tradetui.desk.archive.ledger.placed_fill import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.trading.contract_math import ZERO
@@ -196,7 +196,7 @@ def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType]
         if coverage.until is None or fills_until is None:
             return None
         # The newest of both may still be on their way.
-        used.append(_UsedType(product_type, coverage, min(coverage.until, fills_until) - SETTLED_MS))
+        used.append(_UsedType(product_type, coverage, min(coverage.until, fills_until) - VISIBLE_AFTER_MS))
     return used
 
 

@@ -20,7 +20,7 @@ from typing import Final
 from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
 from tradetui.desk.archive.ledger.ledger_tables import FIGURES, forget_spans, ledger_figures, sums_of
 from tradetui.desk.archive.ledger.missing_fills import lost_ends
-from tradetui.desk.archive.ledger.placed_fill import BEFORE_ALL, SETTLED_MS, Instant, PlacedFill, read_booked_fill
+from tradetui.desk.archive.ledger.placed_fill import BEFORE_ALL, VISIBLE_AFTER_MS, Instant, PlacedFill, read_booked_fill
 from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
@@ -289,7 +289,7 @@ class Ledger:
         """
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",
-            (str(product_type), at_ms - SETTLED_MS),
+            (str(product_type), at_ms - VISIBLE_AFTER_MS),
         ).fetchall()
         anew = False
         for symbol, leg_name in legs:

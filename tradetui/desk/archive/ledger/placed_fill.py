@@ -12,7 +12,7 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import UndecodableRowError
 from tradetui.wire.text.json_text import load_json
 
-SETTLED_MS: Final = 5_000
+VISIBLE_AFTER_MS: Final = 5_000
 """Every read of the exchange shows a fill that is at least this old."""
 
 
