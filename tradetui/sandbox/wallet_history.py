@@ -30,7 +30,7 @@ _OTHER_BILLS = (
     ("other", "mix contract rewards"),
     ("other", "system lock"),
     ("other", "user lock"),
-    ("fait", "deposit"),
+    ("fait", "deposit"),  # the interface's spelling, as is `withdrawl` below
     ("convert", "transfer-in"),
     ("financial", "transfer-out"),
 )
@@ -83,9 +83,8 @@ def spot_history(
             continue
         symbol, coin, start = chance.choice(_PAIRS)
         price = (Decimal(start) * Decimal(chance.randint(9_500, 10_500)) / 10_000).quantize(Decimal("0.01"))
-        size = (Decimal(chance.randint(20, 2_000)) / price).quantize(Decimal("0.0001"))
-        if size <= 0:
-            size = Decimal("0.0001")
+        smallest = Decimal("0.0001")
+        size = max(smallest, (Decimal(chance.randint(20, 2_000)) / price).quantize(smallest))
         side = chance.choice(("buy", "sell"))
         amount = (size * price).quantize(Decimal("0.000001"))
         fee_coin = coin if side == "buy" else "USDT"
@@ -157,9 +156,7 @@ def transfer_history(uids: list[str], chance: random.Random, ids: Identifiers, n
                 "type": chance.choice(("deposit", "withdrawl")),
                 "subType": chance.choice(("onchain", "internal", "fast")),
                 "amount": text(Decimal(chance.randint(1, 90_000)) / 100),
-                "status": chance.choice(("pending", "success", "fail"))
-                if recent
-                else chance.choice(("success", "fail")),
+                "status": chance.choice(("pending", "success", "fail") if recent else ("success", "fail")),
                 "ts": str(moment),
             }
         )

@@ -88,7 +88,7 @@ class EventLog:
         self._triggers_changed = True
 
     def reach_back(self, since_ms: int) -> None:
-        """Take in what is known since an earlier time (Unix ms), and what will still be read of it."""
+        """Let the log begin at an earlier time (Unix ms): fills are entered now, triggers by `take_archived`."""
         if since_ms >= self.began_ms:
             return
         with self._archive.transaction() as connection:

@@ -48,7 +48,7 @@ class Faults:
         self._planned: list[_Planned] = []
 
     def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
-        """Disturb the next calls (of one endpoint, by catalogue name) this way, also those the kind leaves alone."""
+        """Disturb the next calls this way: of one endpoint, by catalogue name, else of any, even with no effect."""
         if kind not in FAULT_KINDS:
             raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
         self._planned.append(_Planned(kind, endpoint, times))

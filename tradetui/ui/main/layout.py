@@ -17,7 +17,7 @@ NARROWEST: Final = 58
 LOWEST: Final = 9
 """Lines of a panel that shares the screen: border, titles, five rows and a note."""
 _CHROME: Final = 4
-"""Lines of the screen that no panel has: two of the header, that of the hidden panels, that of the keys."""
+"""Lines outside the panels: two of the header, one for the hidden panels and one for the keys."""
 _STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
 _SHARED_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
 _WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}

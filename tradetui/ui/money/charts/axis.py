@@ -39,7 +39,7 @@ class TimeTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmountAxis:
-    """An axis of amounts: that of the lowest row's middle, that of the highest row's, and the ticks between."""
+    """The amounts in the middle of the lowest row and of the highest row, and the ticks between them."""
 
     low: Decimal
     high: Decimal
