@@ -431,6 +431,40 @@ async def test_an_ended_order_of_no_source_is_looked_up_once(monkeypatch: pytest
         assert len(looked_up) > 5, "what is live is looked up again"
 
 
+@pytest.mark.parametrize("ended", [True, False], ids=["ended", "live"])
+async def test_the_source_of_an_order_of_ours_that_is_left_out_later_is_not_forgotten(
+    ended: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_out: list[bool] = []
+
+    def leave_source_out(_: Any, envelope: dict[str, Any]) -> None:
+        if left_out and envelope["data"]:
+            envelope["data"].pop("orderSource", None)
+
+    def hide(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"] = {"entrustedList": None}
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        answers_with(monkeypatch, DETAIL, leave_source_out)
+        by_legs = ByLegs(on, monkeypatch)
+        await reverse_without_reply(on)
+        answers_with(monkeypatch, PENDING, hide)
+        by_legs.close("7")
+        await asyncio.sleep(5)
+        left_out.append(True)
+        if ended:
+            assert by_legs.closing is not None
+            cancel_order(on.sandbox.exchange_state, on.uid, SYMBOL, by_legs.closing.order_id)
+        await asyncio.sleep(200)
+        (intent,) = on.journal.newest()
+        if ended:
+            assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REMAINDER, True)
+        else:
+            assert intent.state is State.UNKNOWN
+
+
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")

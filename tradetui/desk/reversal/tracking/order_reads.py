@@ -200,13 +200,13 @@ class OrderReads:
                 order = None
             if order is None:
                 continue  # what is not known yet is asked for again
-            if order.order_source is None:
-                if order.status is not None and order.status.is_over:
-                    self._sources[order_id] = ""  # nobody will ever know
+            is_over = order.status is not None and order.status.is_over
+            order_source = order.order_source or self._sources.get(order_id, "")
+            if not (order_source or is_over):
                 continue
-            self._sources[order_id] = order.order_source
-            made_by_reversal = known(OrderSource, order.order_source) in _REVERSALS
-            if made_by_reversal and order.status is not None and not order.status.is_over:
+            self._sources[order_id] = order_source  # empty where it is over: nobody will ever know
+            made_by_reversal = known(OrderSource, order_source) in _REVERSALS
+            if made_by_reversal and order.status is not None and not is_over:
                 self._live_orders[order_id] = self._client.clock.monotonic()
             else:
                 self._live_orders.pop(order_id, None)
