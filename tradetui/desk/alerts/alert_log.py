@@ -150,7 +150,7 @@ class AlertLog:
         """
         with self._archive.transaction() as connection:
             keys = connection.execute("SELECT key FROM alert WHERE key LIKE 'reversal|%|%' ORDER BY number").fetchall()
-            stages = {intent: stage for _, intent, stage in (key.split("|", 2) for (key,) in keys)}
+            stages = {intent: stage for _, intent, stage, *_ in (key.split("|") for (key,) in keys)}
             if _BEGINNING not in stages:
                 _note_shown(connection, [_BEGINNING, *(settled - stages.keys())], now)
                 settled &= stages.keys()

@@ -110,6 +110,11 @@ class Intent(NamedTuple):
         return str(self.details.get("contradiction") or "")
 
     @property
+    def ends(self) -> int:
+        """How often it has ended."""
+        return sum(event.state in ENDED for event in self.events)
+
+    @property
     def is_releasable(self) -> bool:
         """Whether the trader may release it: the symbol it locks, or the doubt that it left behind."""
         return self.state in RELEASABLE or (self.state in ENDED and bool(self.contradiction))

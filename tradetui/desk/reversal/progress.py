@@ -36,7 +36,7 @@ class Progress:
     """Where a sent reversal stands: the intent's state, the stage of the search, and a sentence for the screen.
 
     `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `aftermath` is what
-    was read then.
+    was read then. `ends` is how often it has ended with this: what is corrected ends once more.
     """
 
     state: State
@@ -47,6 +47,7 @@ class Progress:
     outcome: Outcome | None = None
     came_true: str | None = None
     aftermath: Aftermath | None = None
+    ends: int = 1
 
 
 @dataclass(frozen=True, slots=True)

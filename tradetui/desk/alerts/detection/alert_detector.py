@@ -260,12 +260,13 @@ def _is_taken_up(sent: Sent, progress: Progress) -> bool:
 
 
 def _reversal_event(sent: Sent, progress: Progress, text: str) -> AlertEvent:
+    key = f"reversal|{sent.intent}|{progress.stage}"
     return AlertEvent(
         kinds=frozenset({RuleKind.OUTCOME_UNKNOWN}),
-        key=f"reversal|{sent.intent}|{progress.stage}",
+        key=f"{key}|{progress.ends}" if progress.ends > 1 else key,
         sentence=one_sentence(text),
         symbol=sent.plan.params.symbol,
-        recurs=progress.stage is not SearchStage.LEFT_OPEN,  # what is corrected ends once more
+        recurs=progress.stage is SearchStage.CORRECTED,
         # A dialog, or what outlives it, says by itself that an outcome is left open.
         stays=progress.stage is not SearchStage.LEFT_OPEN,
     )

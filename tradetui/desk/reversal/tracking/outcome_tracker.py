@@ -69,6 +69,7 @@ class _Search:
     settled_s: float | None = None
     watching: bool = False
     own_only: bool = False
+    ends: int = 0
     absence_s: float = 0.0
     """From when on that nothing is seen of the order is evidence."""
     unreadable: str = ""
@@ -155,7 +156,7 @@ class OutcomeTracker:
             return True
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
-        search.state = intent.state
+        search.state, search.ends = intent.state, intent.ends
         if search.watching and (sent.reversed_since or self._intents.open_on(intent.scope) is not None):
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
@@ -263,7 +264,8 @@ class OutcomeTracker:
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
         sentence = _settled_sentence(look, classification, inferred=inferred)
-        progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true)
+        ends = search.ends + 1
+        progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true, ends=ends)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
                 aftermath = await self._market_state.aftermath(sent.plan, held, look.positions, classification.fills)
@@ -396,4 +398,5 @@ def ended_elsewhere(intent: Intent) -> Progress:
         SearchStage.ENDED,
         f"{outcome or intent.state}, as the journal says",
         outcome=outcome,
+        ends=intent.ends,
     )
