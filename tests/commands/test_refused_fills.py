@@ -9,17 +9,24 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from tests.commands.conftest import Point
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE
+from tradetui.commands.show import archive_reading
 from tradetui.commands.show.archive_reading import REFUSED_FOR_MS
+from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan
 from tradetui.exchange.client import ExchangeReader
+from tradetui.exchange.clock import SystemClock
 from tradetui.exchange.errors import Rejected, UnreadableReply
 from tradetui.wire.endpoints.reply import UndecodableRow
+from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.product_types import ProductType
 
 UNTIL = ("--until", (datetime.now(UTC) - timedelta(hours=1)).isoformat())
 PERIOD = ("--product-type", "USDT-FUTURES", "--since", "20d", *UNTIL)
@@ -74,6 +81,19 @@ def test_fills_that_were_asked_for_in_vain_are_not_asked_for_again_for_some_hour
     is_complete, remarks = printed()
     assert is_complete
     assert "not given" not in remarks
+
+
+def test_when_fills_are_asked_for_again_is_right_over_a_change_of_the_clocks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused_ms = unix_ms(datetime(2026, 10, 25, 0, 30, tzinfo=UTC))
+    gap = MissingSpan(ProductType.USDT_FUTURES, 0, refused_ms, refused_ms=refused_ms, refusal="before your binding")
+    monkeypatch.setattr(archive_reading, "unread_gaps", lambda *_: [gap])
+    monkeypatch.setattr(SystemClock, "wall_ms", lambda _: refused_ms + 60_000)
+    archive_reading._say_refusals(Archive(None), 0, refused_ms, ZoneInfo("Europe/Berlin"))
+    sentence = capsys.readouterr().err
+    assert "asked for at 02:30 CEST" in sentence
+    assert "asked for again after 04:30 CET" in sentence
 
 
 @pytest.mark.parametrize("times", [1, 1_000])

@@ -61,6 +61,8 @@ def test_times_of_a_refusal_are_named_in_the_zone_of_who_reads_it() -> None:
         "not after endTime; given: 2026-11-22 02:03:22 NZST to 2026-11-20 12:00:00 NZST. Exchange the two."
     )
     assert with_zoned_times(refusal, UTC) == refusal
+    for typed in ("2026-99-99 00:00:00 UTC", "9999-12-31 23:59:59 UTC"):
+        assert with_zoned_times(f"must be a symbol; given: {typed}.", east) == f"must be a symbol; given: {typed}."
 
 
 def test_days_are_written_in_one_place() -> None:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta, tzinfo
+from datetime import tzinfo
 from enum import StrEnum
 from typing import Final
 
@@ -131,7 +131,7 @@ def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> Non
     for gap in unread_gaps(archive.connection, now_ms):
         if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
             refused_at = utc_moment(gap.refused_ms).astimezone(zone)
-            next_at = refused_at + timedelta(milliseconds=REFUSED_FOR_MS)
+            next_at = utc_moment(gap.refused_ms + REFUSED_FOR_MS).astimezone(zone)
             say(_NOT_GIVEN.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 

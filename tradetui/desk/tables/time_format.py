@@ -42,8 +42,18 @@ def zoned_text(moment: datetime, zone: tzinfo) -> str:
 
 
 def with_zoned_times(sentence: str, zone: tzinfo) -> str:
-    """A sentence with its times in a zone: the rules of a request know none, and name times in UTC."""
-    return _UTC_TIME.sub(lambda time: zoned_text(datetime.fromisoformat(f"{time[1]}+00:00"), zone), sentence)
+    """A sentence with its times in a zone: the rules of a request know none, and name times in UTC.
+
+    What only looks like a time stays as it is, since a refusal repeats what was typed.
+    """
+
+    def zoned(time: re.Match[str]) -> str:
+        try:
+            return zoned_text(datetime.fromisoformat(f"{time[1]}+00:00"), zone)
+        except (ValueError, OverflowError):
+            return time[0]
+
+    return _UTC_TIME.sub(zoned, sentence)
 
 
 def exact_moment_text(moment: datetime, zone: tzinfo) -> str:
