@@ -465,6 +465,31 @@ async def test_the_source_of_an_order_of_ours_that_is_left_out_later_is_not_forg
             assert intent.state is State.UNKNOWN
 
 
+async def test_the_source_of_our_own_order_that_is_left_out_later_tells_it_from_others_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left_out: list[bool] = []
+
+    def leave_own_source_out(_: Any, envelope: dict[str, Any]) -> None:
+        if left_out and envelope["data"] and envelope["data"]["clientOid"] == "tt-0":
+            del envelope["data"]["orderSource"]
+
+    async with scene() as on:
+        on.hold(long="20")
+        answers_with(monkeypatch, DETAIL, leave_own_source_out)
+        by_legs = ByLegs(on, monkeypatch)
+        preview = await on.execution.preview(LONG)
+        await on.execution.confirm(preview, preview.subject)
+        await asyncio.sleep(3)
+        left_out.append(True)
+        by_legs.close("20")
+        by_legs.open("7", source="normal")
+        await asyncio.sleep(70)
+        (intent,) = on.journal.newest()
+        assert intent.details["effect"] == {"long": "0", "short": "0"}
+        assert intent.details["outcome"] == Outcome.OTHER
+
+
 async def test_what_another_one_orders_is_not_inferred_to_be_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     async with scene() as on:
         on.hold(long="20")

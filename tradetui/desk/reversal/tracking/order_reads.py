@@ -134,7 +134,9 @@ class OrderReads:
         if _come_twice(own, order.detail):
             fills, own = _without_repeats(fills), _without_repeats(own)
         others = tuple(fill for fill in fills if fill not in own)
-        source = order.detail.order_source or None if order.detail is not None else None
+        if order_id is not None and order.detail is not None and order.detail.order_source:
+            self._sources[order_id] = order.detail.order_source
+        source = self._sources.get(order_id or "") or None
         if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
             source = ""  # an exchange that has not kept our id names its source all the same
         foreign, kindred = await self._orders_by_source(sent, source, others)
