@@ -207,6 +207,11 @@ def test_a_null_payload_is_an_empty_history_and_no_answer_to_what_is_held_now(na
         assert read_reply(endpoint(name), body).rows == ()
 
 
+def test_a_null_payload_for_the_keys_owner_names_none() -> None:
+    body = b'{"code":"00000","msg":"","requestTime":1,"data":null}'
+    assert read_reply(endpoint("spot.account_info"), body).rows == ()
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if endpoint(name).rows_key is not None])
 def test_a_null_list_is_empty(name: str) -> None:
     for data in (f'{{"{endpoint(name).rows_key}":null,"endId":null}}', "{}", '{"endId":null}'):

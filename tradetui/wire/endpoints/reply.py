@@ -171,7 +171,7 @@ def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
     because it was left out.
     """
     if data is None or data == "":
-        if endpoint.steers and not endpoint.writes:
+        if endpoint.area == "futures" and endpoint.steers and not endpoint.writes:
             raise UnreadableBody(f"the payload of {endpoint.name} is empty")
         return [], None
     if isinstance(data, list):
