@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 from rich.color import Color as RichColor
 from rich.color import ColorSystem
+from textual.app import App, ComposeResult
 from textual.color import Color
+from textual.containers import Vertical
 from textual.theme import Theme
+from textual.widgets import Button
 
 import tradetui.ui
 from tests.bench.terminal import Terminal
@@ -117,8 +120,36 @@ def test_words_can_be_read_on_what_they_stand_on(theme: Theme) -> None:
         assert contrast(theme.variables[tone], theme.variables["cursor-cell"]) >= 4, tone
     assert contrast(theme.variables["quiet"], theme.surface) >= 4
     assert theme.error is not None and theme.background is not None
-    assert contrast(theme.error, theme.background) >= 4.5, "badges and buttons are written on it"
+    assert contrast(theme.error, theme.background) >= 4.5, "badges are written on it"
     assert contrast(theme.primary, theme.background) >= 4.5
+
+
+class Buttons(App[None]):
+    """Both coloured buttons of a dialog in a theme, on and off."""
+
+    CSS_PATH = ROOM / "dialogs" / "dialogs.tcss"
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.register_theme(theme)
+        self.theme = theme.name
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            for is_off in (False, True):
+                yield Button("Show", variant="primary", disabled=is_off)
+                yield Button("Reverse", variant="error", disabled=is_off)
+
+
+@pytest.mark.parametrize("theme", EXACT, ids=named)
+async def test_the_words_of_a_button_can_be_read_on_its_colour(theme: Theme) -> None:
+    app = Buttons(theme)
+    async with app.run_test():
+        for button in app.query(Button):
+            drawn = app.screen.get_style_at(*map(int, button.region.center))
+            assert drawn.color is not None and drawn.bgcolor is not None
+            least = 4 if button.disabled else 4.5
+            assert contrast(drawn.color.name, drawn.bgcolor.name) >= least, (button.variant, button.disabled)
 
 
 @pytest.mark.parametrize("theme", EXACT, ids=named)

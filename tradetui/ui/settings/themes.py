@@ -65,6 +65,7 @@ def _dark(
             "frame": "#3b4261",
             "cursor": "#24283b",
             "cursor-cell": "#2f3549",
+            "button-color-foreground": "#16161e",  # Textual's own white is hard to read on these
         },
     )
 
@@ -102,6 +103,7 @@ THEMES: Final = (
             "frame": "#c3cbd5",
             "cursor": "#e8edf3",
             "cursor-cell": "#dbe3ec",
+            "button-color-foreground": "#f6f8fa",
         },
     ),
     Theme(
