@@ -122,10 +122,10 @@ def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, Pa
 
 
 def share(total: int, most: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
-    """Share cells out: to each its least, then as much to one as to another until it has what it wants.
+    """Share cells out: to each its least, then as much to one as to another until it has its most.
 
-    What is over goes to the last. With `first_whole` the first gets all it wants before the others get more than
-    their least. Where there is not even room for the least of all, they are cut alike.
+    What is over goes to the last. With `first_whole` the first gets its most before the others get more than their
+    least. Where there is not even room for the least of all, they are cut alike.
     """
     if total < sum(least):
         edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]

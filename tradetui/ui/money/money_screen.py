@@ -115,7 +115,7 @@ class MoneyScreen(TableScreen):
         return f"results-by-{self._panels.grouping}"
 
     def desk_changed(self) -> None:
-        """The desk has published something: the header shows it, the figures follow with the next tick."""
+        """The desk has published something: the header shows it, the figures follow when they are read anew."""
         if self.desk is not None:
             show_session(self._header, self.desk, self.key_named)
 

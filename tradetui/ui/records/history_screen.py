@@ -1,4 +1,4 @@
-"""Every fill or trigger ever seen, from the archive: any number of rows, a few pages of them in memory."""
+"""Every fill ever seen, or stop that ended, from the archive: any number of rows, a few pages of them in memory."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Cells(Generic[RowT]):
     # Rows
 
     def of(self, row_id: str, record: RowT) -> Drawn:
-        """The cells of a row, made anew only where the row is another than under this key before."""
+        """The cells of a row, made anew only where another row had this id before."""
         known = self._rows.get(row_id)
         if known is not None and known.record is record:
             return known

@@ -114,7 +114,7 @@ def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled
 
 
 def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> list[int]:
-    """The narrowest widths, then what is wanted, the least rank first; cut from the right where they do not fit."""
+    """The narrowest widths, then up to the widest, the least rank first; cut from the right where they do not fit."""
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
     for slot, index in enumerate(shown):
