@@ -13,6 +13,7 @@ from tests.desk.fixtures.exchange_rows import trigger
 from tradetui.desk.tables.cells.cell_format import CellFormat, Precision
 from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.columns.positions import position_columns
+from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.trading.contract_math import profit
 from tradetui.trading.position_figures import nearest_stop, return_on_margin
@@ -161,6 +162,28 @@ def test_a_stop_of_one_way_mode_closes_the_leg_its_side_goes_against() -> None:
     net = replace(SOL, mode=PositionMode.ONE_WAY)
     assert nearest_stop(net, [sells]) == (StopState.WAITING, Decimal(120))
     assert nearest_stop(replace(net, leg=SHORT), [sells]) == (StopState.NONE, None)
+
+
+def test_sorted_by_stop_what_has_none_stands_together_at_the_end() -> None:
+    def with_stop(state: StopState, stop: str | None = None) -> Position:
+        return replace(SOL, market=PositionMarket(stop=None if stop is None else Decimal(stop), stop_state=state))
+
+    unprotected, trailing = with_stop(StopState.NONE), with_stop(StopState.TRAILING)
+    positions = [
+        unprotected,
+        trailing,
+        with_stop(StopState.WAITING, "120"),
+        unprotected,
+        with_stop(StopState.WAITING, "9"),
+    ]
+    stop = next(column for column in position_columns(positions) if column.id == "stop")
+    rows = MemoryRows(positions, [str(index) for index in range(len(positions))], 1)
+    for reverse, prices in ((False, ["9.000", "120.000"]), (True, ["120.000", "9.000"])):
+        by_stop = view(rows, sort_key=stop.sort_key, reverse=reverse)
+        texts = [stop.text(row, FORMAT) for index in range(by_stop.count) if (row := by_stop.row(index)) is not None]
+        assert [text for text in texts if text[0].isdigit()] == prices
+        assert texts[-2:] == ["no stop", "no stop"]
+        assert stop.exact(trailing, FORMAT) == "—"
 
 
 def test_totals_and_the_line_under_them() -> None:

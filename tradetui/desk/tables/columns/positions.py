@@ -89,6 +89,14 @@ def _stop(position: Position) -> Decimal | None:
     return position.market.stop
 
 
+def _stop_order(position: Position) -> Decimal | str | None:
+    """Prices, then those that trail; last what has no stop, or none that is known."""
+    market = position.market
+    if market.stop is None and market.stop_state is StopState.TRAILING:
+        return _STOP_TEXTS[StopState.TRAILING]
+    return market.stop
+
+
 def _stop_text(position: Position, cell_format: CellFormat) -> str:
     market = position.market
     if market.stop is not None:
@@ -160,7 +168,16 @@ _ALL: Final[tuple[Column[Position], ...]] = (
         unit="from the mark to liquidation",
     )._replace(text=_distance_text),
     Column(
-        "stop", "Stop", _stop, _stop_text, 8, right=True, tone=_stop_tone, unit="USDT, USDC or USD", short=_short_stop
+        "stop",
+        "Stop",
+        _stop,
+        _stop_text,
+        8,
+        right=True,
+        tone=_stop_tone,
+        unit="USDT, USDC or USD",
+        order=_stop_order,
+        short=_short_stop,
     ),
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
