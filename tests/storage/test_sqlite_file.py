@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -66,6 +68,31 @@ def test_a_directory_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     blocked.write_text("x")
     with pytest.raises(FileUnusable, match="cannot be written"):
         open_file(blocked / "thing.sqlite", [FIRST])
+
+
+def in_another_process(file: Path) -> str:
+    """What a process of its own reads of the file, which it closes again."""
+    script = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute('SELECT id FROM thing').fetchall())"
+    )
+    return subprocess.check_output([sys.executable, "-c", f"{script}; c.close()", str(file)], text=True).strip()
+
+
+def test_opened_twice_it_keeps_its_log_when_another_process_closes_it(tmp_path: Path) -> None:
+    file = tmp_path / "thing.sqlite"
+    with closing(open_file(file, [FIRST])) as connection:
+        connection.execute("INSERT INTO thing VALUES (7)")
+        open_file(file, [FIRST]).close()
+        assert in_another_process(file) == "[(7,)]"
+        connection.execute("INSERT INTO thing VALUES (8)")
+        assert in_another_process(file) == "[(7,), (8,)]"
+        with closing(open_file(file, [FIRST])) as again:
+            assert again.execute("SELECT count(*) FROM thing").fetchone() == (2,)
+
+
+def test_a_directory_in_its_place_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileUnusable, match="cannot be written"):
+        open_file(tmp_path, [FIRST])
 
 
 def test_two_connections_see_one_file(tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -122,7 +123,14 @@ def connect(file: Path, *, timeout_s: float = BUSY_S, any_thread: bool = False) 
         sqlite3.Error: it cannot be opened.
     """
     make_private_directory(file.parent)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    # Not opened but to make it: closing any descriptor of a file drops all locks this process holds on it (POSIX), and
+    # another process would then take the log away under a connection that is open here.
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    if not os.access(file, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+    if file.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
     return sqlite3.connect(file, isolation_level=None, timeout=timeout_s, check_same_thread=not any_thread)
 
 
