@@ -104,7 +104,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._main_stands = asyncio.Event()
         self.lookup: LookupScreen | None = None
         self.key_order = KeyOrder(self, self._hand_over)
-        self._trading_lock = TradingLock(self, lambda: self._published(None))
+        self._trading_lock = TradingLock(self, self._lock_changed)
 
     def _begin_with(self, name: str) -> None:
         """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
@@ -249,6 +249,11 @@ class TradeApp(App[None], inherit_bindings=False):
 
     def refresh_header(self) -> None:
         self.main.refresh_header()
+
+    def _lock_changed(self) -> None:
+        """Show it at once, behind a dialog and in one: what the dialog's button would send is refused from now on."""
+        self.refresh_header()
+        self._published(None)
 
     def _published(self, feed: Feed[FeedRow] | None) -> None:
         if self.is_running:

@@ -333,6 +333,7 @@ async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None
         await pilot.press("f9")
         await pilot.pause()
         assert "Trading is locked" in screen_text(stage.app)
+        assert stage.app.main.query_one(HeaderBar).shown.access == "LOCKED"
         assert "then confirm" not in screen_text(stage.app)
         assert dialog.confirm_button.disabled
 
