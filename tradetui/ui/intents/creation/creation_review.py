@@ -71,7 +71,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         yield Content("")
         sentence = "It cannot be undone from here, and is never sent twice."
         if self._kind.gives_keys:
-            sentence += f" The new keys are saved in {scrub(self._creation.keys.where)} before they are shown."
+            sentence += f" Before the new keys are shown they are saved in {scrub(self._creation.keys.where)}."
         yield Content.styled(sentence, "$quiet")
 
     async def on_mount(self) -> None:
