@@ -84,10 +84,15 @@ def stdout() -> Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Write one message to a stream, standard error where none is named, line by line free of control characters."""
+    """Write one message to a stream, standard error where none is named, line by line free of control characters.
+
+    Raises:
+        OSError: it cannot be written, as where the pipe is closed.
+    """
     output = Output(_unguarded(stream or sys.stderr))
     for line in text.splitlines() or [""]:
         output.line(line)
+    output.flush()
 
 
 def stderr_is_terminal() -> bool:

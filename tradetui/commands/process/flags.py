@@ -44,7 +44,6 @@ class CommandParser(argparse.ArgumentParser):
         """Write what argparse has to say: usage, help, version and errors all come through here."""
         if message:
             say(message, file)
-            (file or sys.stderr).flush()  # what cannot be written fails here, where it is reported
 
 
 def _values_joined(arguments: Sequence[str]) -> list[str]:
