@@ -23,7 +23,7 @@ HOUR_MS = 3_600_000
 PAGE_TAKES_S = 20.0
 
 
-async def read_fills(folder: Path, *options_given: str) -> tuple[list[int], ReadingProgress, int]:
+async def read_fills(folder: Path, *extra_options: str) -> tuple[list[int], ReadingProgress, int]:
     """The times of the fills that are shown, how the reading went, and the exchange's time at its end."""
     clock = LoopClock(START_MS)
 
@@ -48,7 +48,7 @@ async def read_fills(folder: Path, *options_given: str) -> tuple[list[int], Read
     config = folder / "config.toml"
     config.write_text('[profiles.main]\ntimezone = "UTC"\nproduct_types = ["USDT-FUTURES"]\n')
     config.chmod(0o600)
-    options = show_parser().parse_args(["fills", "--all", *options_given])
+    options = show_parser().parse_args(["fills", "--all", *extra_options])
     endpoint, loaded = TABLES[options.what].endpoint, load(ENVIRONMENT, Flags(config=config))
     requests, span = requests_of(options, endpoint, loaded, clock.wall_ms())
     progress, times = ReadingProgress("fills"), []

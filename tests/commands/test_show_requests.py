@@ -53,8 +53,8 @@ def test_the_earliest_start_is_still_kept_when_the_request_arrives(tmp_path: Pat
     assert _spot_fills(tmp_path, "--since", "89d").start_time == NOW_MS - 89 * DAY_MS
 
 
-def _spot_fills(tmp_path: Path, *options_given: str) -> SpotFillsRequest:
-    options = show_parser().parse_args(["spot-fills", *options_given])
+def _spot_fills(tmp_path: Path, *extra_options: str) -> SpotFillsRequest:
+    options = show_parser().parse_args(["spot-fills", *extra_options])
     config = tmp_path / "config.toml"
     config.write_text('[profiles.main]\ntimezone = "UTC"\n')
     config.chmod(0o600)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Caller
-from tests.wire.interface_document import Document, listed_words, parse
+from tests.wire.interface_document import Document, listed_values, parse
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 
 Row = dict[str, Any]
@@ -39,9 +39,9 @@ LISTED_FIELDS = {
     13: {"side", "enterPointSource", "tradeSide", "posMode", "tradeScope"},
 }
 """Fields whose description lists every word they can hold, by endpoint."""
-REQUEST_WORDS = {11: {"groupType", "businessType"}}
+LISTED_REQUEST_FIELDS = {11: {"groupType", "businessType"}}
 """Fields whose words stand with the parameter of the same name."""
-EXAMPLE_WORDS = {(12, "marginMode"): {"isolated", "crossed", "cross"}}
+EXAMPLE_VALUES = {(12, "marginMode"): {"isolated", "crossed", "cross"}}
 """Fields where the example shows another word than the table."""
 SECONDS = {(3, "cTime"), (3, "uTime")}
 """Times that the document describes as Unix seconds; all others are milliseconds."""
@@ -112,10 +112,10 @@ def rows() -> dict[int, list[Row]]:
                 rows_of_endpoint.setdefault(number, []).extend([answer.data] if number == 10 else answer.rows)
     caller.hold("hedge", long="1")
     virtual = {"subAccountName": "abcdefgh", "passphrase": "Passphrase9", "label": "note", "ipList": ["10.0.0.1"]}
-    words_of_2 = {"permList": ["spot_trade", "margin_trade", "contract_trade", "read"]}
+    permissions_of_2 = {"permList": ["spot_trade", "margin_trade", "contract_trade", "read"]}
     reversal = {"symbol": "BTCUSDT", "marginCoin": "USDT", "productType": "USDT-FUTURES", "size": "0.1"}
     rows_of_endpoint[1] = caller.post("copytrading.create_api_key", {"passphrase": "Passphrase9"}, "copy-new").rows
-    rows_of_endpoint[2] = caller.post("subaccounts.create_batch", [{**virtual, **words_of_2}]).rows
+    rows_of_endpoint[2] = caller.post("subaccounts.create_batch", [{**virtual, **permissions_of_2}]).rows
     rows_of_endpoint[5] = [caller.post("futures.reverse", {**reversal, "side": "buy", "tradeSide": "open"}).data]
     rows_of_endpoint[8] = [
         caller.post("broker.create_subaccount", {"subaccountName": "n@broker.example"}, "broker").data
@@ -176,9 +176,9 @@ def test_values_are_text(rows: dict[int, list[Row]], number: int) -> None:
 def test_words_are_the_documents(document: Document, rows: dict[int, list[Row]], number: int) -> None:
     described = fields(document, number)
     requested = {row["Parameter"]: row["Rule"] for row in document.endpoints[number].parameters}
-    allowed = {name: set(listed_words(described[name])) for name in LISTED_FIELDS.get(number, ())}
-    allowed |= {name: set(listed_words(requested[name])) for name in REQUEST_WORDS.get(number, ())}
-    allowed |= {name: known for (endpoint, name), known in EXAMPLE_WORDS.items() if endpoint == number}
+    allowed = {name: set(listed_values(described[name])) for name in LISTED_FIELDS.get(number, ())}
+    allowed |= {name: set(listed_values(requested[name])) for name in LISTED_REQUEST_FIELDS.get(number, ())}
+    allowed |= {name: known for (endpoint, name), known in EXAMPLE_VALUES.items() if endpoint == number}
     for name, known in allowed.items():
         values = {word for row in rows[number] for word in (row[name] if isinstance(row[name], list) else [row[name]])}
         assert values and values <= known, (name, values - known)

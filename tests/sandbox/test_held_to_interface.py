@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
-from tests.wire.interface_document import Document, listed_words, parse
+from tests.wire.interface_document import Document, listed_values, parse
 from tradetui.sandbox.handlers.rules import (
     BUSINESS_TYPES,
     GROUP_TYPES,
@@ -87,7 +87,7 @@ def test_pages_and_spans(document: Document, number: int) -> None:
 def test_words(document: Document) -> None:
     def of(number: int, name: str) -> set[str]:
         return set(
-            listed_words(next(r["Rule"] for r in document.endpoints[number].parameters if r["Parameter"] == name))
+            listed_values(next(r["Rule"] for r in document.endpoints[number].parameters if r["Parameter"] == name))
         )
 
     assert set(document.product_types) == PRODUCT_TYPES

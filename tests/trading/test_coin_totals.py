@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.sandbox.signed_requests import Caller
-from tradetui.trading.coin_totals import NOT_GIVEN, added, coins_of
+from tradetui.trading.coin_totals import NOT_NAMED, added, coins_of
 from tradetui.wire.models.broker import SubaccountTransfer
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.spot import SpotBill, SpotFill
@@ -92,13 +92,13 @@ def test_bills_give_received_paid_fees_and_movement_by_business_type_in_either_d
     rows = [bill("USDT", "buy", "-100", "-0.1"), bill("USDT", "SELL", "40"), bill("USDT", "TRANSFER_OUT", "-7")]
     total = added({}, [*rows, bill("USDT", None, "1")])["USDT"]
     assert (total.received, total.paid, total.fees) == (Decimal(41), Decimal(107), Decimal("-0.1"))
-    assert total.movements == {"buy": -100, "SELL": 40, "TRANSFER_OUT": -7, NOT_GIVEN: 1}
+    assert total.movements == {"buy": -100, "SELL": 40, "TRANSFER_OUT": -7, NOT_NAMED: 1}
 
 
 def test_a_converts_fee_has_no_coin() -> None:
     row = {"id": "1", "ts": "1790000000000", "fee": "0.02", "fromCoinSize": "10", "toCoinSize": "9.99"}
     totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "USDC"})])
-    assert (totals["USDT"].paid, totals["USDC"].received, totals[NOT_GIVEN].fees) == (
+    assert (totals["USDT"].paid, totals["USDC"].received, totals[NOT_NAMED].fees) == (
         Decimal(10),
         Decimal("9.99"),
         Decimal("0.02"),

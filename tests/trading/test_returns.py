@@ -52,8 +52,8 @@ def nearly(figure: Decimal, exact: Fraction) -> bool:
 
 
 @given(series())
-def test_growth_is_the_product_of_each_intervals_return(given_series: Series) -> None:
-    points, flows = given_series
+def test_growth_is_the_product_of_each_intervals_return(generated_series: Series) -> None:
+    points, flows = generated_series
     curve = list(equity_curve(points, flows))
     expected = growths_again(points, flows)
     assert [point.time for point in curve] == [point.time for point in points]
@@ -64,16 +64,16 @@ def test_growth_is_the_product_of_each_intervals_return(given_series: Series) ->
 
 
 @given(series())
-def test_the_curve_is_equity_without_what_was_moved_since_the_first_sample(given_series: Series) -> None:
-    points, flows = given_series
+def test_the_curve_is_equity_without_what_was_moved_since_the_first_sample(generated_series: Series) -> None:
+    points, flows = generated_series
     for point, sample in zip(equity_curve(points, flows), points, strict=True):
         moved = sum((flow.amount for flow in flows if points[0].time < flow.time <= sample.time), Decimal(0))
         assert point.equity == sample.equity - moved
 
 
 @given(series())
-def test_the_drawdown_is_the_deepest_fall_of_all_pairs(given_series: Series) -> None:
-    points, flows = given_series
+def test_the_drawdown_is_the_deepest_fall_of_all_pairs(generated_series: Series) -> None:
+    points, flows = generated_series
     growths = growths_again(points, flows)
     lowest = min(growths[later] / growths[earlier] for later in range(len(growths)) for earlier in range(later + 1))
     drawdown = max_drawdown(list(equity_curve(points, flows)))
@@ -84,8 +84,8 @@ def test_the_drawdown_is_the_deepest_fall_of_all_pairs(given_series: Series) -> 
 
 
 @given(series(st.decimals(min_value=-1000, max_value=1000, places=2, allow_nan=False, allow_infinity=False)))
-def test_no_equity_breaks_it_and_no_more_than_everything_is_lost(given_series: Series) -> None:
-    curve = list(equity_curve(*given_series))
+def test_no_equity_breaks_it_and_no_more_than_everything_is_lost(generated_series: Series) -> None:
+    curve = list(equity_curve(*generated_series))
     assert all(point.growth >= 0 for point in curve)
     drawdown = max_drawdown(curve)
     assert drawdown is not None

@@ -135,7 +135,7 @@ EXERCISED = {
 on: the mode and the side of a plan are known words, since without them there is no plan."""
 
 
-NO_WORDS = frozenset(
+NO_ENUM_VALUES = frozenset(
     {
         "desk/account/identity.py:_host",
         "desk/reversal/preview.py:Target.named",
@@ -154,34 +154,34 @@ def is_word(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ENUMS
 
 
-def named_words(modules: Iterable[ast.Module]) -> frozenset[str]:
+def enum_constants(modules: Iterable[ast.Module]) -> frozenset[str]:
     """The names of constants that are made of members of these enums."""
     assigned = [node for module in modules for node in module.body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    of_words = [node for node in assigned if node.value is not None and any(map(is_word, ast.walk(node.value)))]
-    targets = [target for node in of_words for target in getattr(node, "targets", [getattr(node, "target", None)])]
+    with_members = [node for node in assigned if node.value is not None and any(map(is_word, ast.walk(node.value)))]
+    targets = [target for node in with_members for target in getattr(node, "targets", [getattr(node, "target", None)])]
     return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
 
 def decides_by_word(node: ast.AST, constants: frozenset[str]) -> bool:
     """Whether it compares with a word, looks one up, looks at a part of one, or asks what follows from one."""
 
-    def names_words(part: ast.AST) -> bool:
+    def names_enum_value(part: ast.AST) -> bool:
         return is_word(part) or (isinstance(part, ast.Name) and part.id in constants)
 
     if isinstance(node, ast.Compare):
         left = node.left.value if isinstance(node.left, ast.Constant) else None
         is_part = isinstance(left, str) and isinstance(node.ops[0], ast.In) and any(left in word for word in VOCABULARY)
-        return is_part or any(map(names_words, ast.walk(node)))
+        return is_part or any(map(names_enum_value, ast.walk(node)))
     if isinstance(node, ast.Match):
-        return any(map(names_words, ast.walk(node)))
+        return any(map(names_enum_value, ast.walk(node)))
     if isinstance(node, ast.Subscript):
-        return names_words(node.value)
+        return names_enum_value(node.value)
     if isinstance(node, ast.Attribute):
         return node.attr == "is_over"
     if not isinstance(node, ast.Call):
         return False
     if isinstance(node.func, ast.Attribute):
-        looks_up = node.func.attr == "get" and names_words(node.func.value)
+        looks_up = node.func.attr == "get" and names_enum_value(node.func.value)
         return looks_up or node.func.attr in ("startswith", "endswith")
     compares = isinstance(node.func, ast.Name) and node.func.id == "same"
     asks = isinstance(node.func, ast.Name) and node.func.id == "system_close"
@@ -204,9 +204,9 @@ def test_each_comparison_is_met_by_a_word_that_nobody_knows() -> None:
         for room in ROOMS
         for file in (ROOT / "tradetui" / room).rglob("*.py")
     }
-    constants = named_words(modules.values())
+    constants = enum_constants(modules.values())
     compared = {f"{file}:{name}" for file, module in modules.items() for name in comparisons(module, constants)}
-    assert compared == EXERCISED.keys() | NO_WORDS
+    assert compared == EXERCISED.keys() | NO_ENUM_VALUES
 
 
 @pytest.mark.parametrize("test", sorted(set(EXERCISED.values())))

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from tests.wire.interface_document import Document, DocumentedEndpoint, listed_words
+from tests.wire.interface_document import Document, DocumentedEndpoint, listed_values
 from tradetui.sandbox.seed_accounts import MAX_KEYS, MAX_SUBACCOUNTS
 from tradetui.wire import enums as v
 from tradetui.wire.endpoints.catalogue import CATALOGUE
@@ -31,7 +31,7 @@ from tradetui.wire.signing import HmacSigner, signed_headers
 REQUIRED_BY_MODE = {(5, "size")}
 
 # Words of replies: endpoint, field -> the vocabulary that holds them.
-REPLY_WORDS: dict[tuple[int, str], type[StrEnum]] = {
+REPLY_ENUMS: dict[tuple[int, str], type[StrEnum]] = {
     (2, "permList"): v.VirtualPermission,
     (3, "tradeScope"): v.TradeScope,
     (4, "type"): v.TransferType,
@@ -147,8 +147,8 @@ def _parameter(
     if parameter.name == "productType":
         return
     if isinstance(parameter, (Word, Listed)) and parameter.choices:
-        if listed_words(rule) != list(parameter.choices):
-            yield f"words {listed_words(rule)} are documented, {list(parameter.choices)} are ours"
+        if listed_values(rule) != list(parameter.choices):
+            yield f"words {listed_values(rule)} are documented, {list(parameter.choices)} are ours"
     elif re.search(r"Allowed values|spelled this way", rule):
         yield f"a list of words is documented: {rule}"
     if isinstance(parameter, Milliseconds) != ("Unix ms" in rule):
@@ -250,10 +250,10 @@ def _reply(documented: DocumentedEndpoint, endpoint: Endpoint, document: Documen
 
 def _reply_field(number: int, row: dict[str, str], endpoint: Endpoint) -> Iterator[str]:
     name, text = row["Field"], row["Description"]
-    vocabulary = REPLY_WORDS.get((number, name))
+    vocabulary = REPLY_ENUMS.get((number, name))
     if vocabulary is not None:
         known = {word.lower() for word in vocabulary}
-        unknown = [word for word in listed_words(text) if word.lower() not in known]
+        unknown = [word for word in listed_values(text) if word.lower() not in known]
         if unknown:
             yield f"{name}: {unknown} are documented and not in {vocabulary.__name__}"
     if name == "feeDetail" and number == 13:
@@ -276,17 +276,17 @@ def _nested(text: str, names: tuple[str, ...]) -> Iterator[str]:
 
 def _vocabulary(document: Document) -> Iterator[str]:
     documented: dict[type[StrEnum], set[str]] = {}
-    for (number, name), vocabulary in REPLY_WORDS.items():
+    for (number, name), vocabulary in REPLY_ENUMS.items():
         resource = document.resources.get(number)
         for row in resource.tables[0] if resource else []:
             if row["Field"] == name:
                 documented.setdefault(vocabulary, set()).update(
-                    word.lower() for word in listed_words(row["Description"])
+                    word.lower() for word in listed_values(row["Description"])
                 )
-    for vocabulary, documented_words in documented.items():
+    for vocabulary, documented_values in documented.items():
         ours = {word.lower() for word in vocabulary} - BEYOND.get(vocabulary, set())
-        if ours - documented_words:
-            yield f"{vocabulary.__name__}: {sorted(ours - documented_words)} are ours and not documented"
+        if ours - documented_values:
+            yield f"{vocabulary.__name__}: {sorted(ours - documented_values)} are ours and not documented"
     for title, vocabulary in STATES.items():
         ours = {word.value for word in vocabulary} - BEYOND.get(vocabulary, set())
         if ours != set(document.states.get(title, ())):

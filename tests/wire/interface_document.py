@@ -72,7 +72,7 @@ def parse(text: str) -> Document:
     )
 
 
-def listed_words(rule: str) -> list[str]:
+def listed_values(rule: str) -> list[str]:
     """The words a rule or description lists: `a (what a is), b or c. Further sentences.` gives a, b, c."""
     while (bare := re.sub(r"\([^()]*\)", "", rule)) != rule:
         rule = bare

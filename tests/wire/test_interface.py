@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.wire.interface_differences import REPLY_WORDS, SHOWN_AS_THEY_CAME, differences
-from tests.wire.interface_document import listed_words, parse
+from tests.wire.interface_differences import REPLY_ENUMS, SHOWN_AS_THEY_CAME, differences
+from tests.wire.interface_document import listed_values, parse
 
 
 def test_catalogue_and_models_say_what_the_document_says(interface_text: str) -> None:
@@ -20,10 +20,10 @@ def test_every_listing_of_words_in_a_reply_is_held_to_a_vocabulary(interface_tex
     free = {(3, "userId"), (4, "uid")}
     for number, resource in document.resources.items():
         for row in resource.tables[0]:
-            enum_words = listed_words(row["Description"]) if row["Description"] else []
-            listing = len(enum_words) > 1 and all(" " not in word for word in enum_words)
+            enum_values = listed_values(row["Description"]) if row["Description"] else []
+            listing = len(enum_values) > 1 and all(" " not in word for word in enum_values)
             if listing and (number, row["Field"]) not in free:
-                assert (number, row["Field"]) in REPLY_WORDS.keys() | SHOWN_AS_THEY_CAME, (number, row)
+                assert (number, row["Field"]) in REPLY_ENUMS.keys() | SHOWN_AS_THEY_CAME, (number, row)
 
 
 # One change to the document each; the check must notice every one.

@@ -125,7 +125,7 @@ def test_recorded_errors_are_errors_with_code_and_message(recorded: Path) -> Non
             assert envelope.code in MEANINGS, envelope.code
             refused = write_refused(envelope.code, 400, envelope.msg)
             known = meaning(envelope.code)
-            speaks_of_the_request = known.kind is not ErrorKind.BUSY and known.group is not CodeGroup.NOT_FOUND
+            speaks_of_the_request = known.kind is not ErrorKind.BUSY and known.group is not CodeGroup.NO_SUCH_ORDER
             assert refused is speaks_of_the_request, envelope.code
 
 

@@ -165,7 +165,7 @@ def _call(endpoint: Endpoint) -> str:
     limit, rule = endpoint.limit, endpoint.time
     whom = "account" if limit.scope == "uid" else "network address"
     call = f"{endpoint.method} {endpoint.path}, at most {limit.per_second} calls a second for one {whom}."
-    return call if rule is None else f"{call}\n    A call spans at most {rule.span_words.rstrip(',')}."
+    return call if rule is None else f"{call}\n    A call spans at most {rule.span_text.rstrip(',')}."
 
 
 def _arguments(request: type[Request[Any]]) -> str:

@@ -81,16 +81,16 @@ class AlertRule(StrictSettings):
         if kind is None:  # that is an error of its own
             return level
         fields, field = _LEVEL_FIELDS.get(kind, ()), str(info.field_name)
-        given_before = next((name for name in fields if info.data.get(name) is not None), None)
+        earlier_level = next((name for name in fields if info.data.get(name) is not None), None)
         if level is None:
             # Of several fields the last one says that none was given.
-            if fields and field == fields[-1] and given_before is None:
+            if fields and field == fields[-1] and earlier_level is None:
                 raise ValueError(f"must be given{' (or percent)' * (len(fields) > 1)}, since when is {kind}")
             return None
         if field not in fields:
             raise ValueError(f"must be left out, since when is {kind}")
-        if given_before is not None:
-            raise ValueError(f"must be left out, since {given_before} is given")
+        if earlier_level is not None:
+            raise ValueError(f"must be left out, since {earlier_level} is given")
         if field == "percent" and level <= 0 and kind is not RuleKind.TODAY_RESULT_BELOW:
             raise ValueError(f"must be greater than 0, since when is {kind}")
         return level

@@ -19,7 +19,7 @@ ALERTS: Final = "alerts"
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
 _UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
 """Settings that may hold a secret, or the way to one, or a long list: only that they changed is said."""
-_NOT_GIVEN: Final = "not set"
+_NOT_SET: Final = "not set"
 
 
 class Effect(StrEnum):
@@ -120,11 +120,11 @@ def _symbol_changes(before: tuple[str, ...], after: tuple[str, ...]) -> Iterator
 
 def _text(value: object) -> str:
     if value is None:
-        return _NOT_GIVEN
+        return _NOT_SET
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return " and ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_GIVEN
+        return " and ".join(f"{name} {setting}" for name, setting in value.items()) or _NOT_SET
     if isinstance(value, tuple | list | frozenset):
         return ", ".join(map(_text, value)) or "all"
     return str(value)

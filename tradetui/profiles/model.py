@@ -58,7 +58,7 @@ class CredentialSource(StrictSettings):
     rsa: bool = Field(default=False, description="true when the key is an RSA key and the secret its private key (PEM)")
 
     @model_validator(mode="after")
-    def _one_place(self) -> CredentialSource:
+    def _names_its_source(self) -> CredentialSource:
         if self.source == "file" and self.path is None:
             raise ValueError('source = "file" needs path')
         if self.source == "command" and not self.command:

@@ -14,7 +14,7 @@ from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.spot import SpotBill, SpotFill
 from tradetui.wire.replies.record import Record
 
-NOT_GIVEN: Final = "(not given)"
+NOT_NAMED: Final = "(not given)"
 """The coin of an amount, or the kind of a movement, that the interface does not name, such as a convert's fee."""
 # Sums keep every digit: a figure has forty before its point at most, and as many after it as the exchange writes.
 _EXACT: Final = Context(prec=400)
@@ -118,7 +118,7 @@ def _movements(record: Record) -> Iterator[_Movement]:
         yield _Movement(record.from_coin, paid=record.from_coin_size)
         yield _Movement(record.to_coin, received=record.to_coin_size)
         if record.fee:
-            yield _Movement(NOT_GIVEN, fees=record.fee)
+            yield _Movement(NOT_NAMED, fees=record.fee)
     elif isinstance(record, SubaccountTransfer):
         yield _of_transfer(record)
 
@@ -134,7 +134,7 @@ def _of_fill(fill: SpotFill) -> Iterator[_Movement]:
         yield _Movement(quote, received=amount)
     for fee in fill.fee_detail:
         if fee.total_fee is not None:
-            yield _Movement(fee.fee_coin or NOT_GIVEN, fees=fee.total_fee)
+            yield _Movement(fee.fee_coin or NOT_NAMED, fees=fee.total_fee)
 
 
 def _of_bill(bill: SpotBill) -> _Movement:
@@ -144,14 +144,14 @@ def _of_bill(bill: SpotBill) -> _Movement:
         received=size if size > 0 else ZERO,
         paid=-size if size < 0 else ZERO,
         fees=bill.fees or ZERO,
-        kind=bill.business_type or NOT_GIVEN,
+        kind=bill.business_type or NOT_NAMED,
         moved=size,
     )
 
 
 def _of_transfer(transfer: SubaccountTransfer) -> _Movement:
     """What succeeded moves the coin; what is pending or failed is told apart."""
-    kind = transfer.type or NOT_GIVEN
+    kind = transfer.type or NOT_NAMED
     if transfer.status and not same(transfer.status, TransferStatus.SUCCESS):
         kind = f"{kind} {transfer.status}"
     size = abs(transfer.amount)

@@ -83,7 +83,7 @@ class PositionBook:
         return self._outdated
 
     @property
-    def unknown_words(self) -> dict[str, str]:
+    def unknown_word_by_symbol(self) -> dict[str, str]:
         """By symbol, a word of its fills that nobody knows: what is held of it is not what the rest sums up to."""
         return {symbol: state.unknown_word for symbol, state in self._symbols.items() if state.unknown_word}
 

@@ -136,7 +136,7 @@ class Position:
         return str(self.leg or "")
 
     @property
-    def unknown_words(self) -> tuple[str, ...]:
+    def unknown_fields(self) -> tuple[str, ...]:
         """What nobody knows of the words that say what is held, each with its field, as they came."""
         unknown = []
         if self.record is not None:
@@ -209,7 +209,7 @@ def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
     """Why what is held of a symbol cannot be told from its positions: a word that nobody knows, as it came, or a leg
     of two rows; empty where it can. In one-way mode a symbol has one row."""
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
-    unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_words)
+    unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_fields)
     if unknown:
         return f"{', '.join(unknown)} is not known"
     one_way = any(position.mode is PositionMode.ONE_WAY for position in of_symbol)
@@ -240,13 +240,13 @@ def mode_of(
     held, fills = tuple(positions), [newest_fill] if newest_fill is not None else []
     # Where the exchange reports no positions, they are sums of fills, and so is what they say of the mode.
     summed = bool(held) and all(position.record is None for position in held)
-    for origin, mode_words in (
+    for origin, reported_modes in (
         ("the fills" if summed else "the positions", [_mode_word(position) for position in held]),
         ("the pending orders", [order.pos_mode for order in orders]),
         ("the newest fill", [fill.pos_mode or fill.position_mode for fill in fills]),
         ("the account", [account_word]),
     ):
-        modes = {word: known(PositionMode, word) for word in mode_words if word}
+        modes = {word: known(PositionMode, word) for word in reported_modes if word}
         for word, mode in modes.items():
             if mode is None:
                 return None, f"{origin} name the mode {word!r}, which is not known"

@@ -57,7 +57,7 @@ _SYSTEM_ACTIONS: Final[Mapping[str, TradeAction]] = {
     for word in TradeSide
     if word.startswith("reduce_") or system_close(word)
 }
-_ONE_WAY_WORDS: Final = frozenset(word for word in TradeSide if "single" in word)
+_ONE_WAY_SIDES: Final = frozenset(word for word in TradeSide if "single" in word)
 
 
 class FilledTrade(Protocol):
@@ -146,7 +146,7 @@ def _effect(
             return None
     if mode is None:
         # Each mode has words of its own, so that they tell it where nothing else does.
-        mode = PositionMode.ONE_WAY if trade_side in _ONE_WAY_WORDS else PositionMode.HEDGE
+        mode = PositionMode.ONE_WAY if trade_side in _ONE_WAY_SIDES else PositionMode.HEDGE
     if mode is PositionMode.ONE_WAY:
         return _one_way(side, trade_side, reduces=reduces)
     return _hedge(side, trade_side, leg)
@@ -156,7 +156,7 @@ def _one_way(side: Side | None, trade_side: TradeSide | None, *, reduces: bool) 
     if side is None:
         return None
     closed_leg = SHORT if side is Side.BUY else LONG
-    if trade_side in _SYSTEM_ACTIONS and trade_side in _ONE_WAY_WORDS:
+    if trade_side in _SYSTEM_ACTIONS and trade_side in _ONE_WAY_SIDES:
         return TradeEffect(_SYSTEM_ACTIONS[trade_side], closed_leg)
     if reduces:
         return TradeEffect(TradeAction.CLOSE, closed_leg)
@@ -164,7 +164,7 @@ def _one_way(side: Side | None, trade_side: TradeSide | None, *, reduces: bool) 
 
 
 def _hedge(side: Side | None, trade_side: TradeSide | None, pos_side: PositionSide | None) -> TradeEffect | None:
-    if trade_side is None or trade_side in _ONE_WAY_WORDS:
+    if trade_side is None or trade_side in _ONE_WAY_SIDES:
         return None
     if trade_side in _SYSTEM_ACTIONS:
         # The suffix names the leg; `side` does not always.

@@ -40,7 +40,7 @@ class CodeGroup(StrEnum):
     COPY = "copy trading"
     SUBACCOUNT = "sub-account"
     DUPLICATE = "duplicate id"
-    NOT_FOUND = "not found"
+    NO_SUCH_ORDER = "not found"
     MISSING = "missing endpoint"
     SYSTEM = "system"
     UNLISTED = "unlisted"
@@ -184,7 +184,7 @@ MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
             "This exchange does not have this endpoint; the program works without it.",
             "404 40404",
         ),
-        **_entries(_NO, CodeGroup.NOT_FOUND, "No order has this id.", "40109 40768 43001 43025 33014 35029 36216"),
+        **_entries(_NO, CodeGroup.NO_SUCH_ORDER, "No order has this id.", "40109 40768 43001 43025 33014 35029 36216"),
         # Time range
         **_entries(
             _NO,
@@ -301,7 +301,7 @@ MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
 _AMBIGUOUS: Final = "40808"
 # A client id is made for one request: where an order has it already, that request was taken. That no order of an id
 # is there may be said of the very order the write has made.
-_SPEAKS_OF_ANOTHER_STATE: Final = frozenset({CodeGroup.DUPLICATE, CodeGroup.NOT_FOUND})
+_SPEAKS_OF_ANOTHER_STATE: Final = frozenset({CodeGroup.DUPLICATE, CodeGroup.NO_SUCH_ORDER})
 _NAMES_THE_FAULT: Final = ("checkBDScale", "is null", "delegate count")
 
 COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
@@ -347,9 +347,9 @@ def write_refused(code: str, http_status: int | None = None, msg: str = "") -> b
     return known.kind is not ErrorKind.BUSY and known.group not in _SPEAKS_OF_ANOTHER_STATE
 
 
-def order_not_found(code: str | None) -> bool:
+def says_no_such_order(code: str | None) -> bool:
     """Whether the reply says that there is no order of the id that was requested."""
-    return code is not None and meaning(code).group is CodeGroup.NOT_FOUND
+    return code is not None and meaning(code).group is CodeGroup.NO_SUCH_ORDER
 
 
 def endpoint_missing(code: str, http_status: int | None = None) -> bool:

@@ -57,7 +57,7 @@ class TimeRule(NamedTuple):
     #: Whether, for a managed sub-account, the start cannot be earlier than its binding.
     from_binding: bool = False
     #: The longest span in the interface's words.
-    span_words: str = "90 days"
+    span_text: str = "90 days"
 
     @property
     def piece_ms(self) -> int:

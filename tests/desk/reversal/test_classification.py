@@ -88,7 +88,7 @@ def test_closing_fills_that_may_be_one_under_two_ids_are_no_whole_reversal(
 
 
 def test_an_acknowledged_order_that_the_exchange_does_not_know_yet_is_not_over_by_what_is_held() -> None:
-    observed = replace(look("-10"), answer=OrderAnswer.NOT_FOUND)
+    observed = replace(look("-10"), answer=OrderAnswer.NO_SUCH_ORDER)
     assert classified(observed).standing is Standing.PARTIAL
     assert classified(look("-10")).standing is Standing.COMPLETE, "core-only there is nothing else to go by"
 
@@ -129,7 +129,7 @@ def test_what_a_stranger_trades_does_not_finish_one_order_that_closes_and_opens(
     assert not classification.settles(59)
 
 
-@pytest.mark.parametrize("answer", [OrderAnswer.NOT_REPORTED, OrderAnswer.NOT_FOUND])
+@pytest.mark.parametrize("answer", [OrderAnswer.NOT_REPORTED, OrderAnswer.NO_SUCH_ORDER])
 def test_what_others_trade_is_no_end_of_an_acknowledged_order_of_which_nothing_is_shown(answer: OrderAnswer) -> None:
     observed = replace(look("9", others=(sold("1", "theirs"),)), answer=answer, waited_s=3600.0, after_window=True)
     assert not classified(observed, plan(LONG_TEN)).settles(3600)
@@ -184,7 +184,7 @@ def test_a_reversal_of_what_somebody_else_has_turned_round_is_not_unchanged() ->
 @pytest.mark.parametrize("kindred", [True, False])
 def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
     observed = Observation(
-        answer=OrderAnswer.NOT_FOUND,
+        answer=OrderAnswer.NO_SUCH_ORDER,
         held=legs("13"),
         other_fills=(leg_fill("buy", "close", "7", "theirs"),),
         kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
@@ -200,7 +200,7 @@ def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_clie
 def test_what_a_reversal_trades_that_is_live_by_its_own_id_is_not_over(leg: str) -> None:
     closing, opening = leg_fill("buy", "close", "7", "theirs"), leg_fill("sell", "open", "7", "theirs")
     theirs = frozenset({"theirs"})
-    by_size = Observation(answer=OrderAnswer.NOT_FOUND, held=legs("13"), other_fills=(closing,))
+    by_size = Observation(answer=OrderAnswer.NO_SUCH_ORDER, held=legs("13"), other_fills=(closing,))
     by_id = Observation(
         answer=OrderAnswer.SHOWN,
         order=detail("filled", "20", "20"),
@@ -225,7 +225,7 @@ def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
     order: OrderDetail | None, word: str | None
 ) -> None:
     observed = Observation(
-        answer=OrderAnswer.NOT_FOUND if order is None else OrderAnswer.SHOWN,
+        answer=OrderAnswer.NO_SUCH_ORDER if order is None else OrderAnswer.SHOWN,
         order=order,
         held=legs("13"),
         other_fills=() if word is None else (leg_fill("buy", word, "7", "theirs"),),
@@ -240,7 +240,7 @@ def test_ours_is_not_absent_while_fills_do_not_explain_what_is_held(
 
 @pytest.mark.parametrize("reaches_back", [True, False])
 def test_ours_is_absent_only_where_the_fills_of_before_are_still_shown(reaches_back: bool) -> None:
-    observed = replace(look("10"), answer=OrderAnswer.NOT_FOUND, waited_s=ABSENCE_S, after_window=True)
+    observed = replace(look("10"), answer=OrderAnswer.NO_SUCH_ORDER, waited_s=ABSENCE_S, after_window=True)
     classification = classified(replace(observed, order_id=None, reaches_back=reaches_back), acknowledged=False)
     assert classification.standing is (Standing.ABSENT if reaches_back else Standing.UNSEEN)
     assert classification.settles(3600) is reaches_back
@@ -248,7 +248,7 @@ def test_ours_is_absent_only_where_the_fills_of_before_are_still_shown(reaches_b
 
 def test_what_another_closes_of_an_inferred_reversal_is_not_named_as_its_doing() -> None:
     observed = Observation(
-        answer=OrderAnswer.NOT_FOUND,
+        answer=OrderAnswer.NO_SUCH_ORDER,
         held=legs("0", "19"),
         other_fills=(
             leg_fill("sell", "close", "1", "a stranger's"),

@@ -26,7 +26,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, Table, TableName
 from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
-from tradetui.trading.coin_totals import NOT_GIVEN, added
+from tradetui.trading.coin_totals import NOT_NAMED, added
 from tradetui.trading.positions import FromFills, Position, reported
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
@@ -423,10 +423,10 @@ def test_fees_of_coins_that_are_not_named_are_not_added_up() -> None:
     ]
     totals = added({}, [ConvertRecord.from_row(row | {"fromCoin": "USDT", "toCoin": "ETH"}) for row in rows])
     (fees,) = [column for column in totals_columns(list(totals.values())) if column.id == "fees"]
-    assert (fees.value(totals[NOT_GIVEN]), fees.cell(totals[NOT_GIVEN], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
-    assert (totals[NOT_GIVEN].rows, fees.value(totals["ETH"])) == (2, 0)
+    assert (fees.value(totals[NOT_NAMED]), fees.cell(totals[NOT_NAMED], DEFAULT_FORMAT)[0]) == (None, NOT_SUMMED)
+    assert (totals[NOT_NAMED].rows, fees.value(totals["ETH"])) == (2, 0)
     moved = [column for column in totals_columns(list(totals.values())) if column.id in ("received", "paid")]
-    assert [column.cell(totals[NOT_GIVEN], DEFAULT_FORMAT)[0] for column in moved] == [UNKNOWN, UNKNOWN]
+    assert [column.cell(totals[NOT_NAMED], DEFAULT_FORMAT)[0] for column in moved] == [UNKNOWN, UNKNOWN]
 
 
 def test_transfers_are_named_as_traders_do_in_rows_and_totals() -> None:

@@ -29,7 +29,7 @@ class Charts(App[None]):
         self.drawn: list[tuple[int, int]] = []
         self.threads: set[int | None] = set()
         self.missing = missing
-        self.panel = ChartPanel(self.draw_chart, has_utf8=True, in_place=False)
+        self.panel = ChartPanel(self.draw_chart, has_utf8=True, inline=False)
 
     def compose(self) -> ComposeResult:
         yield self.panel

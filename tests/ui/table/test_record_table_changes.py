@@ -257,7 +257,7 @@ async def test_no_figure_touches_the_scroll_bar_and_rows_above_are_counted() -> 
         assert MARGIN + layout.width + MARGIN < app.table.size.width
         assert app.table._note.startswith("↑ ")
         cells = Cells(COLUMNS, DEFAULT_FORMAT)
-        cells.lay_out(cells.wanted_cells - 1)
+        cells.lay_out(cells.full_cells - 1)
         assert cells.layout.hidden_after == 1
-        cells.lay_out(cells.wanted_cells - 1, spare=1)
+        cells.lay_out(cells.full_cells - 1, spare=1)
         assert cells.layout.hidden_after == 0, "rather next to the scroll bar than not at all"

@@ -198,7 +198,7 @@ def sync_left_out(patch: Patch) -> None:
     patch.setattr(key_files, "write_synced", wrong)
 
 
-def written_in_place(patch: Patch) -> None:
+def overwritten(patch: Patch) -> None:
     patch.setattr(KeyFolder, "_temporary_file", lambda self, name: self.path(name))
 
 
@@ -212,7 +212,7 @@ KEY_STORE_MISTAKES: dict[str, tuple[Callable[[Patch], None], Callable[[Path, Pat
         key_store_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
     ),
     "written in place": (
-        written_in_place,
+        overwritten,
         key_store_proofs.test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_start_finishes,
     ),
     "existing names overwritten": (

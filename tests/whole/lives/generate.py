@@ -23,7 +23,7 @@ from tests.whole.lives.plan import (
     ReadFaultKind,
     ReplyKind,
     StrangerTrade,
-    UnknownWords,
+    UnknownValues,
 )
 from tests.whole.lives.rare import (
     ALIKE_SHARE,
@@ -81,7 +81,7 @@ def plan_of(seed: int) -> Plan:
         clock_steps=() if calm else _clock_steps(random),
         read_faults=() if calm else _read_faults(random),
         strangers=_strangers(random),
-        spelling=_foreign_words(random),
+        spelling=_unknown_values(random),
         position_lag_s=random.choice((0.0, 1.5, 8.0, 45.0)) if lags else 0.0,
         detail_lag_s=random.choice((0.0, 2.0, 20.0, 70.0)) if lags else 0.0,
         fill_lag_s=random.choice((0.0, 3.0, 30.0)) if lags else 0.0,
@@ -314,14 +314,14 @@ def _strangers(random: Random) -> tuple[StrangerTrade, ...]:
     return tuple(trades)
 
 
-def _foreign_words(random: Random) -> UnknownWords:
+def _unknown_values(random: Random) -> UnknownValues:
     if random.random() > 0.12:
-        return UnknownWords()
+        return UnknownValues()
     match random.randrange(4):
         case 0:
-            return UnknownWords(hold_side=random.choice(("net", "both", "BUY")))
+            return UnknownValues(hold_side=random.choice(("net", "both", "BUY")))
         case 1:
-            return UnknownWords(end_state=random.choice(("complete", "done", "part_canceled")))
+            return UnknownValues(end_state=random.choice(("complete", "done", "part_canceled")))
         case 2:
-            return UnknownWords(trade_side="swap_open")
-    return UnknownWords(position_mode="split_mode")
+            return UnknownValues(trade_side="swap_open")
+    return UnknownValues(position_mode="split_mode")

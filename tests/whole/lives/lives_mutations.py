@@ -141,18 +141,18 @@ def unknown_is_a_failure(patch: Patch) -> None:
 
 def an_exception_ends_the_search(patch: Patch) -> None:
     right, right_look = IntentWatch._take_up, OutcomeTracker._look
-    given_up: set[str] = set()
+    abandoned_intents: set[str] = set()
 
     async def look(self: OutcomeTracker, search: Any, publish: Any) -> bool:
         try:
             result = await right_look(self, search, publish)
         except Exception:
-            given_up.add(search.sent.intent)
+            abandoned_intents.add(search.sent.intent)
             return True
         return result
 
     async def take_up(self: IntentWatch, first: bool) -> None:
-        self._taken_up.update(given_up)  # else what nobody follows any more is taken up again
+        self._taken_up.update(abandoned_intents)  # else what nobody follows any more is taken up again
         await right(self, first)
 
     patch(OutcomeTracker, "_look", look)

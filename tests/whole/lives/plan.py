@@ -185,7 +185,7 @@ class ProcessPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownWords:
+class UnknownValues:
     """Words of the exchange that nobody knows, in the place of known ones; empty where none."""
 
     hold_side: str = ""
@@ -211,7 +211,7 @@ class Plan:
     clock_steps: tuple[ClockStep, ...] = ()
     read_faults: tuple[ReadFault, ...] = ()
     strangers: tuple[StrangerTrade, ...] = ()
-    spelling: UnknownWords = field(default_factory=UnknownWords)
+    spelling: UnknownValues = field(default_factory=UnknownValues)
     position_lag_s: float = 0.0
     detail_lag_s: float = 0.0
     fill_lag_s: float = 0.0

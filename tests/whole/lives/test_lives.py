@@ -37,7 +37,7 @@ from tests.whole.lives.plan import (
     ReadFault,
     ReadFaultKind,
     ReplyKind,
-    UnknownWords,
+    UnknownValues,
 )
 from tests.whole.lives.rare import another_reverses_alike
 
@@ -73,7 +73,7 @@ def calm(seed: int) -> Plan:
         clock_steps=(),
         read_faults=(),
         strangers=(),
-        spelling=UnknownWords(),
+        spelling=UnknownValues(),
         position_lag_s=0.0,
         detail_lag_s=0.0,
         fill_lag_s=0.0,
@@ -190,7 +190,7 @@ def test_an_order_that_ends_in_an_unknown_state_without_effect_settles() -> None
     nothing = replace(PLAIN, matching=Matching("nothing", (), 0.4))
     once = (Act(5.0, ActKind.REVERSE, side_long=True),)
     plan = replace(calm(0), hedge=True, core_only=False, long=Decimal(3), acts=once, posts=(nothing,))
-    verdict = live(replace(plan, spelling=UnknownWords(end_state="part_cancelled")))
+    verdict = live(replace(plan, spelling=UnknownValues(end_state="part_cancelled")))
     assert not verdict.broken, verdict.broken
     assert verdict.outcomes == {"settled unchanged": 1}
 

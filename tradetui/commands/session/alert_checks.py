@@ -142,7 +142,7 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
         terminal.layout(notification(_TEST_SENTENCE, sequence, environ))
         terminal.flush()
         test = "a test was sent. If none came, try the other of osc9 and osc777 as desktop_notification"
-    if through and (value := _wanted_passthrough()):
+    if through and (value := _missing_passthrough()):
         return AlertFinding(
             f"{sequence}{through}, which does not pass it on from every window; {test}",
             f"Put `set -g {_PASSTHROUGH} {value}` into tmux.conf, and run `tmux set -g {_PASSTHROUGH} {value}` now.",
@@ -150,7 +150,7 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
     return AlertFinding(f"{sequence}{through}; {test}")
 
 
-def _wanted_passthrough() -> str:
+def _missing_passthrough() -> str:
     """What tmux is to be set to, so that it passes such sequences on from every window; empty where it does."""
     value = ask_tmux("show-options", "-pAv", _PASSTHROUGH)
     if value in (None, "all"):  # a tmux that does not know the option passes everything on

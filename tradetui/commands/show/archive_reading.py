@@ -48,7 +48,7 @@ from tradetui.wire.product_types import ProductType
 
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
 """How long fills that were asked for in vain are not asked for again."""
-_NOT_GIVEN: Final = (
+_FILLS_REFUSED: Final = (
     "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
     "They are asked for again after {:%H:%M %Z}, or now with --fresh."
 )
@@ -132,7 +132,7 @@ def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> Non
         if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
             refused_at = utc_moment(gap.refused_ms).astimezone(zone)
             next_at = utc_moment(gap.refused_ms + REFUSED_FOR_MS).astimezone(zone)
-            say(_NOT_GIVEN.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
+            say(_FILLS_REFUSED.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 
 def _bring_forward(archive: Archive) -> None:

@@ -53,7 +53,7 @@ HEADINGS: Final = (
 )
 """BittyTax works out the values, which are left empty, in its own currency."""
 WALLET: Final = "Bitget"
-_LIVE_WORDS: Final = {live: documented for documented, live in LIVE_BUSINESS_TYPES.items()}
+_DOCUMENTED_TYPES: Final = {live: documented for documented, live in LIVE_BUSINESS_TYPES.items()}
 _BILL_TYPES: Final[Mapping[BusinessType, str]] = {
     BusinessType.DEPOSIT: "Deposit",
     BusinessType.WITHDRAW: "Withdrawal",
@@ -159,7 +159,7 @@ class BittyTaxWriter:
 
     def _spot_bill(self, bill: SpotBill) -> Iterable[TaxRow]:
         word = bill.business_type or ""
-        kind = known(BusinessType, _LIVE_WORDS.get(word.upper(), word))
+        kind = known(BusinessType, _DOCUMENTED_TYPES.get(word.upper(), word))
         if kind in _TRADES:
             self.in_fills += 1
         elif kind is None:

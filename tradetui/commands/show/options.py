@@ -129,7 +129,7 @@ def _rule_of_times(rule: TimeRule) -> str:
         Ends.REQUIRED: f", the last {CONVERT_DEFAULT_DAYS} days if left out",
     }
     window = f", within the last {rule.window_ms // DAY_MS} days" if rule.window_ms else ""
-    return f"at most {rule.span_words.rstrip(',')} from --since to --until{window}{both.get(rule.both, '')}"
+    return f"at most {rule.span_text.rstrip(',')} from --since to --until{window}{both.get(rule.both, '')}"
 
 
 def _add_format(parser: argparse.ArgumentParser, *, taxed: bool = False) -> None:

@@ -34,7 +34,7 @@ class RuleRow:
         return "silenced" if self.silenced else "on"
 
 
-def channels_in_words(rule: Rule) -> str:
+def channel_names(rule: Rule) -> str:
     """The channels in their own order, with commas."""
     return ", ".join(channel for channel in Channel if channel in rule.channels)
 
@@ -56,7 +56,7 @@ def logged_at(row: LoggedAlert) -> datetime:
 _RULES: Final[tuple[Column[RuleRow], ...]] = (
     text_column("name", "Alert", 34, lambda row: row.rule.name),
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
-    text_column("to", "To", 30, lambda row: channels_in_words(row.rule)),
+    text_column("to", "To", 30, lambda row: channel_names(row.rule)),
     text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
 )
 _RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")

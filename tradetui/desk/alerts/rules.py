@@ -100,10 +100,10 @@ class Condition(NamedTuple):
                 way = "" if self.direction is Direction.EITHER else f" {self.direction}wards"
                 return f"{self.symbol} price crosses {level}{way}"
         of_symbol = f" of {self.symbol}" if self.symbol else ""
-        return f"{_IN_WORDS[self.kind]}{of_symbol}"
+        return f"{_EVENT_CONDITIONS[self.kind]}{of_symbol}"
 
 
-_IN_WORDS: Final = {
+_EVENT_CONDITIONS: Final = {
     RuleKind.FILL: "fill",
     RuleKind.ORDER_GONE: "order gone unfilled",
     RuleKind.TRIGGER: "trigger executed or failed",

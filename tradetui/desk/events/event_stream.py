@@ -143,7 +143,7 @@ class AccountEvents:
         if events:
             self._number = events[-1].id.number
             self._changed.set()  # there may be more of them
-        return [event for event in events if self._is_wanted(event)]
+        return [event for event in events if self._is_selected(event)]
 
     async def _open(self) -> None:
         """Open the log once the account is known and its archive open."""
@@ -214,7 +214,7 @@ class AccountEvents:
             return False
         return (fills_read_s is not None and fills_read_s >= seen_s + READ_SINCE_S) or now_s >= seen_s + FILLS_WAITED_S
 
-    def _is_wanted(self, event: AccountEvent) -> bool:
+    def _is_selected(self, event: AccountEvent) -> bool:
         if event.kind not in self._kinds:
             return False
         # From now on means by the log's numbers; only what the exchange gives may be entered long after it took place.

@@ -122,7 +122,7 @@ class PositionsReader:
         for product_type, sums in self._sums.items():
             unsteady = self._histories[product_type].unsteady
             doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
-            doubts |= {symbol: f"{word} is not known" for symbol, word in sums.book.unknown_words.items()}
+            doubts |= {symbol: f"{word} is not known" for symbol, word in sums.book.unknown_word_by_symbol.items()}
         return doubts
 
     def _rows(self) -> list[Position]:

@@ -19,7 +19,7 @@ from tradetui.desk.tables.cells.number_format import (
     number,
     percent,
     percent_points,
-    text_as_given,
+    text_or_unknown,
 )
 from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits, known_sum
@@ -56,7 +56,7 @@ def amount_text(
 def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
     day = line.day
     if day is None:
-        return text_as_given(line.group)
+        return text_or_unknown(line.group)
     return f"{day:%a} {date_text(day, cell_format.today)}"
 
 

@@ -149,7 +149,7 @@ class Sending:
         cancelled = isinstance(problem, asyncio.CancelledError) and is_cancelled()
         if not self.departure.departed or isinstance(problem, NotSent):
             self.abandon()
-            why = _in_words(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
+            why = _problem_text(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
             await self._write(intent, State.WITHDRAWN, {"why": why})
             if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
                 raise problem
@@ -165,7 +165,7 @@ class Sending:
         elif isinstance(problem, TimeoutError):
             why = f"the call did not end within {CALL_S:.0f} s"
         else:
-            why = _in_words(problem)
+            why = _problem_text(problem)
         await self._write(intent, State.UNKNOWN, {"why": why})
         if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
             raise problem
@@ -178,7 +178,7 @@ class Sending:
             NotConfirmed: nothing has left, and nothing will.
         """
         self.abandon()
-        why = _in_words(problem)
+        why = _problem_text(problem)
         left = self.departure.departed and self._now is not None and self._now.plan is not None
         state = State.UNKNOWN if left else State.WITHDRAWN
         self._run_in_background(self._write_behind(self.intent, state, {"why": why}))
@@ -240,10 +240,10 @@ class Sending:
             raise NotConfirmed(refused.reasons) from None
         except BaseException as problem:
             self.abandon()
-            self._run_in_background(self._write_behind(intent, State.WITHDRAWN, {"why": _in_words(problem)}))
+            self._run_in_background(self._write_behind(intent, State.WITHDRAWN, {"why": _problem_text(problem)}))
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
-            raise NotConfirmed((f"The journal cannot be written: {_in_words(problem)}.",), now) from None
+            raise NotConfirmed((f"The journal cannot be written: {_problem_text(problem)}.",), now) from None
 
     async def _write(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
         """Write what has happened already; a disk that does not answer keeps nobody waiting."""
@@ -251,7 +251,7 @@ class Sending:
             async with asyncio.timeout(DISK_S):
                 await self._intents.note(intent, state, details)
         except BaseException as problem:
-            _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
+            _log.warning("intent %s: %s is not written yet: %s", intent, state, _problem_text(problem))
             self._run_in_background(self._write_behind(intent, state, details))
             if isinstance(problem, asyncio.CancelledError) and is_cancelled():
                 raise
@@ -271,7 +271,7 @@ class Sending:
                 if is_cancelled():
                     raise
             except Exception as problem:
-                _log.warning("intent %s: %s is not written yet: %s", intent, state, _in_words(problem))
+                _log.warning("intent %s: %s is not written yet: %s", intent, state, _problem_text(problem))
             await asyncio.sleep(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
@@ -311,7 +311,7 @@ async def _proven(read: Callable[[], Awaitable[bool]]) -> bool:
         return False
 
 
-def _in_words(problem: BaseException) -> str:
+def _problem_text(problem: BaseException) -> str:
     if isinstance(problem, ExchangeError | Withheld):
         return str(problem)
     if isinstance(problem, asyncio.CancelledError):

@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from tradetui.desk.tables.cells.column import Column, id_column, number_column, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column
-from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.rows.product_row import record_of
 from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
@@ -73,7 +73,7 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
 
 
 def _nested(value: object) -> str:
-    return dump_json(value) if isinstance(value, list | tuple | dict) else text_as_given(value)
+    return dump_json(value) if isinstance(value, list | tuple | dict) else text_or_unknown(value)
 
 
 def _holds_decimal(annotation: object) -> bool:

@@ -41,15 +41,15 @@ class Dialect:
 
     def __init__(self) -> None:
         self.signs_decoded = False
-        self._live_words: set[tuple[str, str]] = set()
+        self._live_parameters: set[tuple[str, str]] = set()
 
     def prefers_live(self, endpoint: Endpoint, parameter: str) -> bool:
         """Whether the live exchange's words were what worked for this parameter."""
-        return (endpoint.name, parameter) in self._live_words
+        return (endpoint.name, parameter) in self._live_parameters
 
     def remember(self, endpoint: Endpoint, parameter: str, *, live: bool) -> None:
         """Keep which words worked."""
-        (self._live_words.add if live else self._live_words.discard)((endpoint.name, parameter))
+        (self._live_parameters.add if live else self._live_parameters.discard)((endpoint.name, parameter))
 
 
 class RequestVariant:
@@ -64,7 +64,7 @@ class RequestVariant:
         self._reworded: Request[Any] | None = other[1] if other is not None else None
         self.live = self._reworded is not None and dialect.prefers_live(endpoint, self._parameter)
         self.decoded = dialect.signs_decoded
-        self._words_changed = self._signature_changed = False
+        self._value_changed = self._signature_changed = False
 
     def query(self) -> list[tuple[str, str]]:
         """Names and values as they are to be sent now."""
@@ -81,8 +81,8 @@ class RequestVariant:
                 self._signature_changed = True
                 self.decoded = not self.decoded
                 return True
-        elif wants_another_word(code) and self._reworded is not None and not self._words_changed:
-            self._words_changed = True
+        elif wants_another_word(code) and self._reworded is not None and not self._value_changed:
+            self._value_changed = True
             self.live = not self.live
             return True
         return False
@@ -91,7 +91,7 @@ class RequestVariant:
         """Remember what was changed."""
         if self._signature_changed:
             self._dialect.signs_decoded = self.decoded
-        if self._words_changed:
+        if self._value_changed:
             self._dialect.remember(self._endpoint, self._parameter, live=self.live)
 
 

@@ -271,7 +271,7 @@ def _word(name: str, text: str, choices: Iterable[str]) -> str:
     return choice
 
 
-def _spoken_word(name: str, text: str, choices: Iterable[str], live_words: Mapping[str, str], live: bool) -> str:
+def _spoken_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
     """The document's word for one given in the dialect that is spoken; raises Refusal."""
-    spoken = {live_words.get(word, word) if live else word: word for word in choices}
+    spoken = {live_values.get(word, word) if live else word: word for word in choices}
     return spoken[_word(name, text, spoken)]

@@ -59,8 +59,8 @@ LONGEST_NOTE: Final = 20
 _PASSPHRASE: Final = re.compile(r"[A-Za-z0-9]{8,32}", re.ASCII)
 _EIGHT_LETTERS: Final = re.compile(r"[A-Za-z]{8}", re.ASCII)
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_COPY_WORDS: Final = ["copytrading_trade", "contract_trade"]
-_BROKER_WORDS: Final = ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"]
+_COPY_PERMISSIONS: Final = ["copytrading_trade", "contract_trade"]
+_BROKER_PERMISSIONS: Final = ["read", "spot_trade", "contract_trade", "transfer", "withdraw", "deposit"]
 #: What the words of permList allow at this exchange's endpoints. Margin trading has none of them.
 _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
     "read": frozenset({"futures-read", "holdings-read", "spot-read"}),
@@ -69,7 +69,7 @@ _ALLOWS: Final[Mapping[str, frozenset[str]]] = {
     "margin_trade": frozenset(),
     "copytrading_trade": frozenset(),
 }
-_VIRTUAL_WORDS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
+_VIRTUAL_PERMISSIONS: Final = frozenset({"spot_trade", "margin_trade", "contract_trade", "read"})
 
 
 def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
@@ -84,9 +84,9 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -
         raise Refusal(*OLD_COPY_MODEL)
     if account.copy_key is not None:
         raise Refusal(*COPY_KEY_EXISTS)
-    new_key = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_WORDS)
-    account.copy_key = {"apikey": new_key.api_key, "permissions": list(_COPY_WORDS)}
-    return [{"apikey": new_key.api_key, "secret": new_key.secret, "permissions": list(_COPY_WORDS)}]
+    new_key = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_PERMISSIONS)
+    account.copy_key = {"apikey": new_key.api_key, "permissions": list(_COPY_PERMISSIONS)}
+    return [{"apikey": new_key.api_key, "secret": new_key.secret, "permissions": list(_COPY_PERMISSIONS)}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _virtual(body: Any) -> _Virtual:
             ipaddress.ip_network(address, strict=False)
         except ValueError:
             raise Refusal("40020", "Parameter ipList error") from None
-    if not set(permissions) <= _VIRTUAL_WORDS:
+    if not set(permissions) <= _VIRTUAL_PERMISSIONS:
         raise Refusal("40020", "Parameter permList error")
     return _Virtual(values["subAccountName"], values["passphrase"], values["label"], ips, permissions or ("read",))
 
@@ -187,7 +187,7 @@ def create_broker_subaccount(exchange_state: ExchangeState, key: SandboxKey, bod
         "subaccountName": values["subaccountName"],
         "subaccountEmail": values["subaccountName"],
         "status": "normal",
-        "permList": list(_BROKER_WORDS),
+        "permList": list(_BROKER_PERMISSIONS),
         "label": values.get("label", ""),
         "cTime": now,
         "uTime": now,
@@ -206,10 +206,10 @@ def _new_key(
     name: str,
     account: Account,
     passphrase: str,
-    permission_words: Iterable[str],
+    permission_names: Iterable[str],
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
-    permissions = frozenset().union(*(_ALLOWS[word] for word in permission_words))
+    permissions = frozenset().union(*(_ALLOWS[word] for word in permission_names))
     made = made_key(
         exchange_state.seed,
         f"{name}-{len(exchange_state.keys)}",

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channels_in_words, logged_at, rule_columns
+from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
 from tradetui.desk.alerts.alert_log import LoggedAlert
 from tradetui.desk.alerts.rules import impossible
 from tradetui.desk.tables.rows.row_source import MemoryRows
@@ -158,7 +158,7 @@ class AlertsScreen(ClosableScreen):
         event.prevent_default()
         if isinstance(event.record, RuleRow):
             rule = event.record.rule
-            lines = [("when", rule.condition.sentence), ("to", channels_in_words(rule)), ("state", event.record.state)]
+            lines = [("when", rule.condition.sentence), ("to", channel_names(rule)), ("state", event.record.state)]
             self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
         elif isinstance(event.record, LoggedAlert):
             alerted = event.record

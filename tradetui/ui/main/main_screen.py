@@ -266,7 +266,7 @@ class MainScreen(TableScreen):
         panels = self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named)
         spare = 1
         if len(self._area.shown) == 1:
-            spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.wanted_lines)
+            spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.full_lines)
         self._hidden.show(panels, self.app.size, spare)
 
     def _show_hints(self) -> None:

@@ -57,7 +57,7 @@ class PanelArea(Widget):
 
     def follow_rows(self) -> None:
         """Share the room out anew where a panel holds many more rows, or many fewer, than when it was shared out."""
-        if any(_differs(self._panels[name].wanted_lines, self._needs[name].lines) for name in self.shown):
+        if any(_differs(self._panels[name].full_lines, self._needs[name].lines) for name in self.shown):
             self._take_needs()
 
     def _take_needs(self) -> None:

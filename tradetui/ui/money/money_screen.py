@@ -71,7 +71,7 @@ class MoneyScreen(TableScreen):
         """`now_ms` is the time (Unix) by which today is known when it opens."""
         super().__init__(settings)
         self._reading = PeriodReading(zone_named(settings.timezone), now_ms)
-        chart_panel = ChartPanel(draw, has_utf8=settings.terminal.has_utf8, in_place=settings.inline_start)
+        chart_panel = ChartPanel(draw, has_utf8=settings.terminal.has_utf8, inline=settings.inline_start)
         self._panels = MoneyPanels(self._reading, chart_panel, self.key_named)
         self._is_reading = False
 

@@ -112,7 +112,7 @@ def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
     sentences = []
     for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
         spans = [span for span in results.missing if span.is_lost is is_lost]
-        pieces = [_span_in_words(spans[0], results)] if spans else []
+        pieces = [_span_text(spans[0], results)] if spans else []
         pieces += [f"{len(spans) - 1} more"] if len(spans) > 1 else []
         pieces += [also_missing] if also_missing and not is_lost else []
         if pieces:
@@ -120,7 +120,7 @@ def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
     return " · ".join(sentences)
 
 
-def _span_in_words(span: MissingSpan, results: PeriodResults) -> str:
+def _span_text(span: MissingSpan, results: PeriodResults) -> str:
     period = results.period
     end = dated_in_period(span.until, results)
     if span.since <= (period.since or 0):

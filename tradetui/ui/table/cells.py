@@ -67,7 +67,7 @@ class Cells(Generic[RowT]):
         return self._use(lay_out_around(self._needs(), self._room, self.layout, column_index))
 
     @property
-    def wanted_cells(self) -> int:
+    def full_cells(self) -> int:
         """Cells in which every column would be seen, with the gaps between them; texts as short as they may be cut."""
         return sum(need.narrowest + GAP for need in self._needs()) - GAP
 

@@ -229,14 +229,14 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         return self._cells.layout
 
     @property
-    def wanted_lines(self) -> int:
+    def full_lines(self) -> int:
         """Lines in which every row would be seen, with the header and what stands under the rows."""
         return 1 + self._view.count + self._footer.lines
 
     @property
-    def wanted_cells(self) -> int:
+    def full_cells(self) -> int:
         """Cells in which every column would be seen."""
-        return self._cells.wanted_cells + 2 * MARGIN
+        return self._cells.full_cells + 2 * MARGIN
 
     @property
     def _footer_height(self) -> int:

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
-from tradetui.wire.replies.field_normalizers import words_of
+from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
@@ -37,7 +37,7 @@ class BrokerSubaccount(Record):
     """A broker's sub-account as created."""
 
     identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": texts_of}
 
     sub_uid: IdText
     subaccount_name: str | None = None
@@ -70,7 +70,7 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
         both=Ends.BOTH_OR_NEITHER,
         missing=Missing.PREVIOUS_DAY,
         window_ms=NINETY_DAYS_MS,
-        span_words="7 days",
+        span_text="7 days",
     )
 
     start_time: Time = None

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import SecretStr
 
-from tradetui.wire.replies.field_normalizers import words_of
+from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Passphrase
 from tradetui.wire.requests.request import Request
@@ -14,7 +14,7 @@ class CopyApiKey(Record):
     """A copy-trading key as created; its secret is told once."""
 
     identity: ClassVar[tuple[str, ...]] = ("apikey",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permissions": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"permissions": texts_of}
     secrets: ClassVar[frozenset[str]] = frozenset({"secret"})
 
     apikey: str

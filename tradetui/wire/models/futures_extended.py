@@ -6,7 +6,7 @@ from pydantic import Field
 
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode, Sided
-from tradetui.wire.replies.field_normalizers import words_of
+from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, Places, SizeFigure, UnsignedSize, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 
@@ -131,7 +131,7 @@ class Contract(Record):
     """The rules of a contract: what sizes and prices it takes, what it costs, whether it trades."""
 
     identity: ClassVar[tuple[str, ...]] = ("symbol",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"supportMarginCoins": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"supportMarginCoins": texts_of}
 
     symbol: str
     base_coin: str | None = None

@@ -37,7 +37,7 @@ from tradetui.wire.requests.parameter import (
 from tradetui.wire.requests.request import Request, TimedRequest
 
 _THREE_MONTHS = TimeRule(
-    span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_words="three months, taken as 90 days,"
+    span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_text="three months, taken as 90 days,"
 )
 _THREE_MONTHS_FROM_BINDING = _THREE_MONTHS._replace(from_binding=True)
 
@@ -56,7 +56,7 @@ class ReversalRequest(Request[ReversalResult]):
     product_type: ProductTypeText
     size: Annotated[Decimal | None, Amount()] = None
     side: Annotated[str | None, Word(rule="buy or sell", choices=(Side.BUY, Side.SELL))] = None
-    trade_side: Annotated[str | None, Word(rule="Open or Close", choices=("Open", "Close"), as_given=True)] = None
+    trade_side: Annotated[str | None, Word(rule="Open or Close", choices=("Open", "Close"), keeps_case=True)] = None
     client_oid: Annotated[
         str | None,
         Shaped(
@@ -226,7 +226,7 @@ class FundingRatesRequest(Request[FundingRate]):
 class FuturesBillsRequest(TimedRequest[FuturesBill]):
     """Beyond the interface: the movements of a product type's wallets; pages go by billId."""
 
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_words="30 days")
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_text="30 days")
 
     product_type: ProductTypeText
     coin: Coin = None

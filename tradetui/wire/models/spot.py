@@ -6,7 +6,7 @@ from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Tr
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, TimeRule
 from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
-from tradetui.wire.replies.field_normalizers import records_of, words_of
+from tradetui.wire.replies.field_normalizers import records_of, texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
@@ -58,7 +58,7 @@ class AccountInfo(Record):
     """Whose key this is, what it may do, and whether its owner is a copy trader."""
 
     identity: ClassVar[tuple[str, ...]] = ("user_id",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": words_of, "ips": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": texts_of, "ips": texts_of}
 
     user_id: IdText
     inviter_id: IdText | None = None

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from tradetui.wire.enums import VirtualPermission
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.replies.field_normalizers import words_of
+from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import IdText
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Addresses, Label, Listed, Parameter, Passphrase, Shaped
@@ -21,7 +21,7 @@ class VirtualSubaccount(Record):
     """A virtual sub-account as created, with the secret of its key, which is told once."""
 
     identity: ClassVar[tuple[str, ...]] = ("sub_account_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": words_of, "ipList": words_of}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": texts_of, "ipList": texts_of}
     secrets: ClassVar[frozenset[str]] = frozenset({"secretKey"})
 
     sub_account_uid: IdText

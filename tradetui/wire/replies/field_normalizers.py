@@ -36,7 +36,7 @@ def records_of(kind: type[Record]) -> Normalizer:
     return read
 
 
-def words_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
+def texts_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]:
     """The words of a list, of an object (the names whose value is not a no), or of text separated by commas."""
     parsed = _parsed(value)
     if isinstance(parsed, Mapping):

@@ -89,7 +89,7 @@ class Word(Parameter):
     #: A shape of further words that the live exchange takes; None where only the listed ones are.
     open_ended: str | None = None
     #: Whether the caller's own capitals are kept.
-    as_given: bool = False
+    keeps_case: bool = False
 
     value_type: ClassVar[str] = "word"
 
@@ -101,7 +101,7 @@ class Word(Parameter):
         text = str(super().read(value))
         for word in self.choices:
             if text.lower() in (word.lower(), self.alternatives.get(word, word).lower()):
-                return text if self.as_given else word
+                return text if self.keeps_case else word
         if self.open_ended is not None and re.fullmatch(self.open_ended, text):
             return text
         raise self.refused(value, f"Use one of: {', '.join(self.choices)}.")

@@ -194,7 +194,7 @@ class TimedRequest(Request[Row]):
         if end - start > rule.span_ms:
             raise InvalidRequest(
                 "endTime",
-                f"at most {rule.span_words} after startTime",
+                f"at most {rule.span_text} after startTime",
                 f"{(end - start) / DAY_MS:.1f} days",
                 f"Cut it into pieces of at most {rule.piece_ms // DAY_MS} days.",
             )

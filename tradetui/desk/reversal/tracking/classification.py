@@ -188,7 +188,7 @@ def _standing(
     if look.pending or (status is not None and not status.is_over):
         return Standing.PENDING
     if not taken:
-        certain = look.answer is OrderAnswer.NOT_FOUND and look.reaches_back and _too_late(look)
+        certain = look.answer is OrderAnswer.NO_SUCH_ORDER and look.reaches_back and _too_late(look)
         return Standing.ABSENT if certain else Standing.UNSEEN
     if guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
@@ -202,7 +202,7 @@ def _standing(
         return Standing.COMPLETE
     # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held. Fills of ours
     # that came to something else are not all there, or one of them is wrong.
-    unasked = look.answer is not OrderAnswer.NOT_FOUND
+    unasked = look.answer is not OrderAnswer.NO_SUCH_ORDER
     if complete and status is None and acknowledged and unasked and not (look.own_fills or look.other_fills):
         return Standing.COMPLETE
     if status is None and not own_volume and look.held == plan.before:

@@ -18,7 +18,7 @@ class OrderAnswer(StrEnum):
     """What the exchange answers when it is asked for the order of our own clientOid."""
 
     SHOWN = "shown"
-    NOT_FOUND = "not found"
+    NO_SUCH_ORDER = "not found"
     NOT_REPORTED = "not reported"
 
 

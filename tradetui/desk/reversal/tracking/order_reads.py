@@ -17,7 +17,7 @@ from tradetui.trading.position_book import content_of
 from tradetui.trading.positions import holdings_of, unproven_since
 from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
-from tradetui.wire.error_codes import order_not_found
+from tradetui.wire.error_codes import says_no_such_order
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
 from tradetui.wire.models.futures_extended import OrderDetail
@@ -61,7 +61,7 @@ class OrderReads:
             ExchangeError: it could not be read now.
         """
         reading = await self._order(params, client_oid)
-        if reading.answer is OrderAnswer.NOT_FOUND and replied_order_id is not None:
+        if reading.answer is OrderAnswer.NO_SUCH_ORDER and replied_order_id is not None:
             return await self._order(params, client_oid, replied_order_id)
         return reading
 
@@ -76,9 +76,9 @@ class OrderReads:
         except (EndpointMissing, PermissionRefused, UnreadableReply):
             return OrderReading(OrderAnswer.NOT_REPORTED)
         except Rejected as refusal:
-            if not order_not_found(refusal.code):
+            if not says_no_such_order(refusal.code):
                 return OrderReading(OrderAnswer.NOT_REPORTED)
-            return OrderReading(OrderAnswer.NOT_FOUND, request_time=refusal.request_time)
+            return OrderReading(OrderAnswer.NO_SUCH_ORDER, request_time=refusal.request_time)
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
             return OrderReading(OrderAnswer.NOT_REPORTED)
@@ -137,7 +137,7 @@ class OrderReads:
         if order_id is not None and order.detail is not None and order.detail.order_source:
             self._sources[order_id] = order.detail.order_source
         source = self._sources.get(order_id or "") or None
-        if order.answer is OrderAnswer.NOT_FOUND and order_id is None:
+        if order.answer is OrderAnswer.NO_SUCH_ORDER and order_id is None:
             source = ""  # an exchange that has not kept our id names its source all the same
         foreign, kindred = await self._orders_by_source(sent, source, others)
         contradicting = contradiction(sent.plan, own, others, held.positions)
@@ -237,7 +237,7 @@ class OrderReads:
         except (EndpointMissing, PermissionRefused):
             return None
         except Rejected as refusal:
-            if not order_not_found(refusal.code):
+            if not says_no_such_order(refusal.code):
                 raise
             return None
         detail = next((row for row in reply.rows if row.order_id == order_id), None)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final, Generic, NamedTuple, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_as_given
+from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_or_unknown
 from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
 from tradetui.desk.tables.time_format import moment_text, time_or_day
 from tradetui.wire.text.decimal_text import trimmed_digits
@@ -119,7 +119,7 @@ def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], T
 
 def text_column(id_: str, title: str, width: int, value: Callable[[RowT], object]) -> Column[RowT]:
     """Text as received."""
-    return Column(id_, title, value, lambda row, _: text_as_given(value(row)), width)
+    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width)
 
 
 def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | None]) -> Column[RowT]:
@@ -129,7 +129,7 @@ def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | No
         text = value(row)
         return None if text is None else (len(text), text)
 
-    return Column(id_, title, value, lambda row, _: text_as_given(value(row)), width, order=order)
+    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width, order=order)
 
 
 def number_column(

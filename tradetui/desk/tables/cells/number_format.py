@@ -86,7 +86,7 @@ def instant(value: datetime, zone: tzinfo) -> str:
     return value.astimezone(zone).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def text_as_given(value: object) -> str:
+def text_or_unknown(value: object) -> str:
     """Text as received, or the mark of what is not given."""
     return UNKNOWN if value is None or value == "" else str(value)
 

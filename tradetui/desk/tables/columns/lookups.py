@@ -114,7 +114,7 @@ CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
 )
 
 
-_TRANSFER_WORDS: Final[Mapping[str, str]] = {
+_TRANSFER_NAMES: Final[Mapping[str, str]] = {
     TransferType.WITHDRAWAL: "withdrawal",
     TransferStatus.FAIL: "failed",
     TransferStatus.SUCCESS: "done",
@@ -122,11 +122,11 @@ _TRANSFER_WORDS: Final[Mapping[str, str]] = {
 _TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
-    worded_column("type", "Type", 10, lambda row: row.type, _TRANSFER_WORDS),
+    worded_column("type", "Type", 10, lambda row: row.type, _TRANSFER_NAMES),
     text_column("subType", "Kind", 12, lambda row: row.sub_type),
     money_column("amount", "Amount", 16, lambda row: row.amount, lambda row: row.coin, unit="coin"),
     text_column("coin", "Coin", 6, lambda row: row.coin),
-    worded_column("status", "Status", 10, lambda row: row.status, _TRANSFER_WORDS),
+    worded_column("status", "Status", 10, lambda row: row.status, _TRANSFER_NAMES),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
 )
 TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
@@ -162,9 +162,9 @@ def _of_named_coin(amount: Callable[[CoinTotal], Decimal]) -> Callable[[CoinTota
     """The amount; None of the coins that the exchange does not name: a sum of several would be a wrong figure."""
 
     def known(total: CoinTotal) -> Decimal | None:
-        from tradetui.trading.coin_totals import NOT_GIVEN
+        from tradetui.trading.coin_totals import NOT_NAMED
 
-        return None if total.coin == NOT_GIVEN else amount(total)
+        return None if total.coin == NOT_NAMED else amount(total)
 
     return known
 
@@ -205,7 +205,7 @@ def _movement(id_: str, title: str, kinds: tuple[str, ...]) -> Column[CoinTotal]
         amounts = [total.movements[kind] for kind in kinds if kind in total.movements]
         return sum(amounts[1:], amounts[0]) if amounts else None
 
-    shown = " ".join(_TRANSFER_WORDS.get(word, word) for word in scrub(title)[:_WIDEST_TITLE].split(" "))
+    shown = " ".join(_TRANSFER_NAMES.get(word, word) for word in scrub(title)[:_WIDEST_TITLE].split(" "))
     return Column(
         id_,
         shown,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.cells.figure_columns import fee, percent_column
-from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.rows.row_source import FeedRow, RowT
 from tradetui.wire.enums import PositionSide
 
@@ -41,7 +41,7 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
         "side",
         "Side",
         side,
-        lambda row, _: text_as_given(side(row)).upper(),
+        lambda row, _: text_or_unknown(side(row)).upper(),
         4,
         tone=lambda row: _SIDE_TONE.get(str(side(row)).lower(), Tone.PLAIN),
     )
@@ -58,7 +58,7 @@ def worded_column(
 
     def shown(row: RowT) -> str:
         word = value(row)
-        return text_as_given(wording.get((word or "").lower(), word))
+        return text_or_unknown(wording.get((word or "").lower(), word))
 
     return Column(id_, title, value, lambda row, _: shown(row), width)
 
@@ -77,7 +77,7 @@ def effect_column(
         known_effect = effect(row)
         if known_effect is not None:
             return phrase(known_effect)
-        return text_as_given(f"{side(row) or ''} {trade_side(row) or ''}".strip())
+        return text_or_unknown(f"{side(row) or ''} {trade_side(row) or ''}".strip())
 
     def tone(row: RowT) -> Tone:
         known_effect = effect(row)
@@ -139,4 +139,4 @@ def fee_coin_column(fee_detail: Callable[[RowT], Sequence[FeeDetail]]) -> Column
     def coins(row: RowT) -> str | None:
         return ", ".join(dict.fromkeys(fee.fee_coin for fee in fee_detail(row) if fee.fee_coin)) or None
 
-    return Column("feeCoin", "Coin", coins, lambda row, _: text_as_given(coins(row)), 5)
+    return Column("feeCoin", "Coin", coins, lambda row, _: text_or_unknown(coins(row)), 5)

@@ -17,7 +17,7 @@ from tradetui.desk.tables.cells.column import (
     time_column,
 )
 from tradetui.desk.tables.cells.figure_columns import price_column, size_column
-from tradetui.desk.tables.cells.number_format import text_as_given
+from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.columns.trade_columns import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_kind, trigger_state
@@ -39,7 +39,7 @@ def _symbol(row: ProductRow[TriggerOrder]) -> str:
 
 def _status(row: ProductRow[TriggerOrder]) -> str:
     state = trigger_state(row.record)
-    return text_as_given(row.record.plan_status if state is None else state)
+    return text_or_unknown(row.record.plan_status if state is None else state)
 
 
 _SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, lambda row: row.record.size, _symbol)
@@ -53,7 +53,11 @@ def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
 _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     text_column("symbol", "Symbol", 8, _symbol),
     Column(
-        "planType", "Kind", lambda row: row.record.plan_type, lambda row, _: text_as_given(trigger_kind(row.record)), 22
+        "planType",
+        "Kind",
+        lambda row: row.record.plan_type,
+        lambda row, _: text_or_unknown(trigger_kind(row.record)),
+        22,
     ),
     effect_column(
         "does",
@@ -79,7 +83,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         "failureReason",
         "Why it failed",
         lambda row: failure_reason(row.record) or None,
-        lambda row, _: text_as_given(failure_reason(row.record)),
+        lambda row, _: text_or_unknown(failure_reason(row.record)),
         15,
         tone=lambda row: Tone.WARN if failure_reason(row.record) else Tone.PLAIN,
     ),

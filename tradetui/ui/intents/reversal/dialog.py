@@ -137,7 +137,7 @@ class ReversalDialog(ScrollingDialog):
             self.call_later(self.say_what_may_be_done)
             self.set_timer(BACK_S, self._give_focus_back)
         elif self._phase is Phase.ARMED and not in_burst:
-            self._unread.read(self._preview, word_wanted=self._fields.word_wanted)
+            self._unread.read(self._preview, word_is_missing=self._fields.word_is_missing)
             self._note = ""
             self.call_later(self.say_what_may_be_done)
         if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
@@ -344,7 +344,7 @@ class ReversalDialog(ScrollingDialog):
 
     @on(Input.Changed)
     def _typed(self) -> None:
-        if self._fields.must_type and not self._fields.word_wanted:
+        if self._fields.must_type and not self._fields.word_is_missing:
             self._unread.dropped = False
         self.say_what_may_be_done()
 

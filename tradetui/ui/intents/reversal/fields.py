@@ -96,7 +96,7 @@ class Fields(Vertical):
         return bool(self._why_typed)
 
     @property
-    def word_wanted(self) -> bool:
+    def word_is_missing(self) -> bool:
         """Whether a word is asked for that is not typed yet."""
         return self._preview is not None and self.must_type and not is_typed(self._preview.subject, self.word)
 

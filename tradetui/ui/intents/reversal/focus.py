@@ -53,7 +53,7 @@ class DialogFocus:
     def _neighbour(self, step: int) -> Widget | None:
         """What comes next, or before with -1; from the word, once it is whole, the confirm button."""
         focused, fields = self._screen.focused, self._fields
-        if step > 0 and focused is fields.word_box and not fields.word_wanted:
+        if step > 0 and focused is fields.word_box and not fields.word_is_missing:
             return self._confirm
         fields_and_cancel = (fields.size_box, fields.word_box, self._cancel)
         ring = [*(widget for widget in fields_and_cancel if widget.focusable), self._confirm]
@@ -73,7 +73,7 @@ class DialogFocus:
             self._entered = None
         if self._entered is None:
             return
-        following = self._fields.word_box if self._fields.word_wanted else self._confirm
+        following = self._fields.word_box if self._fields.word_is_missing else self._confirm
         if following is self._entered:
             self._entered = None
         elif following.focusable:

@@ -45,10 +45,10 @@ class Unread:
     pressed_nothing: str = ""
     notice: str = ""
 
-    def read(self, preview: Preview | None, *, word_wanted: bool) -> None:
-        """A key was pressed at the armed preview; `word_wanted` is whether a word is still to be typed."""
+    def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
+        """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
         self.looked_at, self.not_sent, self.notice = preview, "", ""
-        self.dropped = self.dropped and word_wanted
+        self.dropped = self.dropped and word_is_missing
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
         """What of the preview is not as it was when the trader looked."""

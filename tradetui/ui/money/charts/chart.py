@@ -158,7 +158,7 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
     transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
     chart = Chart(since, until, results.period.zone, segments, (), transfers)
-    parts = [_transfers_in_words(transfers, cell_format)]
+    parts = [_transfers_text(transfers, cell_format)]
     first = segments[0][0].at_ms
     if first - since > (until - since) // 20:
         moment = dated_in_period(first, results)
@@ -198,7 +198,7 @@ def _noon_ms(day: date, zone: tzinfo) -> int:
     return (day_start_ms(day, zone) + day_start_ms(day + timedelta(days=1), zone)) // 2
 
 
-def _transfers_in_words(transfers: tuple[ChartPoint, ...], cell_format: CellFormat) -> str:
+def _transfers_text(transfers: tuple[ChartPoint, ...], cell_format: CellFormat) -> str:
     deposits = [transfer.amount for transfer in transfers if transfer.amount > 0]
     withdrawals = [transfer.amount for transfer in transfers if transfer.amount < 0]
     has_both = bool(deposits) and bool(withdrawals)

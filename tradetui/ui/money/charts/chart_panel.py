@@ -29,12 +29,12 @@ DrawChart: TypeAlias = Callable[[Chart, int, int, bool], ChartText]
 class ChartPanel(Widget, can_focus=True):
     """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
 
-    def __init__(self, draw: DrawChart, *, has_utf8: bool, in_place: bool) -> None:
-        """`in_place` draws on the loop, for virtual time."""
+    def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
+        """`inline` draws on the loop, for virtual time."""
         super().__init__(id="chart-canvas")
         self._draw_chart = draw
         self._has_utf8 = has_utf8
-        self._in_place = in_place
+        self._inline = inline
         self._chart: Chart | None = None
         self._nothing = ""
         self._drawn: ChartText | None = None
@@ -66,7 +66,7 @@ class ChartPanel(Widget, can_focus=True):
     @work(group="draw", exclusive=True, exit_on_error=False)
     async def _draw(self, chart: Chart, width: int, height: int) -> None:
         try:
-            if self._in_place:
+            if self._inline:
                 drawn = self._draw_chart(chart, width, height, self._has_utf8)
             else:
                 drawn = await asyncio.to_thread(self._draw_chart, chart, width, height, self._has_utf8)
