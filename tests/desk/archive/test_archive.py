@@ -13,7 +13,7 @@ import pytest
 
 from tests.desk.fixtures.exchange_rows import fill, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT
-from tradetui.desk.archive import kept_rows
+from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import PAGE, PAGES_KEPT, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.kept_rows import Selection
@@ -213,7 +213,7 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
 
 
 async def test_a_search_that_matches_more_rows_than_are_held_finds_them_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_rows, "ROWIDS_AT_MOST", 50)
+    monkeypatch.setattr(archive_rows, "ROWIDS_AT_MOST", 50)
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(60)))
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS).ordered(None, "00000")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.overlays.help import HelpLine, _content
@@ -126,6 +127,21 @@ async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> 
             stage.app.clear_notifications()
         await pilot.press("3")
         assert not list(stage.app._notifications), "a key that does something says nothing"
+
+
+@pytest.mark.looptime
+async def test_a_key_that_does_nothing_is_named_after_the_screen_it_was_opened_from() -> None:
+    stage = AppOnRecentFills()
+    async with stage.running() as pilot:
+        for keys, sentence in (
+            (("4", "H", "p"), "p does nothing here: it is Product in the main screen. ? lists the keys."),
+            (("P",), "P does nothing here: it is Profile in the main screen. ? lists the keys."),
+            (("escape", "m", "t", "v"), "v does nothing here: it is Chart in the screen of results. ? lists the keys."),
+            (("f",), "f does nothing here: it is Dates in the screen of results. ? lists the keys."),
+        ):
+            await pilot.press(*keys)
+            await asyncio.sleep(1)
+            assert newest_message(stage) == sentence
 
 
 @pytest.mark.looptime

@@ -14,6 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
+from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.kept_rows import KeptRows, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -119,11 +120,42 @@ async def test_the_filter_looks_at_symbols() -> None:
         assert screen.table.shown == every
 
 
+@pytest.mark.parametrize("searched_unseen", [archive_rows.SEARCHED_UNSEEN, 10], ids=["few", "many"])
+async def test_stops_are_found_by_every_word_of_their_rows(
+    monkeypatch: pytest.MonkeyPatch, searched_unseen: int
+) -> None:
+    monkeypatch.setattr(archive_rows, "SEARCHED_UNSEEN", searched_unseen)
+    monkeypatch.setattr(archive_rows, "SEARCHED_AT_ONCE", 7)
+    stage = AppOnMonthOfFills()
+    async with stage.running(after=8, size=(160, 48)) as pilot:
+        screen = await opened(stage, pilot, "5")
+        source = screen.table.rows
+        assert isinstance(source, ArchiveRows)
+        stops = [row async for rows in source.chunks() for row in rows]
+        failed = [row for row in stops if row.record.plan_status in ("fail_execute", "fail_trigger")]
+        assert 0 < len(failed) < len(stops)
+        await pilot.press("slash", *"failed")
+        await settled(pilot)
+        assert "filter stops that ended: every word and ID of a row" in screen_text(stage.app)
+        assert [screen.table.rows.key(index) for index in range(screen.table.shown)] == [row.key for row in failed]
+        for pattern, count in (
+            ("no reason", len(failed)),
+            ("!failed", len(stops) - len(failed)),
+            ("stop-loss", sum("loss" in str(row.record.plan_type) for row in stops)),
+            (str(failed[0].record.order_id)[-7:], 1),
+            ("zzz", 0),
+        ):
+            screen.query_one("#filter", Input).value = pattern
+            await settled(pilot)
+            assert screen.table.shown == count, pattern
+        assert "Nothing matches zzz." in screen_text(stage.app)
+
+
 def test_no_match_is_not_taken_for_no_row() -> None:
-    screen = HistoryScreen(UiSettings("demo", "read-only", ()), "triggers")
+    screen = HistoryScreen(UiSettings("demo", "read-only", ()), "fills")
     assert screen.nothing == "There are no rows yet."
     screen.table.filter("failed")
-    limit = "It finds symbols, and five digits or more of an ID; / in panel 5 finds every word. Esc clears the filter."
+    limit = "It finds symbols, and five digits or more of an ID; / in panel 4 finds every word. Esc clears the filter."
     assert limit in screen.nothing
     assert screen.filter_prompt.startswith("Symbol")
 

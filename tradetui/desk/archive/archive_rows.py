@@ -13,6 +13,8 @@ from tradetui.desk.archive.kept_rows import KeptRows, RowRank, Selection
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.replies.record import Record
 
 PAGE: Final = 100
 PAGES_KEPT: Final = 8
@@ -21,17 +23,25 @@ CHUNK: Final = 500
 ANCHORS_KEPT: Final = 512
 SHORTEST_ID_PIECE: Final = 5
 """Digits that are looked for in ids; fewer may be of a symbol, such as 1000SATS."""
+ROWIDS_AT_MOST: Final = 10_000
+"""Rows that a search for an id holds by their numbers; where it matches more, the next page of matches is near."""
+READ_TO_SEARCH: Final[frozenset[type[Record]]] = frozenset({TriggerOrder})
+"""Kinds of which each row is read in a search, since there are few; of fills there may be a million."""
+SEARCHED_AT_ONCE: Final = 200
+"""Rows that are read in one go while they are searched; other work of the disk goes between."""
+SEARCHED_UNSEEN: Final = 1_000
+"""Rows that are searched so soon that those of before may be shown until then."""
 
 
 class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
     `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
-    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`. Rows that this
-    version cannot read are left out; `unreadable_count` says how many of their kind came up so far. A page is reached
-    from the nearest place known, be it the beginning, the end or a page read before, so that a jump to the end of a
-    million rows costs no more than one to the next page. The pages beside one that is looked at and those at both ends
-    are read ahead.
+    there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`, of the rows those
+    that pass `keeps_row`, which is asked in the disk's thread. Rows that this version cannot read are left out;
+    `unreadable_count` says how many of their kind came up so far. A page is reached from the nearest place known, be it
+    the beginning, the end or a page read before, so that a jump to the end of a million rows costs no more than one to
+    the next page. The pages beside one that is looked at and those at both ends are read ahead.
     """
 
     def __init__(
@@ -43,9 +53,11 @@ class ArchiveRows(Generic[RecordT]):
         newest: bool = True,
         changed: Callable[[], None] | None = None,
         keeps_symbol: Sequence[Callable[[str], bool]] = (),
+        keeps_row: Callable[[ProductRow[RecordT]], bool] | None = None,
     ) -> None:
         self.selection = selection
         self._keeps_symbol = tuple(keeps_symbol)
+        self._keeps_row = keeps_row
         self.newest = newest
         self.generation = 0
         self.count = 0
@@ -70,11 +82,14 @@ class ArchiveRows(Generic[RecordT]):
     async def refresh(self) -> None:
         """Count again and forget the pages: rows may have come in, of new symbols too."""
         try:
-            self.selection, self.count = await self._disk.run(self._recount, self.selection)
+            selection, count = await self._disk.run(self._recount, self.selection)
+            if self._keeps_row is not None:
+                rowids = await self._search(selection, self._keeps_row)
+                selection, count = replace(selection, rowids=rowids), len(rowids)
         except (sqlite3.Error, OSError) as problem:
             self._fail(problem)
             return
-        self.error = ""
+        self.selection, self.count, self.error = selection, count, ""
         self.unreadable_count = self._kept_rows.unreadable_count(self.selection.kind)
         self._pages.clear()
         self._places.clear()
@@ -89,6 +104,16 @@ class ArchiveRows(Generic[RecordT]):
         self.error = str(problem)
         self._changed()
 
+    async def _search(
+        self, selection: Selection[RecordT], keeps_row: Callable[[ProductRow[RecordT]], bool]
+    ) -> tuple[int, ...]:
+        rowids = await self._disk.run(self._kept_rows.rowids, selection)
+        kept: list[int] = []
+        for first in range(0, len(rowids), SEARCHED_AT_ONCE):
+            part = rowids[first : first + SEARCHED_AT_ONCE]
+            kept += await self._disk.run(self._kept_rows.matching, selection.kind, part, keeps_row)
+        return tuple(kept)
+
     def _recount(self, selection: Selection[RecordT]) -> tuple[Selection[RecordT], int]:
         """The selection of the rows there are by now, and their count; runs on the disk's thread."""
         # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
@@ -98,13 +123,17 @@ class ArchiveRows(Generic[RecordT]):
             kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
             selection = replace(selection, symbols=kept)
         if selection.id_piece:
-            selection = replace(selection, rowids=self._kept_rows.rowids(selection))
+            rowids = self._kept_rows.rowids(selection, limit=ROWIDS_AT_MOST + 1)
+            selection = replace(selection, rowids=rowids if len(rowids) <= ROWIDS_AT_MOST else None)
         return selection, self._kept_rows.count(selection)
 
-    def ordered(self, sort: Sort | None, pattern: str) -> ArchiveRows[RecordT]:
-        """The rows whose symbol the pattern matches, or whose id it is digits of, by time in the direction asked for.
+    def ordered(
+        self, sort: Sort | None, pattern: str, text_of: Callable[[ProductRow[RecordT]], str] = str
+    ) -> ArchiveRows[RecordT]:
+        """The rows that a pattern matches, by time in the direction asked for.
 
-        Their count is read in the background; `changed` is called when it is there.
+        It is looked for in the text of each row of a kind that is `READ_TO_SEARCH`; of others in the symbols, or where
+        it is digits in the ids. Their count is read in the background; `changed` is called when it is there.
         """
         newest = self.newest if sort is None else sort.reverse
         if not pattern and newest == self.newest:
@@ -114,17 +143,23 @@ class ArchiveRows(Generic[RecordT]):
         if not pattern and self._turned is not None:
             return self._turned
         is_id_piece = pattern.isascii() and pattern.isdigit() and len(pattern) >= SHORTEST_ID_PIECE
-        matches = None if is_id_piece else matcher(pattern)
+        matches, keeps_row, keeps_symbol = matcher(pattern), None, self._keeps_symbol
+        if matches is not None and self.selection.kind in READ_TO_SEARCH:
+            keeps_row, is_id_piece = (lambda row: matches(text_of(row))), False
+        elif matches is not None and not is_id_piece:
+            keeps_symbol = (*keeps_symbol, matches)
         self._narrowed = view = ArchiveRows(
             self._kept_rows,
             self._disk,
             replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
             newest=newest,
             changed=self._changed,
-            keeps_symbol=self._keeps_symbol if matches is None else (*self._keeps_symbol, matches),
+            keeps_symbol=keeps_symbol,
+            keeps_row=keeps_row,
         )
-        view.is_pending = not is_id_piece
-        begin = view.refresh() if is_id_piece else view._read_first(self if not pattern and self.generation else None)
+        view.is_pending = not is_id_piece and (keeps_row is None or self.count <= SEARCHED_UNSEEN)
+        counted = self if not pattern and self.generation else None
+        begin = view._read_first(counted) if view.is_pending else view.refresh()
         view._narrowing = asyncio.get_running_loop().create_task(begin)
         if not pattern:
             self._turned = view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic
 
@@ -17,8 +17,6 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """What is kept, by its name in the file."""
-ROWIDS_AT_MOST: Final = 10_000
-"""Rows that a search holds by their numbers; where it matches more, the next page of matches is near anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +141,23 @@ class KeptRows:
             return f"{where} AND +rowid NOT IN (SELECT value FROM json_each(?))", [*values, dump_json(list(unreadable))]
         return where, values
 
-    def rowids(self, selection: Selection[RecordT]) -> tuple[int, ...] | None:
-        """The numbers of a selection's rows, so that its pages need no second search; None where they are too many."""
+    def rowids(self, selection: Selection[RecordT], *, limit: int = -1) -> tuple[int, ...]:
+        """The numbers of a selection's rows, so many at most; all where no limit is given."""
         where, values = self._where(selection)
         rowids = self._connection.execute(
-            f"SELECT rowid FROM record INDEXED BY record_by_symbol WHERE {where} LIMIT {ROWIDS_AT_MOST + 1}", values
+            f"SELECT rowid FROM record INDEXED BY record_by_symbol WHERE {where} LIMIT {limit}", values
         )
-        numbers = tuple(rowid for (rowid,) in rowids)
-        return numbers if len(numbers) <= ROWIDS_AT_MOST else None
+        return tuple(rowid for (rowid,) in rowids)
+
+    def matching(
+        self, kind: type[RecordT], rowids: Sequence[int], keeps_row: Callable[[ProductRow[RecordT]], bool]
+    ) -> list[int]:
+        """Those of these numbers whose rows pass a test."""
+        rows = self._connection.execute(
+            "SELECT rowid, product_type, body FROM record WHERE rowid IN (SELECT value FROM json_each(?))",
+            (dump_json(rowids),),
+        )
+        return [values[0] for values in rows if (row := self._read_row(kind, *values)) is not None and keeps_row(row)]
 
     def count(self, selection: Selection[RecordT]) -> int:
         """How many rows there are; those of whole symbols are counted once, and then only what came in since."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import work
 from textual.binding import BindingType
 
-from tradetui.desk.archive.archive_rows import ArchiveRows
+from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
@@ -33,15 +33,13 @@ if TYPE_CHECKING:
 MOST_SUMMED: Final = 100_000
 """Fills that are gone through for their sums, some seconds of reading."""
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
-ORDER: Final = "by time; {sort} turns the order round; the filter finds symbols and IDs"
+ORDER: Final = "by time; {sort} turns the order round; the filter finds {searched}"
 
 
 class HistoryScreen(RecordsScreen[FeedRow]):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
-    filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
-    filter_limit = ": symbols and IDs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
     def __init__(
@@ -61,6 +59,10 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self._dates = dates
         self._beyond_rows, self._opened_dates = beyond_rows, dates
         self._kind = PANELS[table]
+        self._finds_every_word = self._kind.endpoint.row in READ_TO_SEARCH
+        if not self._finds_every_word:
+            self.filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
+        self.filter_limit = f": {self._searched}"
         # What all rows come to is read in the background: they are far too many to be gone through on each painting.
         footer = Footer[FeedRow](
             totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
@@ -174,6 +176,10 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self.refresh_states()
 
     @property
+    def _searched(self) -> str:
+        return "every word and ID of a row" if self._finds_every_word else "symbols and IDs"
+
+    @property
     def subject(self) -> str:
         return self._kind.history_title or self._kind.title
 
@@ -190,7 +196,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         count = unknown if self._is_reading else f"{self._table.shown:,}"
         product = "" if self._product is None else f" {self._product.removesuffix('-FUTURES')}"
         title = f"{self.subject} {count}{product}{dates}{pattern}"
-        self.query_one(RecordsFrame).say(title, self.nothing, ORDER.format(sort=self.key_named("sort")))
+        order = ORDER.format(sort=self.key_named("sort"), searched=self._searched)
+        self.query_one(RecordsFrame).say(title, self.nothing, order)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
         self.show_hints(hints, zone_label(self.zone))
 
@@ -218,9 +225,10 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if self._is_reading:
             return f"Looking for {self._table.pattern} …" if self._table.pattern else "Reading the archive …"
         if self._table.pattern:
-            key, panel = self.key_named("filter"), self.key_named(self._kind.name)
-            limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word."
-            return f"Nothing matches {self._table.pattern}.\n{limit} {self.key_named('back')} clears the filter."
+            key, panel, limit = self.key_named("filter"), self.key_named(self._kind.name), ""
+            if not self._finds_every_word:
+                limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word. "
+            return f"Nothing matches {self._table.pattern}.\n{limit}{self.key_named('back')} clears the filter."
         if self._dates is not None:
             remedy = f"{self.key_named('back')} {'clears them' if self._has_typed_dates else 'goes back'}."
             but = f" but {self._beyond_shown_rows}" if self._beyond_shown_rows else ""

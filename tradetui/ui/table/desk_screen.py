@@ -129,10 +129,18 @@ class DeskScreen(Screen[None]):
         """Say that a character does nothing on this screen, and where it does something; of a paste nothing is said."""
         if not event.is_printable or self.trade_app.key_order.in_burst:
             return
-        binding = next(iter(bindings_of_key(event.key, self._settings.keys)), None)
-        elsewhere = ""
-        if binding is not None and (screen_name := SCREEN_NAMES.get(binding.where[0])) is not None:
-            elsewhere = f": it is {binding.description} in {screen_name}"
+        bindings = bindings_of_key(event.key, self._settings.keys)
+        beneath = [screen.where for screen in reversed(self.app.screen_stack) if isinstance(screen, DeskScreen)]
+        names = [*beneath, *(binding.where[0] for binding in bindings)]  # first of all of what `back` leads to
+        elsewhere = next(
+            (
+                f": it is {binding.description} in {SCREEN_NAMES[name]}"
+                for name in names
+                for binding in bindings
+                if name in binding.where and name in SCREEN_NAMES
+            ),
+            "",
+        )
         sentence = f"{event.character} does nothing here{elsewhere}. {self.key_named('help')} lists the keys."
         notify(self.app, sentence, severity="warning", seconds=4)
 

@@ -84,7 +84,7 @@ class SortFilter(Generic[RowT]):
         ordered = self._ordered
         if ordered is None or ordered[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            view = source.ordered(self.sort, self.pattern) if is_narrowed else source
+            view = source.ordered(self.sort, self.pattern, self._text) if is_narrowed else source
             self._ordered = ordered = (source, self.sort, self.pattern, view)
         view, before = ordered[3], self._shown
         if before is None or before[0] is not source:

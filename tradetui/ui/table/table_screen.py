@@ -47,8 +47,8 @@ class TableScreen(DeskScreen):
     `filter_prompt` stands in the filter's empty box, `filter_limit` in the box's title, behind what is filtered.
     """
 
-    filter_prompt: ClassVar[str] = "text or regular expression; ! first inverts it"
-    filter_limit: ClassVar[str] = ""
+    filter_prompt = "text or regular expression; ! first inverts it"
+    filter_limit = ""
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)

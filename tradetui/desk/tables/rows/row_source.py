@@ -77,8 +77,11 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
     def is_pending(self) -> bool:
         """Whether the first rows will be there in a moment; until then what was shown before stays."""
 
-    def ordered(self, sort: Sort | None, pattern: str) -> SelfOrdering[RowT_co]:
-        """The same rows in an order and through a filter; an order it cannot give is its own."""
+    def ordered(self, sort: Sort | None, pattern: str, text_of: Callable[[RowT_co], str]) -> SelfOrdering[RowT_co]:
+        """The same rows in an order and through a filter; an order it cannot give is its own.
+
+        `text_of` is a row's text as a filter looks at it, and may be asked for in another thread.
+        """
 
     def read_ahead(self, index: int) -> None:
         """Have the rows at hand that the next key may ask for from an index; called once what is there was painted."""
