@@ -171,6 +171,7 @@ class Position:
 
 
 def reported(product_type: ProductType, row: ReportedPosition) -> Position:
+    """A position as the exchange reports it."""
     return Position(
         product_type=product_type,
         symbol=row.symbol.upper(),

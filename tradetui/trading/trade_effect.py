@@ -124,6 +124,7 @@ def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -
 
 
 def effect_of_fill(fill: FilledTrade) -> TradeEffect | None:
+    """What a fill did to its leg; None where a word of it is not known."""
     return _effect(fill.side, fill.trade_side, fill.pos_mode)
 
 

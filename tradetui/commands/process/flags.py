@@ -139,6 +139,7 @@ def global_flags_into(
 
 
 def path_of(text: str) -> Path:
+    """The path an option names."""
     # Imported when a path is given: it is a third of what starting costs otherwise.
     from pathlib import Path
 

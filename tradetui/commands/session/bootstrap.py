@@ -128,6 +128,7 @@ def environment_of(loaded: LoadedProfile) -> Environment:
 
 
 def desk_settings(loaded: LoadedProfile) -> DeskSettings:
+    """The settings a desk takes from a profile; a live account starts locked where the profile does not say."""
     profile = loaded.profile
     environment = environment_of(loaded)
     locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE

@@ -148,4 +148,5 @@ def _count(text: str) -> int:
 
 
 def option_name(name: str) -> str:
+    """The option of a parameter of the interface: `productType` is `product-type`."""
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -50,6 +50,7 @@ def _state_tone(row: RuleRow) -> Tone:
 
 
 def logged_at(row: LoggedAlert) -> datetime:
+    """When a logged alert was shown, in UTC."""
     return utc_moment(row.at_ms)
 
 

@@ -157,6 +157,7 @@ class AlertLog:
         return frozenset(intent for intent in settled if stages.get(intent) not in (SearchStage.ENDED, _SHOWN))
 
     def newest(self, limit: int = LOG_KEPT) -> Sequence[LoggedAlert]:
+        """The last alerts, newest first; events that raised none are left out."""
         with self._archive.transaction() as connection:
             rows = connection.execute(
                 "SELECT number, at_ms, sentence, rules, channels FROM alert WHERE rules <> ''"

@@ -43,6 +43,7 @@ class ProgramCommand:
         self._limit_s = limit_s
 
     async def run(self, json_text: str) -> None:
+        """Run the program with this text on its standard input; raises CommandFailed."""
         # Pipes of our own: asyncio's would keep the end of the program waiting for whatever it left running.
         with _Pipe() as stdin, _Pipe() as stderr:
             os.set_blocking(stdin.writing_end, False)

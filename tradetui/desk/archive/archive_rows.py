@@ -229,6 +229,7 @@ class ArchiveRows(Generic[RecordT]):
             await asyncio.gather(*self._loading.values(), return_exceptions=True)
 
     def close(self) -> None:
+        """Stop reading, here and in the views on these rows."""
         for task in (*self._loading.values(), *filter(None, [self._narrowing])):
             task.cancel()
         for view in filter(None, (self._narrowed, self._turned)):

@@ -63,6 +63,7 @@ class Rates:
 
     @classmethod
     def of(cls, sample: EquitySample | None) -> Rates:
+        """The rates of a sample's accounts, those that are known."""
         accounts = () if sample is None else sample.accounts
         return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
 

@@ -40,6 +40,7 @@ class Selection(Generic[RecordT]):
     newest_row: int | None = None
 
     def where(self) -> tuple[str, list[str | int]]:
+        """The SQL condition on `record`, and its values in their order."""
         # The plus keeps SQLite to the few rows that were found, away from an index of all rows of the kind.
         parts: list[str] = ["kind = ?" if self.rowids is None else "+kind = ?"]
         values: list[str | int] = [KINDS[self.kind]]

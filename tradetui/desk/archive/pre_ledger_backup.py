@@ -15,6 +15,7 @@ BEFORE_LEDGER: Final = 1
 
 
 def backup_path(file: Path) -> Path:
+    """Where the backup of an archive lies: beside it."""
     return file.with_name(f"{file.name}.before-ledger")
 
 

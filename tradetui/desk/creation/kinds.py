@@ -55,6 +55,7 @@ CREATION_RULES: Final[Mapping[CreationKind, CreationRules]] = {
 
 
 def kind_of(request: CreationRequest) -> CreationKind:
+    """Which creation a request is for."""
     return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
 
 

@@ -19,9 +19,11 @@ class OpenScopes:
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
     def began(self, scope: str, intent: str, state: State) -> None:
+        """Lock a scope for an intent of this journal."""
         self._here[scope] = (intent, state)
 
     def stepped(self, intent: str, state: State) -> None:
+        """Take over an intent's new state; an end frees its scope."""
         for scope, (open_intent, _) in tuple(self._here.items()):
             if open_intent == intent and state in ENDED:
                 del self._here[scope]

@@ -101,6 +101,7 @@ class Preview:
 
     @property
     def before(self) -> Holdings | None:
+        """What is held before the reversal; None without a plan."""
         return self.plan.before if self.plan is not None else None
 
     @property

@@ -111,4 +111,5 @@ def plan_of(intent: Intent) -> ReversalPlan:
 
 
 def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:
+    """What the journal keeps of held sizes: `net`, or `long` and `short`, in the base coin."""
     return Net(Decimal(sizes["net"])) if "net" in sizes else Legs(Decimal(sizes["long"]), Decimal(sizes["short"]))

@@ -306,6 +306,8 @@ def network(
 
 
 def existing(transport: Transport) -> Connect:
+    """A way to connect for a transport that is open already."""
+
     async def connect() -> Transport:
         return transport
 

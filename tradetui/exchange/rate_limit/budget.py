@@ -169,18 +169,21 @@ class WaitingCalls:
         return call
 
     def first_of(self, priority: Priority) -> WaitingCall | None:
+        """The call of this priority that waits longest; those that ended are dropped."""
         queue = self._queues[priority]
         while queue and queue[0].future.done():
             queue.popleft()
         return queue[0] if queue else None
 
     def first(self) -> tuple[Priority, WaitingCall] | None:
+        """The call that is next, with its priority."""
         for priority in self._queues:
             if (call := self.first_of(priority)) is not None:
                 return priority, call
         return None
 
     def take(self, priority: Priority) -> WaitingCall | None:
+        """The same as `first_of`, which waits no longer."""
         call = self.first_of(priority)
         if call is not None:
             self._queues[priority].popleft()

@@ -25,6 +25,7 @@ from tradetui.wire.exchange_time import DAY_MS
 
 
 def contract_row(spec: ContractSpec) -> dict[str, Any]:
+    """A row of `GET /api/v2/mix/market/contracts`."""
     return {
         "symbol": spec.symbol,
         "baseCoin": spec.base,
@@ -48,6 +49,7 @@ def contract_row(spec: ContractSpec) -> dict[str, Any]:
 
 
 def ticker_row(spec: ContractSpec, at: MarketMoment) -> dict[str, Any]:
+    """A row of `GET /api/v2/mix/market/ticker`."""
     bid, ask = at.market.spread(spec)
     last = text(at.last(spec))
     return {
@@ -149,6 +151,7 @@ def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, 
 
 
 def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
+    """What `GET /api/v2/spot/account/info` answers."""
     return {
         "userId": account.uid,
         "inviterId": "",
@@ -169,6 +172,7 @@ _NOTHING: Final[Mapping[str, str]] = {"triggerPrice": "", "orderId": ""}
 
 
 def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> dict[str, Any]:
+    """A row of `GET /api/v2/mix/position/all-position`; `marks` are mark prices by symbol."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.locked(spec.symbol, held.leg))
     liquidation = liquidation_price(book, held, marks)

@@ -105,6 +105,7 @@ class RunningLeg:
         return cut
 
     def add(self, fill: BookedFill) -> FillOutcome:
+        """Add the next fill of this leg, in the order of time."""
         meaning, size = fill.meaning, fill.size
         if not meaning.known:
             return self._add_unknown(fill)
@@ -260,5 +261,6 @@ def leg_as_json(leg: RunningLeg) -> list[object]:
 
 
 def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
+    """A leg from the values of `leg_as_json`."""
     long, size, value, proven, trip = values
     return RunningLeg(key, long, Decimal(size), Decimal(value), proven, None if trip is None else trip_from_json(trip))

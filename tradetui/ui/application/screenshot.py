@@ -35,4 +35,5 @@ def is_key(name: str) -> bool:
 
 
 def screen_text(app: App[Any]) -> str:
+    """The characters on the screen, line by line, without colours."""
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()) + "\n"

@@ -122,6 +122,7 @@ class AlertDetector:
         return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
     def link_is(self, state: LinkState, sentence: str) -> list[AlertEvent]:
+        """Look at the link's state: one event where it is lost, one where it is back."""
         lost, was_lost = state in LOST_LINKS, self._link in LOST_LINKS
         self._link = state
         if lost and not was_lost:

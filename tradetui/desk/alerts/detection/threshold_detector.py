@@ -46,6 +46,7 @@ class ThresholdDetector:
 
     @property
     def priced_symbols(self) -> frozenset[str]:
+        """The symbols whose price a condition watches."""
         return frozenset(c.symbol for c in self._conditions if c.kind is RuleKind.PRICE_CROSSES)
 
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:

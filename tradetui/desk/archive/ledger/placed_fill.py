@@ -34,6 +34,7 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 
 def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
+    """A fill as it is booked, with its place in the order of time: its moment (Unix ms), then its id."""
     time = unix_ms(fill.c_time)
     return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 

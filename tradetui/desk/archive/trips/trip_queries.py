@@ -188,9 +188,11 @@ class TripOrigins:
         self._connection = connection
 
     def of_opening(self, row: TripRow) -> TripOrigin | None:
+        """What opened a round trip; None where its beginning is not known."""
         return None if row.trip.opened_ms is None else self._origin(row, row.trip.opened_by)
 
     def of_closing(self, row: TripRow) -> TripOrigin | None:
+        """What closed a round trip, or a part of it; None while nothing of it is closed."""
         if row.trip.forced_by:
             return TripOrigin(row.trip.forced_by)
         return self._origin(row, row.trip.closed_by) if row.trip.closed_size else None

@@ -51,6 +51,7 @@ class EventRow(NamedTuple):
 
 
 def genesis(journal_id: str) -> ChainPoint:
+    """The point before the first event; no other journal's chain begins with it."""
     return ChainPoint(0, hashlib.blake2b(f"journal {journal_id}".encode(), digest_size=16).hexdigest())
 
 

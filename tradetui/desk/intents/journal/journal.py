@@ -253,6 +253,7 @@ class Journal:
         return intents
 
     def newest(self, limit: int = 200) -> list[Intent]:
+        """The last intents, open or ended, newest first."""
         rows = self._connection.execute(f"{_INTENTS} ORDER BY rowid DESC LIMIT ?", (limit,)).fetchall()
         return [self._read(row) for row in rows]
 

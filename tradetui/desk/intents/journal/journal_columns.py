@@ -19,6 +19,7 @@ _TONES: Final = {
 
 
 def at(intent: Intent) -> datetime:
+    """When an intent began, in UTC."""
     return utc_moment(intent.events[0].at_ms)
 
 

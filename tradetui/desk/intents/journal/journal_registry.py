@@ -185,6 +185,7 @@ class Registry:
             _next_turn(connection, aliases, scope)
 
     def free(self, journal: str, intent: str) -> None:
+        """Free the scope of an intent, which has ended."""
         with transaction(self._connection) as connection:
             _free(connection, journal, intent)
 

@@ -107,4 +107,5 @@ def id_order(id_: str) -> str:
 
 
 def newest_first(rows: Iterable[ProductRow[RecordT]]) -> list[ProductRow[RecordT]]:
+    """Rows by time, then id, the newest first."""
     return sorted(rows, key=_time_order, reverse=True)

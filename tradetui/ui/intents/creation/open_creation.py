@@ -19,6 +19,7 @@ from tradetui.ui.safe_text import notify
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
+    """Open the form of a creation by its name, or have one chosen."""
     if name is not None:
         _open_named(app, creation, name)
         return

@@ -44,6 +44,7 @@ class _HeldRow:
 
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
+    """What is held of each leg now and afterwards; changed figures are marked."""
     figures = figures_of(preview)
     value_title = f"value {preview.estimates.quote_coin}" if preview.estimates is not None else "value"
     header = TableRow("", ("now", "change", "afterwards", "entry", value_title))
