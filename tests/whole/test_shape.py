@@ -28,7 +28,6 @@ MOST_LINES = 420
 LONG_FILES = {
     "tradetui/ui/intents/reversal/dialog.py": "one screen whose phases decide what may be sent; its parts are widgets",
     "tradetui/ui/main/main_screen.py": "one screen, an action a key; panels, painting, notices are modules",
-    "tradetui/ui/table/record_table.py": "one widget on the line API; cells, lines, cursor, filter are modules",
 }
 """Files that are longer, and why a part of them would be a piece of a class instead of a subject."""
 EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers", "data", "info"}

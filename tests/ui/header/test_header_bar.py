@@ -174,7 +174,7 @@ async def test_equity_and_open_profit_are_those_of_the_panels_at_every_moment() 
                 for figure in stage.app.main.query_one(HeaderBar).shown.worth
             }
             panels = stage.app.main.panels
-            positions, accounts = (panels[name].table._footer.totals for name in ("positions", "accounts"))
+            positions, accounts = (panels[name].table.model.footer.totals for name in ("positions", "accounts"))
             assert (worth["open"], worth["equity"]) == (positions["unrealised"][0], accounts["usdtEquity"][0])
             open_profits.add(worth["open"])
         assert len(open_profits) > 3

@@ -568,7 +568,7 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         screen = await opened(stage, pilot, "spot-fills")
         table = screen.rows_table
         await pilot.press("j", "y")
-        assert stage.app.clipboard == (table.cell_text() or "").strip()
+        assert stage.app.clipboard == (table.model.cell_text() or "").strip()
         assert stage.app.clipboard.endswith("+09:00")
         await pilot.press("T", "y")
         assert stage.app.clipboard.endswith("Z")

@@ -162,17 +162,17 @@ async def test_a_row_that_is_not_there_yet_is_a_placeholder() -> None:
     async with app.run_test(size=(40, 8)):
         assert set(lines(app)[1].strip()) == {"·"}
         app.table.action_select()
-        assert app.table.cell_text() is None
+        assert app.table.model.cell_text() is None
         assert ("selected", "r0") not in app.posted
 
 
 async def test_copying_takes_the_whole_text_with_every_digit() -> None:
     app = TableApp(MemoryRows([Row("a", Decimal("-1234.50"), "a note longer than\x1b its column")], ["a"], 1))
     async with app.run_test(size=(60, 5)) as pilot:
-        app.table.move_column(2)
+        app.table.move_to_column(2)
         await pilot.pause()
-        assert app.table.cell_text() == "a note longer than� its column"
-        assert app.table.row_text() == "a\t-1234.50\ta note longer than� its column"
+        assert app.table.model.cell_text() == "a note longer than� its column"
+        assert app.table.model.row_text() == "a\t-1234.50\ta note longer than� its column"
         assert "-1,234.50" in lines(app)[1]
 
 
@@ -302,7 +302,7 @@ async def test_a_total_that_changes_repaints_its_line(monkeypatch: pytest.Monkey
 async def test_other_columns_keep_the_cursors_column_and_drop_a_sort_that_is_gone() -> None:
     app = TableApp(source(["b", "a"]))
     async with app.run_test(size=(40, 6)):
-        app.table.move_column(2)
+        app.table.move_to_column(2)
         app.table.sort_by("profit")
         app.table.set_columns((COLUMNS[2], COLUMNS[0]))
         assert app.table.cursor_column.id == "note"
@@ -406,12 +406,12 @@ class Wide:
 async def test_a_line_is_as_wide_as_it_says() -> None:
     app = TableApp(source(["a", "b"]), footer=Footer(totals_of, note_of))
     async with app.run_test(size=(40, 8)):
-        layout, drawn = app.table._cells.layout, app.table._line_of(0)
+        layout, drawn = app.table.model.cells.layout, app.table.model.line(0)
         strips = (
-            app.table._lines.header(app.table._cells, Sort("profit"), 0),
+            app.table._lines.header(app.table.model.cells, Sort("profit"), 0),
             app.table._lines.row(drawn, 1, layout),
             app.table._lines.row(drawn, None, layout),
-            app.table._lines.totals(app.table._cells.totals({}), layout),
+            app.table._lines.totals(app.table.model.cells.totals({}), layout),
         )
         for strip in strips:
             assert strip.cell_length == sum(segment.cell_length for segment in strip)

@@ -46,7 +46,7 @@ async def test_when_the_row_is_gone_the_cursor_stays_near() -> None:
         assert app.table.cursor.row_id == "c"
         app.table.set_source(source([], 3))
         assert app.table.cursor.row_id is None
-        assert app.table.cell_text() is None
+        assert app.table.model.cell_text() is None
         await pilot.pause()
         assert [key for word, key in app.posted if word == "highlighted"] == ["a", "b", "c", None]
 
@@ -255,7 +255,7 @@ async def test_no_figure_touches_the_scroll_bar_and_rows_above_are_counted() -> 
         layout = app.table.column_layout
         assert app.table.show_vertical_scrollbar
         assert MARGIN + layout.width + MARGIN < app.table.size.width
-        assert app.table._note.startswith("↑ ")
+        assert app.table._note().startswith("↑ ")
         cells = Cells(COLUMNS, DEFAULT_FORMAT)
         cells.lay_out(cells.full_cells - 1)
         assert cells.layout.hidden_after == 1

@@ -63,12 +63,12 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     @property
     def need(self) -> PanelNeed:
         """The lines and cells in which everything it holds would be seen."""
-        return PanelNeed(self.full_lines, self.table.full_cells + _BORDER)
+        return PanelNeed(self.full_lines, self.table.model.full_cells + _BORDER)
 
     @property
     def full_lines(self) -> int:
         """The lines alone, which follow from the number of rows and cost nothing to know."""
-        return self.table.full_lines + _BORDER
+        return self.table.model.full_lines + _BORDER
 
     @property
     def title(self) -> str:

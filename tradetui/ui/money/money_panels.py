@@ -292,7 +292,7 @@ class MoneyPanels(Container):
     def show_what_fits(self, room: Size) -> None:
         """Show those that fit into so many cells, the focused one always."""
         self._room = room
-        lines, cells = self.table.full_lines + FRAME, self.table.full_cells + FRAME
+        lines, cells = self.table.model.full_lines + FRAME, self.table.model.full_cells + FRAME
         shown = arrange(
             *room,
             self.focused_panel,

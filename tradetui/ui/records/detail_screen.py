@@ -201,7 +201,7 @@ class DetailScreen(DimmingScreen[None]):
 
     def on_mount(self) -> None:
         self._fill()
-        self.table.move_column(1)
+        self.table.action_cursor_right()
         self.table.focus()
 
     @property
@@ -237,11 +237,11 @@ class DetailScreen(DimmingScreen[None]):
 
     def action_copy_cell(self) -> None:
         field = self.table.cursor.record
-        trading_app(self).copy(self.table.cell_text(), field.name if field is not None else "")
+        trading_app(self).copy(self.table.model.cell_text(), field.name if field is not None else "")
 
     def action_copy_row(self) -> None:
         """Copy the field's name and values."""
-        trading_app(self).copy(self.table.row_text(), "line")
+        trading_app(self).copy(self.table.model.row_text(), "line")
 
     def action_zone(self) -> None:
         """Times in UTC, or in this machine's."""

@@ -266,7 +266,7 @@ class LookupScreen(TableScreen):
 
     def _make_ready(self) -> None:
         """A few rows at a time, so that no key has to wait."""
-        if self.is_attached and self.rows_table.make_ready(READY_AT_A_TIME):
+        if self.is_attached and self.rows_table.model.make_ready(READY_AT_A_TIME):
             self.call_later(self._make_ready)
 
     def _generation(self) -> int:

@@ -51,6 +51,11 @@ class ColumnLayout(NamedTuple):
         """Cells from the first column's first to the last one's last."""
         return self.starts[-1] + self.widths[-1] if self.shown else 0
 
+    def neighbour(self, column_index: int, by: int) -> int:
+        """The column so many further as scrolling meets them, or the last one that way."""
+        slot = self.order.index(column_index) if column_index in self.order else 0
+        return self.order[max(0, min(slot + by, len(self.order) - 1))]
+
     def at(self, x: int) -> int | None:
         """The column at so many cells from the left, its gap on the right included; None right of the last."""
         if x >= self.width + GAP:

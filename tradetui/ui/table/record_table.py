@@ -13,24 +13,22 @@ from dataclasses import dataclass
 from typing import Generic, Never
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering, Sort
-from tradetui.ui.table.cells import Cells
+from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
 from tradetui.ui.table.column_layout import ColumnLayout
-from tradetui.ui.table.cursor import ScrollAnchor, TableCursor, Viewport
-from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.ui.table.cursor import ScrollAnchor, Viewport
+from tradetui.ui.table.still_scroll_view import StillScrollView
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Footer, Line, TableLines
+from tradetui.ui.table.table_model import TableModel
 from tradetui.ui.terminal.true_colours import TrueColours
-from tradetui.wire.text.sanitize import scrub
 
 
-class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
+class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
     """A table of records; see the module.
 
     Who holds a `RecordTable[object]` holds a table of any rows: it sorts, filters and exports what is there. Rows and
@@ -75,14 +73,9 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         newest_first: bool = False,
     ) -> None:
         super().__init__(id=id)
-        self._footer: Footer[RowT_co] = Footer() if footer is None else footer
         self.default_columns = tuple(columns)
-        self._cells = Cells(columns, DEFAULT_FORMAT)
-        self._sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
-        self._source: RowSource[RowT_co] = NO_ROWS
-        self._view: RowSource[RowT_co] = NO_ROWS
-        self.cursor: TableCursor[RowT_co] = TableCursor()
-        self._newest_first = newest_first
+        self.model = TableModel(columns, Footer() if footer is None else footer, newest_first=newest_first)
+        self.cursor = self.model.cursor
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
@@ -96,35 +89,40 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
     @property
     def source(self) -> RowSource[RowT_co]:
         """Everything there is, before filter and sort."""
-        return self._source
+        return self.model.source
 
     @property
     def rows(self) -> RowSource[RowT_co]:
         """What is shown: filtered and in order."""
-        return self._view
+        return self.model.rows
 
     @property
     def shown(self) -> int:
         """Rows after the filter."""
-        return self._view.count
+        return self.rows.count
 
     @property
     def sort(self) -> Sort | None:
         """The chosen order, None for the source's own."""
-        return self._sort_filter.sort
+        return self.model.sort_filter.sort
 
     @property
     def pattern(self) -> str:
         """The filter's text."""
-        return self._sort_filter.pattern
+        return self.model.sort_filter.pattern
 
     @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
-        return self._cells.columns
+        return self.model.cells.columns
+
+    @property
+    def cursor_column(self) -> Column[RowT_co]:
+        """The column under the cursor."""
+        return self.model.cursor_column
 
     def set_source(self, source: RowSource[RowT_co]) -> None:
         """Show other rows; lines that look the same are not repainted."""
-        self._source = source
+        self.model.source = source
         self._show_anew()
 
     def set_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]] = ()) -> None:
@@ -132,11 +130,7 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
 
         The filter finds what is in `also_searched`, though it is not shown.
         """
-        at = self.cursor_column.id
-        self._cells = Cells(columns, self._cells.cell_format)
-        self._sort_filter.use_columns(columns, also_searched)
-        ids = [column.id for column in columns]
-        self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
+        self.model.use_columns(columns, also_searched)
         self._show_anew(repaint=True, measure=True)
 
     def set_live(self, is_live: bool) -> None:
@@ -147,50 +141,28 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
 
     def set_format(self, cell_format: CellFormat) -> None:
         """Write every cell in a format; nothing is done where it is the one in use."""
-        if cell_format == self._cells.cell_format:
-            return
-        self._cells.use_format(cell_format)
-        self._sort_filter.use_format(cell_format)
-        self._show_anew(measure=True)
+        if cell_format != self.model.cells.cell_format:
+            self.model.use_format(cell_format)
+            self._show_anew(measure=True)
 
     def sort_by(self, column: str | None, reverse: bool = False) -> None:
         """Order by a column, or as the source does."""
-        self._sort_filter.sort = Sort(column, reverse) if column is not None else None
+        self.model.sort_filter.sort = Sort(column, reverse) if column is not None else None
         self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
         self.post_message(self.Rearranged())
 
     def filter(self, pattern: str) -> None:
         """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
-        self._sort_filter.pattern = pattern
+        self.model.sort_filter.pattern = pattern
         self._show_anew(by_choice=True)
-
-    def make_ready(self, count: int) -> bool:
-        """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
-        return self._sort_filter.make_ready(self._source, count)
 
     def keep_only(self, keep: Callable[[RowT_co], bool] | None) -> None:
         """Keep rows that pass a test beside the filter's text."""
-        self._sort_filter.keep = keep
+        self.model.sort_filter.keep = keep
         self._show_anew(by_choice=True)
 
     # The cursor, and what is in sight
-
-    @property
-    def cursor_column(self) -> Column[RowT_co]:
-        return self.columns[self.cursor.column_index]
-
-    def cell_text(self) -> str | None:
-        """The exact text of the cell under the cursor: every digit, no thousands marks."""
-        record = self.cursor.record
-        return None if record is None else scrub(self.cursor_column.exact(record, self._cells.cell_format))
-
-    def row_text(self) -> str | None:
-        """The exact texts of the row under the cursor, with tabs between."""
-        record = self.cursor.record
-        if record is None:
-            return None
-        return "\t".join(scrub(column.exact(record, self._cells.cell_format)) for column in self.columns)
 
     def move_to(self, row_index: int) -> None:
         """Put the cursor on a row, or the nearest there is, and bring it into sight."""
@@ -202,21 +174,15 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         self._into_sight()
         self._tell_row(row_id_before)
 
-    def move_column(self, by: int) -> None:
-        """Put the cursor on another column and bring it into sight."""
-        order, column_index = self.column_layout.order, self.cursor.column_index
-        slot = order.index(column_index) if column_index in order else 0
-        self.move_to_column(order[max(0, min(slot + by, len(order) - 1))])
-
     def move_to_column(self, column_index: int) -> None:
         """Put the cursor on a column and bring it into sight."""
         self.cursor.column_index = column_index
         self._header = None
-        if self._cells.scroll_to(column_index):
+        if self.model.cells.scroll_to(column_index):
             self.refresh()
             self.post_message(self.Rearranged())
         else:
-            self._repaint_line(0)
+            self.repaint_line(0)
             self._repaint_row(self.cursor.row_index)
 
     def _tell_row(self, row_id_before: str | None) -> None:
@@ -226,21 +192,11 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
     @property
     def column_layout(self) -> ColumnLayout:
         """Which columns are on the screen, and which are a key to the left or to the right."""
-        return self._cells.layout
-
-    @property
-    def full_lines(self) -> int:
-        """Lines in which every row would be seen, with the header and what stands under the rows."""
-        return 1 + self._view.count + self._footer.lines
-
-    @property
-    def full_cells(self) -> int:
-        """Cells in which every column would be seen."""
-        return self._cells.full_cells + 2 * MARGIN
+        return self.model.cells.layout
 
     @property
     def _footer_height(self) -> int:
-        return sum(self._footer.parts(self.size.height - 1))
+        return sum(self.model.footer.parts(self.size.height - 1))
 
     @property
     def viewport(self) -> Viewport:
@@ -250,13 +206,11 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Once the rows in sight are painted, make those ready that the next key may ask for."""
         super().watch_scroll_y(old_value, new_value)
-        if isinstance(self._view, SelfOrdering):
+        if isinstance(self.rows, SelfOrdering):
             self.call_after_refresh(self._make_ahead)
 
     def _into_sight(self) -> None:
-        viewport = self.viewport
-        nearest = viewport.nearest_top(self.cursor.row_index)
-        if nearest != viewport.top:
+        if (nearest := self.viewport.nearest_top(self.cursor.row_index)) != self.viewport.top:
             self.scroll_to(y=nearest, animate=False)
 
     # Keys and mouse; the bindings are the application's
@@ -268,10 +222,10 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         self.move_to(self.cursor.row_index + 1)
 
     def action_cursor_left(self) -> None:
-        self.move_column(-1)
+        self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, -1))
 
     def action_cursor_right(self) -> None:
-        self.move_column(1)
+        self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, 1))
 
     def action_page_up(self) -> None:
         self.move_to(self.cursor.row_index - self.viewport.room)
@@ -283,7 +237,7 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         self.move_to(0)
 
     def action_last(self) -> None:
-        self.move_to(self._view.count - 1)
+        self.move_to(self.rows.count - 1)
 
     def action_select(self) -> None:
         """Tell that the row under the cursor was chosen."""
@@ -305,14 +259,14 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
 
     def on_click(self, event: events.Click) -> None:
         """Rows and cells are chosen, a title sorts; a double click selects."""
-        column_index = self._cells.layout.at(event.x - MARGIN)
+        column_index = self.model.cells.layout.at(event.x - MARGIN)
         if event.y == 0:
             if column_index is not None:
                 self._click_header(self.columns[column_index])
             return
         viewport = self.viewport
         row_index = viewport.top + event.y - 1
-        if row_index >= self._view.count or not viewport.shows(row_index):
+        if row_index >= self.rows.count or not viewport.shows(row_index):
             return
         again = row_index == self.cursor.row_index
         self.move_to(row_index)
@@ -341,48 +295,34 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         self._fit_width()
         if y == 0:
             if self._header is None:
-                self._header = self._lines.header(self._cells, self.sort, self.cursor.column_index)
+                self._header = self._lines.header(self.model.cells, self.sort, self.cursor.column_index)
             return self._header.adjust_cell_length(width, self._lines.style(HEADER))
         viewport = self.viewport
         if y > viewport.room and self._footer_height:
             return self._footer_line(y - viewport.room - 1).adjust_cell_length(width, self._lines.style(""))
         row_index = viewport.top + y - 1
-        self._drawn[y] = line = self._line_of(row_index)
-        if self._cells.outgrown and not self._laying_out:
+        self._drawn[y] = line = self.model.line(row_index)
+        if self.model.cells.outgrown and not self._laying_out:
             self._laying_out = True
             self.call_later(self._lay_out_columns)
         if not line.is_row:
             return Strip.blank(width, self._lines.style(""))
         marked = self.cursor.column_index if line.has_cursor and self.has_focus else None
-        strip = self._lines.row(line, marked, self._cells.layout)
+        strip = self._lines.row(line, marked, self.model.cells.layout)
         return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
 
-    def _line_of(self, row_index: int) -> Line:
-        record = self._view.row(row_index) if row_index < self._view.count else None
-        has_cursor = row_index == self.cursor.row_index
-        if record is None:
-            return Line(row_index < self._view.count, has_cursor)
-        drawn = self._cells.of(self._view.key(row_index) or "", record)
-        return Line(True, has_cursor, drawn.texts, drawn.tones)
-
     def _footer_line(self, slot: int) -> Strip:
-        has_rule, has_totals, _ = self._footer.parts(self.size.height - 1)
+        has_rule, has_totals, _ = self.model.footer.parts(self.size.height - 1)
         if slot == 0 and has_rule:
             return self._lines.rule(self._column_room)
         if slot == has_rule and has_totals:
-            return self._lines.totals(self._cells.totals(self._footer.totals), self._cells.layout)
-        self._drawn_note = self._note
+            return self._lines.totals(self.model.cells.totals(self.model.footer.totals), self.model.cells.layout)
+        self._drawn_note = self._note()
         return self._lines.note(self._drawn_note, self._column_room)
 
-    @property
     def _note(self) -> str:
-        viewport = self.viewport
-        below = self._view.count - viewport.top - viewport.room
-        _, has_totals, _ = self._footer.parts(self.size.height - 1)
-        is_in_cells = has_totals and self._cells.shows_all(self._footer.totals)
-        note = self._footer.short_note if is_in_cells else self._footer.note
-        hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
-        return f"{hidden} more · {note}" if hidden else note
+        _, has_totals, _ = self.model.footer.parts(self.size.height - 1)
+        return self.model.note(self.viewport, has_totals=has_totals)
 
     # Change
 
@@ -392,84 +332,61 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         `by_choice` says that a person rearranged the rows: then the cursor is brought into sight.
         """
         viewport, row_id_before = self.viewport, self.cursor.row_id
-        anchor = viewport.anchor(self._view, self.cursor.row_index, row_id_before)
+        anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
-        had_rows, footer_height = self._view.count > 0, self._footer_height
-        self._view = self._sort_filter.view_of(self._source)
-        rearranged, is_archive = self._sort_filter.rearranged, isinstance(self._source, SelfOrdering)
-        if not is_archive:
-            self._cells.forget_gone(self._view)
-        totals_changed = self._footer.bring_up(self._view, self._cells.cell_format)
-        self._cells.measure_totals(self._footer.totals)
-        if measure or (self._view.count > 0 and not had_rows):
+        had_rows, footer_height = self.rows.count > 0, self._footer_height
+        change = self.model.bring_up(by_choice=by_choice)
+        if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
-        if rearranged:
-            self.cursor.begin(self._view, anew=self._sort_filter.turned)
-        else:
-            self.cursor.follow(self._view, by_choice=by_choice, newest_first=self._newest_first and self.sort is None)
         self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(anchor, into_sight=into_sight or rearranged)
+        self._scroll_after(anchor, into_sight=into_sight or change.rearranged)
         if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
-        elif totals_changed or self._note != self._drawn_note:
+        elif change.footer_changed or self._note() != self._drawn_note:
             for line in range(1 + self.viewport.room, self.size.height):
-                self._repaint_line(line)
-        if is_archive:
+                self.repaint_line(line)
+        if isinstance(self.model.source, SelfOrdering):
             self.call_after_refresh(self._make_ahead)
 
     def _make_ahead(self) -> None:
         """Make the cells of the page before and the page after the rows in sight, which a key asks for next."""
         top, room = self.viewport
-        if isinstance(self._view, SelfOrdering):
-            self._view.read_ahead(top)
+        if isinstance(self.rows, SelfOrdering):
+            self.rows.read_ahead(top)
         for row_index in (*range(top + room, top + 2 * room), *range(top - room, top)):
-            if 0 <= row_index < self._view.count:
-                self._line_of(row_index)
-        if self._cells.outgrown:
+            if 0 <= row_index < self.rows.count:
+                self.model.line(row_index)
+        if self.model.cells.outgrown:
             self._lay_out_columns()
 
     def _scroll_after(self, anchor: ScrollAnchor, *, into_sight: bool) -> None:
         if not self.size:
             return
-        viewport = self.viewport._replace(top=anchor.top_in(self._view))
+        viewport = self.viewport._replace(top=anchor.top_in(self.rows))
         top = viewport.nearest_top(self.cursor.row_index) if into_sight else viewport.top
-        top = max(0, min(top, self._view.count - viewport.room))
+        top = max(0, min(top, self.rows.count - viewport.room))
         if top != anchor.top:
-            # Not `scroll_to`, which repaints every line: most of them look as they did.
-            self.set_reactive(RecordTable.scroll_y, float(top))
-            self.set_reactive(RecordTable.scroll_target_y, float(top))
-            if self.show_vertical_scrollbar:
-                self.vertical_scrollbar.position = top
+            self.show_from(top)
 
     def _resize_virtual(self) -> None:
-        """Tell the scroll bars; a layout of the whole screen only where one of them appears or goes."""
-        size = Size(self.size.width, self._view.count + 1 + self._footer_height)
-        if size == self.virtual_size:
-            return
-        tall = size.height > self.size.height
-        if self.size and tall == self.show_vertical_scrollbar:
-            self.set_reactive(RecordTable.virtual_size, size)
-            if tall:
-                self.vertical_scrollbar.window_virtual_size = size.height
-        else:
-            self.virtual_size = size
+        self.resize_contents(Size(self.size.width, self.rows.count + 1 + self._footer_height))
 
     def _repaint_changed(self) -> bool:
         """Repaint the lines that look different; whether all are to be instead, since most do or a column grew."""
         if not self.is_attached or not self.size:
             return False
         top, room = self.viewport
-        changed = [line for line in range(1, 1 + room) if self._drawn.get(line) != self._line_of(top + line - 1)]
-        if self._cells.outgrown:
+        changed = [line for line in range(1, 1 + room) if self._drawn.get(line) != self.model.line(top + line - 1)]
+        if self.model.cells.outgrown:
             self._lay_out_columns()
             return True
         if len(changed) * 2 > self.size.height:
             return True
         for line in changed:
-            self._repaint_line(line)
+            self.repaint_line(line)
         return False
 
     @property
@@ -489,12 +406,9 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
         self._laying_out = False
         before = (self.column_layout.scrolled, self.column_layout.hidden_after)
         if measure:
-            top, room = self.viewport
-            in_sight = range(top, min(top + room, self._view.count))
-            records = (record for index in in_sight if (record := self._view.row(index)) is not None)
-            self._cells.measure(records, self._footer.totals)
-        self._cells.sorted_by = None if self.sort is None else self.sort.column
-        if self._cells.lay_out(self._column_room, spare=int(self.show_vertical_scrollbar)):
+            self.model.measure(self.viewport)
+        self.model.cells.sorted_by = None if self.sort is None else self.sort.column
+        if self.model.cells.lay_out(self._column_room, spare=int(self.show_vertical_scrollbar)):
             self._header = None
             self.refresh()
         if before != (self.column_layout.scrolled, self.column_layout.hidden_after):
@@ -503,7 +417,4 @@ class RecordTable(TrueColours, ScrollView, Generic[RowT_co], can_focus=True, inh
     def _repaint_row(self, row_index: int) -> None:
         line = row_index - self.viewport.top + 1
         if 0 < line < self.size.height:
-            self._repaint_line(line)
-
-    def _repaint_line(self, line: int) -> None:
-        self.refresh(Region(0, line, self.size.width, 1))
+            self.repaint_line(line)

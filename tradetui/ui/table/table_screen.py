@@ -222,11 +222,11 @@ class TableScreen(DeskScreen):
 
     def action_copy_cell(self) -> None:
         if self.able("copy_cell"):
-            self.trade_app.copy(self.table.cell_text(), self.table.cursor_column.title)
+            self.trade_app.copy(self.table.model.cell_text(), self.table.cursor_column.title)
 
     def action_copy_row(self) -> None:
         if self.able("copy_row"):
-            self.trade_app.copy(self.table.row_text(), "row")
+            self.trade_app.copy(self.table.model.row_text(), "row")
 
     # Filter
 

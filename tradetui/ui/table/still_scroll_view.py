@@ -1,0 +1,34 @@
+"""A scroll view that goes to another line, or gets other contents, without drawing all of its lines again."""
+
+from __future__ import annotations
+
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+
+
+class StillScrollView(ScrollView):
+    """Whoever scrolls or resizes it by these methods repaints the lines that look different, and no others."""
+
+    def show_from(self, y: int) -> None:
+        """Scroll to a line."""
+        # Not `scroll_to`, which repaints every line: most of them look as they did.
+        self.set_reactive(StillScrollView.scroll_y, float(y))
+        self.set_reactive(StillScrollView.scroll_target_y, float(y))
+        if self.show_vertical_scrollbar:
+            self.vertical_scrollbar.position = y
+
+    def resize_contents(self, size: Size) -> None:
+        """Tell the scroll bars; a layout of the whole screen only where one of them appears or goes."""
+        if size == self.virtual_size:
+            return
+        tall = size.height > self.size.height
+        if self.size and tall == self.show_vertical_scrollbar:
+            self.set_reactive(StillScrollView.virtual_size, size)
+            if tall:
+                self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
+
+    def repaint_line(self, line: int) -> None:
+        """Draw one line of the screen again, by its number in the widget."""
+        self.refresh(Region(0, line, self.size.width, 1))

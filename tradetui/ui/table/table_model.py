@@ -1,0 +1,122 @@
+"""What a table shows, apart from any widget: rows in order, their cells, the cursor, and the sums under them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, NamedTuple
+
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
+from tradetui.desk.tables.cells.column import Column
+from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering
+from tradetui.ui.table.cells import Cells
+from tradetui.ui.table.cursor import TableCursor, Viewport
+from tradetui.ui.table.sort_filter import SortFilter
+from tradetui.ui.table.table_lines import MARGIN, Footer, Line
+from tradetui.wire.text.sanitize import scrub
+
+
+class RowsChange(NamedTuple):
+    """Whether an archive gave another order than before, and whether what stands under the rows reads otherwise."""
+
+    rearranged: bool
+    footer_changed: bool
+
+
+class TableModel(Generic[RowT_co]):
+    """The rows of a source, filtered and in order, and everything that a line of them is drawn from."""
+
+    def __init__(self, columns: Sequence[Column[RowT_co]], footer: Footer[RowT_co], *, newest_first: bool) -> None:
+        """With `newest_first` the cursor stays on the first row as new ones come."""
+        self.source: RowSource[RowT_co] = NO_ROWS
+        """Everything there is, before filter and sort."""
+        self.rows: RowSource[RowT_co] = NO_ROWS
+        """What is shown: filtered and in order."""
+        self.cells = Cells(columns, DEFAULT_FORMAT)
+        self.sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
+        self.cursor: TableCursor[RowT_co] = TableCursor()
+        self.footer = footer
+        self._newest_first = newest_first
+
+    @property
+    def cursor_column(self) -> Column[RowT_co]:
+        """The column under the cursor."""
+        return self.cells.columns[self.cursor.column_index]
+
+    @property
+    def full_lines(self) -> int:
+        """Lines in which every row would be seen, with the header and what stands under the rows."""
+        return 1 + self.rows.count + self.footer.lines
+
+    @property
+    def full_cells(self) -> int:
+        """Cells in which every column would be seen, between the margins."""
+        return self.cells.full_cells + 2 * MARGIN
+
+    def make_ready(self, count: int) -> bool:
+        """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
+        return self.sort_filter.make_ready(self.source, count)
+
+    def cell_text(self) -> str | None:
+        """The exact text of the cell under the cursor: every digit, no thousands marks."""
+        record = self.cursor.record
+        return None if record is None else scrub(self.cursor_column.exact(record, self.cells.cell_format))
+
+    def row_text(self) -> str | None:
+        """The exact texts of the row under the cursor, with tabs between."""
+        record = self.cursor.record
+        if record is None:
+            return None
+        return "\t".join(scrub(column.exact(record, self.cells.cell_format)) for column in self.cells.columns)
+
+    def use_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]]) -> None:
+        """Take other columns; the cursor stays on its column where that is still there."""
+        at = self.cursor_column.id
+        self.cells = Cells(columns, self.cells.cell_format)
+        self.sort_filter.use_columns(columns, also_searched)
+        ids = [column.id for column in columns]
+        self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
+
+    def use_format(self, cell_format: CellFormat) -> None:
+        """Write every cell in another format."""
+        self.cells.use_format(cell_format)
+        self.sort_filter.use_format(cell_format)
+
+    def bring_up(self, *, by_choice: bool) -> RowsChange:
+        """Filter and order the source anew, work out the sums, and put the cursor back on its row.
+
+        `by_choice` says that a person rearranged the rows.
+        """
+        self.rows = self.sort_filter.view_of(self.source)
+        if not isinstance(self.source, SelfOrdering):
+            self.cells.forget_gone(self.rows)
+        footer_changed = self.footer.bring_up(self.rows, self.cells.cell_format)
+        self.cells.measure_totals(self.footer.totals)
+        if self.sort_filter.rearranged:
+            self.cursor.begin(self.rows, anew=self.sort_filter.turned)
+        else:
+            newest_first = self._newest_first and self.sort_filter.sort is None
+            self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
+        return RowsChange(self.sort_filter.rearranged, footer_changed)
+
+    def measure(self, viewport: Viewport) -> None:
+        """Measure every column by the rows in sight and the sums."""
+        in_sight = range(viewport.top, min(viewport.top + viewport.room, self.rows.count))
+        records = (record for index in in_sight if (record := self.rows.row(index)) is not None)
+        self.cells.measure(records, self.footer.totals)
+
+    def line(self, row_index: int) -> Line:
+        """What the line of a row is drawn from; the index may be beyond the last one."""
+        record = self.rows.row(row_index) if row_index < self.rows.count else None
+        has_cursor = row_index == self.cursor.row_index
+        if record is None:
+            return Line(row_index < self.rows.count, has_cursor)
+        drawn = self.cells.of(self.rows.key(row_index) or "", record)
+        return Line(True, has_cursor, drawn.texts, drawn.tones)
+
+    def note(self, viewport: Viewport, *, has_totals: bool) -> str:
+        """How many rows are above and below those in sight, and what the footer notes of all of them."""
+        below = self.rows.count - viewport.top - viewport.room
+        is_in_cells = has_totals and self.cells.shows_all(self.footer.totals)
+        note = self.footer.short_note if is_in_cells else self.footer.note
+        hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
+        return f"{hidden} more · {note}" if hidden else note
