@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import attrgetter
@@ -115,7 +115,7 @@ class Million:
         index = int(key[1:])
         return self.count - 1 - index if self._reverse else index
 
-    def ordered(self, sort: Sort | None, pattern: str) -> RowSource[Row]:
+    def ordered(self, sort: Sort | None, pattern: str, text_of: Callable[[Row], str]) -> RowSource[Row]:
         self.orders.append((sort, pattern))
         return Million(reverse=sort is not None and sort.reverse)
 
