@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -42,6 +43,16 @@ def test_read(text: str, expected: int) -> None:
 )
 def test_as_an_end_a_day_alone_is_included(text: str, last: int) -> None:
     assert milliseconds(text, NOW, "--until", at_end=True) == last
+
+
+def test_a_time_may_carry_its_zone_as_the_screen_writes_it() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    for text in ("2026-11-01 00:00 UTC", "2026-11-01T00:00 utc", "2026-11-01 01:00:00.000 CET"):
+        assert milliseconds(text, NOW, "--since", zone) == 1_793_491_200_000
+    assert milliseconds("2026-11-01 01:00 Europe/Berlin", NOW, "--since", zone) == 1_793_491_200_000
+    for text in ("2026-11-01 00:00 EST", "2026-11-01 UTC", "2026-11-01T00:00Z UTC", "2026-11-01 00:00 CET"):
+        with pytest.raises(InvalidRequest):
+            milliseconds(text, NOW, "--since", UTC)
 
 
 def test_as_an_end_a_day_of_twenty_five_hours_is_included_to_its_last_moment() -> None:

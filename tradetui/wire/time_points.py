@@ -18,7 +18,8 @@ _LARGEST_MS = 4_102_444_800_000
 def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
     """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
 
-    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`.
+    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`. Behind a
+    time UTC may stand, or the name of `zone`.
 
     Raises:
         InvalidRequest: it is none of the three.
@@ -36,7 +37,7 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
             return _known(int(text), text, flag)
         raise InvalidRequest(flag, "must be in milliseconds", text, "Multiply seconds by 1000.")
     try:
-        moment = datetime.fromisoformat(text)
+        moment = _from_iso(text, zone)
     except ValueError:
         raise InvalidRequest(
             flag,
@@ -54,6 +55,18 @@ def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_en
     except (ValueError, OverflowError, OSError):  # the first and last days of the calendar in zones that leave it
         seconds = -1
     return _known(seconds * 1000 + moment.microsecond // 1000 - last_of_day, text, flag)
+
+
+def _from_iso(text: str, zone: tzinfo) -> datetime:
+    name = text.partition(":")[2].partition(" ")[2].strip()  # what follows the time of day
+    if not name:
+        return datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text.removesuffix(name).rstrip())
+    if moment.tzinfo is None and name.upper() == "UTC":
+        return moment.replace(tzinfo=UTC)
+    if moment.tzinfo is None and name in (str(zone), moment.replace(tzinfo=zone).tzname()):
+        return moment.replace(tzinfo=zone)
+    raise ValueError(name)
 
 
 def _known(moment_ms: int, text: str, flag: str) -> int:

@@ -78,7 +78,7 @@ def test_the_end_of_a_reversal_that_another_process_sent_is_news(call_ended_s: f
     assert watch.reversal_went_on(sent, looking, UTC) == []
     assert watch.reversal_went_on(sent, released, UTC) == [], "who releases it knows"
     sentences = [event.sentence for event in watch.reversal_went_on(sent, settled, BERLIN)]
-    sent_at = f"{datetime.fromtimestamp(NOW_MS / 1000, BERLIN):%H:%M:%S} CEST"
+    sent_at = f"{datetime.fromtimestamp(NOW_MS / 1000, BERLIN):%Y-%m-%d %H:%M:%S} CEST"
     here = [f"Reverse BTCUSDT LONG 20 into SHORT 20: closed only; held now: flat (tt-1, sent {sent_at})"]
     assert sentences == (here if call_ended_s is None else []), "its own dialog says it where it was sent"
 

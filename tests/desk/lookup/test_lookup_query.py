@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta, timezone
+from datetime import UTC, timedelta, timezone, tzinfo
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS
 
 NOW = 1_790_000_000_000
+EAST = timezone(timedelta(hours=12), "NZST")
 FIELDS = {
     "spot-fills": ["symbol", "orderId", "startTime", "endTime"],
     "spot-bills": ["coin", "groupType", "businessType", "startTime", "endTime"],
@@ -35,6 +36,26 @@ def test_only_what_nothing_stands_in_for_must_be_given() -> None:
     assert must == {"subUid"}
 
 
+def test_a_withdrawal_is_spelt_in_the_form_as_everybody_spells_it_and_sent_as_the_interface_does() -> None:
+    endpoint = LOOKUPS["transfers"].endpoint
+    choices = {field.name: field.choices for field in filter_fields(endpoint)}
+    assert choices["type"] == ("all", "deposit", "withdrawal")
+    for word in ("withdrawal", "withdrawl"):
+        query = check_query(endpoint, {"type": word}, NOW).query
+        assert query is not None
+        assert (query.texts["type"], dict(query.request.query())["type"]) == ("withdrawal", "withdrawl")
+    assert "withdrawl" not in problems("transfers", type="gift")["type"]
+
+
+@pytest.mark.parametrize("zone", [UTC, EAST])
+def test_a_refusal_quotes_a_time_as_it_was_typed(zone: tzinfo) -> None:
+    for typed in ("2026-06-13 14:13:20 UTC", "2026-06-13T14:13:20Z", "2026-06-13"):
+        refused = check_query(LOOKUPS["spot-fills"].endpoint, {"endTime": typed}, NOW, zone).problems["endTime"]
+        assert refused.startswith(f"endTime: within the last 90 days; given: {typed}.")
+    span = check_query(LOOKUPS["spot-fills"].endpoint, {"endTime": "100d"}, NOW, EAST).problems["endTime"]
+    assert "; given: 2026-06-14 02:13:20 NZST." in span, "what it comes to says more"
+
+
 def problems(table: str, **texts: str) -> dict[str, str]:
     return dict(check_query(LOOKUPS[table].endpoint, texts, NOW).problems)
 
@@ -55,7 +76,7 @@ def problems(table: str, **texts: str) -> dict[str, str]:
         ("transfers", {"startTime": "100d", "endTime": "95d"}, "startTime", "within the last 90 days"),
         ("spot-fills", {"endTime": "95d"}, "endTime", "within the last 90 days"),
         ("transfers", {"startTime": "1d", "endTime": "20d"}, "startTime", "not after endTime"),
-        ("transfers", {"type": "gift"}, "type", "all, deposit or withdrawl"),
+        ("transfers", {"type": "gift"}, "type", "all, deposit or withdrawal"),
         ("email", {}, "subUid", "required"),
     ],
 )

@@ -117,4 +117,4 @@ async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -
             if dialog._attempt.sent.intent in notification.message
         ]
         assert len(ends) >= 1
-        assert ", sent 12:00:" in ends[-1]
+        assert ", sent 2026-08-01 12:00:" in ends[-1]

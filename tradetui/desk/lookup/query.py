@@ -9,15 +9,19 @@ from typing import Any, Final
 
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.desk.tables.rows.date_filter import read_moment
+from tradetui.desk.tables.time_format import is_utc_text, with_zoned_times
 from tradetui.wire.endpoints.endpoint import Endpoint
+from tradetui.wire.enums import TransferType
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, Missing, TimeRule
+from tradetui.wire.models.broker import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
 from tradetui.wire.time_points import end_until_now, is_ago
 
 START, END = "startTime", "endTime"
+_MISSPELT: Final = str(TransferType.WITHDRAWAL)
 _PAGING: Final = frozenset({"limit", "idLessThan"})
 
 
@@ -59,11 +63,25 @@ class Checked:
 def filter_fields(endpoint: Endpoint) -> tuple[FormField, ...]:
     """The fields of an endpoint's filter form: its parameters but those of paging; times stand in where they may."""
     fields = form_fields(endpoint.request, without=_PAGING)
-    return tuple(replace(field, required=False) if _stands_in(endpoint, field.name) else field for field in fields)
+    return tuple(
+        replace(
+            field,
+            required=field.required and not _stands_in(endpoint, field.name),
+            choices=tuple(map(_spelt_as_spoken, field.choices)),
+        )
+        for field in fields
+    )
+
+
+def _spelt_as_spoken(sentence: str) -> str:
+    return sentence.replace(_MISSPELT, LIVE_WITHDRAWAL)
 
 
 def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone: tzinfo = UTC) -> Checked:
-    """The query that these texts mean at a moment of the exchange; times without a zone are in the one given."""
+    """The query that these texts mean at a moment of the exchange; times without a zone are in the one given.
+
+    A refusal quotes a time as it was typed, and what a span comes to in that zone.
+    """
 
     def read(parameter: Parameter, text: str) -> Any:
         if isinstance(parameter, Milliseconds):
@@ -72,15 +90,23 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
             return parameter.read(end_until_now(moment_ms, now_ms, END, text, zone) if at_end else moment_ms)
         return parameter.read(text)
 
-    typed = {name: text.strip() for name, text in texts.items() if text.strip()}
+    typed = {name: _spelt_as_spoken(text.strip()) for name, text in texts.items() if text.strip()}
     values, refused = read_fields(endpoint.request, typed, read)
-    problems = {name: str(problem) for name, problem in refused.items()}
+    problems = {name: _refusal(problem, typed, zone) for name, problem in refused.items()}
     query = None
     try:
         query = _query(endpoint, _lasting(endpoint, typed, values, zone), values, now_ms)
     except InvalidRequest as problem:
-        problems.setdefault(problem.parameter, str(problem))
+        problems.setdefault(problem.parameter, _refusal(problem, typed, zone))
     return Checked(None if problems else query, problems)
+
+
+def _refusal(problem: InvalidRequest, typed: Mapping[str, str], zone: tzinfo) -> str:
+    text, value = typed.get(problem.parameter), problem.value
+    if value != text:
+        is_typed_time = text is not None and not is_ago(text) and is_utc_text(value)
+        value = text if is_typed_time else with_zoned_times(value, zone)
+    return _spelt_as_spoken(str(InvalidRequest(problem.parameter, problem.rule, value, problem.remedy)))
 
 
 def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:

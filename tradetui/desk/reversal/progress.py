@@ -10,6 +10,7 @@ from decimal import Decimal
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.tables.time_format import zoned_text
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import OrderImpact
@@ -73,11 +74,11 @@ class Sent:
     """Whether the symbol was reversed again before this process began to look."""
 
     def described(self, sentence: str, zone: tzinfo) -> str:
-        """What it was to do and the sentence, then intent and time of sending: a later one may be called the same.
+        """What it was to do and the sentence, then intent, day and time of sending: another may be called the same.
 
         These come last, since a line that is cut must still tell how it ended.
         """
-        sent_at = f", sent {utc_moment(self.stamp_ms).astimezone(zone):%H:%M:%S %Z}" if self.stamp_ms else ""
+        sent_at = f", sent {zoned_text(utc_moment(self.stamp_ms), zone)}" if self.stamp_ms else ""
         return f"{self.plan.title}: {sentence} ({self.intent}{sent_at})"
 
 

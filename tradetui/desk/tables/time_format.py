@@ -56,7 +56,12 @@ def with_zoned_times(sentence: str, zone: tzinfo) -> str:
     return _UTC_TIME.sub(zoned, sentence)
 
 
+def is_utc_text(text: str) -> bool:
+    """Whether a text is a time as the rules of a request name one."""
+    return _UTC_TIME.fullmatch(text) is not None
+
+
 def exact_moment_text(moment: datetime, zone: tzinfo) -> str:
-    """Date and time to the millisecond, such as `2026-07-31 14:03:22.120`."""
+    """Date and time to the millisecond with the zone, such as `2026-07-31 14:03:22.120 UTC`."""
     local = moment.astimezone(zone)
-    return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d}"
+    return f"{local:%Y-%m-%d %H:%M:%S}.{local.microsecond // 1000:03d} {local:%Z}"

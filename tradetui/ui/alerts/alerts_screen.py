@@ -162,7 +162,7 @@ class AlertsScreen(ClosableScreen):
             self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
         elif isinstance(event.record, LoggedAlert):
             alerted = event.record
-            time = f"{exact_moment_text(logged_at(alerted), self.zone)} {zone_label(self.zone)}"
+            time = exact_moment_text(logged_at(alerted), self.zone)
             lines = [("what", alerted.sentence), ("alert", alerted.rules), ("to", alerted.delivery)]
             self.app.push_screen(LinesDialog(time, _labelled(lines)))
 

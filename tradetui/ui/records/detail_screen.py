@@ -33,7 +33,7 @@ from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.settings.time_zones import MachineZone, zone_label
+from tradetui.ui.settings.time_zones import MachineZone
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.decimal_text import trimmed_digits
@@ -145,7 +145,7 @@ def _read(value: object, zone: tzinfo) -> str:
     if value is None:
         return UNKNOWN
     if isinstance(value, datetime):
-        return f"{exact_moment_text(value, zone)} {zone_label(zone)}"
+        return exact_moment_text(value, zone)
     if isinstance(value, Decimal):
         return trimmed_digits(value)
     if isinstance(value, tuple | list):

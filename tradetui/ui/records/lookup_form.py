@@ -13,7 +13,6 @@ from textual.containers import VerticalScroll
 
 from tradetui.desk.lookup.query import Checked, Query
 from tradetui.desk.parameter_form import FormField
-from tradetui.desk.tables.time_format import with_zoned_times
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.records.lookup_sentences import field_title, in_titles, span_of_query
 from tradetui.ui.safe_text import sanitized
@@ -79,7 +78,7 @@ class FilterForm(ParameterForm[Query | None]):
         for name, field in self._fields.items():
             # That it is needed stands in the empty box already.
             is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
-            problem = "" if is_unfinished else with_zoned_times(in_titles(result.problems.get(name, "")), self._zone)
+            problem = "" if is_unfinished else in_titles(result.problems.get(name, ""))
             line = self.show_problem(f"problem-{name}", sanitized(problem))
             # Where there is little room, whole where one types and its first line elsewhere.
             whole = self.size.height >= _ROOMY_HEIGHT or self.query_one(f"#field-{name}").has_focus

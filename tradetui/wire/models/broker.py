@@ -10,7 +10,8 @@ from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 
-_LIVE_WITHDRAWAL = "withdrawal"
+LIVE_WITHDRAWAL = "withdrawal"
+"""What the live exchange, as everybody, calls `withdrawl`."""
 
 
 class SubaccountTransfer(Record):
@@ -30,7 +31,7 @@ class SubaccountTransfer(Record):
     @property
     def is_withdrawal(self) -> bool:
         """Whether money left, in either spelling."""
-        return same(self.type, TransferType.WITHDRAWAL) or same(self.type, _LIVE_WITHDRAWAL)
+        return same(self.type, TransferType.WITHDRAWAL) or same(self.type, LIVE_WITHDRAWAL)
 
 
 class BrokerSubaccount(Record):
@@ -82,7 +83,7 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
         Word(
             rule="all, deposit or withdrawl",
             choices=("all", TransferType.DEPOSIT, TransferType.WITHDRAWAL),
-            alternatives={TransferType.WITHDRAWAL.value: _LIVE_WITHDRAWAL},
+            alternatives={TransferType.WITHDRAWAL.value: LIVE_WITHDRAWAL},
         ),
     ] = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from textual.pilot import Pilot
@@ -67,6 +68,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
             "  held is proven  yes",
         ):
             assert sentence in shown, sentence
+        assert re.search(r"sent +2026-08-01 12:00:\d\d\.\d{3} UTC\b", shown)
         assert "_" not in shown, "names of the file are none of the screen's"
         await pilot.press("escape", "escape")
         assert stage.app.screen_stack[-1] is stage.app.main

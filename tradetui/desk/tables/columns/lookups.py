@@ -19,6 +19,7 @@ from tradetui.desk.tables.cells.figure_columns import money, money_column, price
 from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, number
 from tradetui.desk.tables.columns.trade_columns import fee_coin_column, fee_column, side_column, worded_column
 from tradetui.wire.enums import TransferStatus, TransferType
+from tradetui.wire.models.broker import LIVE_WITHDRAWAL
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
 
 
 _TRANSFER_NAMES: Final[Mapping[str, str]] = {
-    TransferType.WITHDRAWAL: "withdrawal",
+    TransferType.WITHDRAWAL: LIVE_WITHDRAWAL,
     TransferStatus.FAIL: "failed",
     TransferStatus.SUCCESS: "done",
 }
