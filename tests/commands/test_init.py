@@ -143,6 +143,7 @@ def test_a_key_that_only_reads_is_said_to_reverse_nothing() -> None:
         return " ".join(account_sentences(AccountInfo.from_row({"userId": "12", "authorities": list(authorities)})))
 
     assert "This key cannot change a position" in sentences("coor", "cpor")
+    assert "To reverse, create a key that may read and write futures orders." in sentences("coor", "cpor")
     assert "This key cannot change a position" not in sentences("coow", "cpor")
 
 

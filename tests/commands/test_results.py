@@ -150,6 +150,14 @@ def test_trips_add_up_to_the_closing_orders_and_csv_holds_the_same(point_at_arch
         price = line[starts["exit"] :].split()[0]
         assert len(price.partition(".")[2]) == 1, "as the prices of BTCUSDT have"
         assert abs(Fraction(price) - Fraction(row["exit"])) <= Fraction(1, 20)
+        for name in ("gross", "fees", "net", "profitDifference"):
+            amount = line[starts[name] :].split()[0].replace("<", "")
+            assert len(amount.partition(".")[2]) == 2, "as the screen rounds dollars"
+            assert abs(Fraction(amount) - Fraction(row[name])) <= Fraction(1, 100)
+    assert main(["show", "pnl", "--by", "coin", *UNTIL]) == DONE
+    heading, *lines = capsys.readouterr().out.splitlines()
+    of_dollars = [line.split() for line in lines if line.startswith("USD")]
+    assert of_dollars and all(len(cell.partition(".")[2]) == 2 for cells in of_dollars for cell in cells[1:6])
 
 
 def test_with_an_archive_the_exchange_is_not_asked_unless_fresh(

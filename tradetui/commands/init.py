@@ -76,7 +76,10 @@ def account_sentences(info: AccountInfo) -> tuple[str, ...]:
         f"Permissions: {permissions}.",
     ]
     if info.lacks_all(*FUTURES_WRITE_AUTHORITIES):
-        sentences.append("This key cannot change a position: nothing can be reversed with it, whatever the mode says.")
+        sentences.append(
+            "This key cannot change a position: nothing can be reversed with it, whatever the mode says. To reverse, "
+            "create a key that may read and write futures orders."
+        )
     if may_withdraw(info.authorities):
         sentences.append(
             "WARNING: this key may withdraw, so a thief could empty the account. tradetui never needs that: create a "

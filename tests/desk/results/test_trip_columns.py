@@ -18,7 +18,7 @@ def trip_line(gross: str, funding: str | None, coin: str = "USDT") -> TripLine:
     trip = Trip(long=True, coin=coin, opened_ms=1, last_ms=2, start_proven=True, gross=Decimal(gross), fees=Decimal(-1))
     known_funding = None if funding is None else Decimal(funding)
     row = TripRow(ProductType.USDT_FUTURES, "BTCUSDT", PositionSide.LONG, trip, known_funding)
-    return TripLine(row, None, None)
+    return TripLine(row, None, None, now_ms=3 * 3_600_000 + 1)
 
 
 def net_text(line: TripLine) -> str:
@@ -45,7 +45,7 @@ def test_an_open_trip_counts_as_neither_won_nor_lost() -> None:
     still_open = replace(line, row=line.row._replace(trip=trip, is_open=True))
     texts = {column.id: column.cell(still_open, DEFAULT_FORMAT)[0] for column in TRIP_COLUMNS}
     shown = ("closeTime", "size", "held", "net", "funding", "start")
-    assert [texts[name] for name in shown] == ["open", "3", "—", "+1.50", "-0.50", ""]
+    assert [texts[name] for name in shown] == ["open", "3", "3 h 00 min", "+1.50", "-0.50", ""]
     assert trips_note([still_open, line], DEFAULT_FORMAT) == "won 1, 100.00 % · lost 0 · net +1.50 USDT · 1 open"
     assert trips_note([still_open], DEFAULT_FORMAT) == "1 open"
 

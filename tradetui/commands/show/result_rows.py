@@ -10,7 +10,8 @@ from typing import Final
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.trips.trip_queries import TripOrigins, TripRow
-from tradetui.desk.tables.cells.cell_format import SeenPrecisions
+from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions
+from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import decimals, instant, number
 from tradetui.trading.contract_math import exact_digits
 from tradetui.wire.exchange_time import utc_moment
@@ -40,6 +41,10 @@ TRIP_FIELDS: Final = (
     "complete",
 )
 TRIP_TIMES: Final = ("openTime", "closeTime")
+_AMOUNTS: Final = (
+    *("gross", "fees", "funding", "net", "volume", "unexplained"),
+    *("profitDifference", "netDifference"),
+)
 PRICE_DIGITS: Final = 12
 """Significant digits of an average price, which is a quotient."""
 _FILLS_LOOKED_AT: Final = 100
@@ -65,6 +70,14 @@ def with_utc_times(row: Mapping[str, object], times: Sequence[str]) -> Mapping[s
     """The row, with each time that is known (Unix ms as text) in ISO 8601 UTC as well."""
     utc = {name: instant(utc_moment(int(str(row[name]))), UTC) for name in times if row[name] is not None}
     return {**row, **{f"{name}Utc": text for name, text in utc.items()}}
+
+
+def with_rounded_money(row: Mapping[str, object]) -> Mapping[str, object]:
+    """The row for a person: its amounts rounded as the screen does."""
+    coin = str(row["coin"])
+    amounts = {name: amount for name in _AMOUNTS if (amount := row.get(name)) is not None}
+    rounded = {name: money(Decimal(str(amount)), coin, DEFAULT_FORMAT) for name, amount in amounts.items()}
+    return {**row, **{name: ungrouped(text) for name, text in rounded.items()}}
 
 
 def ungrouped(figure: str) -> str:
@@ -111,8 +124,8 @@ class TripRows:
         return with_utc_times(self.as_json(row), TRIP_TIMES)
 
     def as_text(self, row: TripRow, zone: tzinfo) -> Mapping[str, object]:
-        """The same with times in the zone, and average prices with as many decimals as the symbol's prices have."""
-        cells = dict(self.as_json(row))
+        """The same as on the screen: times in the zone, money rounded, prices with the symbol's decimals."""
+        cells = dict(with_rounded_money(self.as_json(row)))
         cells |= {
             "openTime": readable_time(row.trip.opened_ms, zone),
             "closeTime": readable_time(row.trip.last_ms, zone),

@@ -21,6 +21,7 @@ from tradetui.commands.show.result_rows import (
     TripRows,
     readable_time,
     ungrouped,
+    with_rounded_money,
     with_utc_names,
     with_utc_times,
     without_fee_or_profit,
@@ -120,7 +121,8 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
     row_count, has_funding, incomplete_fills = 0, True, 0
     if options.what == PNL:
         for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
-            writer.write(_result_as_json(row, query.grouping))
+            result = _result_as_json(row, query.grouping)
+            writer.write(result if options.json or options.csv else with_rounded_money(result))
             has_funding = has_funding and row.funding is not None
             incomplete_fills += row.sums.incomplete_fills
             row_count += 1

@@ -150,11 +150,15 @@ def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
 
 @dataclass(frozen=True, slots=True)
 class TripLine:
-    """A round trip as it is listed, with what opened and closed it; None where that is not known."""
+    """A round trip as it is listed, with what opened and closed it; None where that is not known.
+
+    One that is open was still held at `now_ms` (Unix).
+    """
 
     row: TripRow
     opened_by: TripOrigin | None
     closed_by: TripOrigin | None
+    now_ms: int
 
     @property
     def key(self) -> str:
@@ -164,9 +168,9 @@ class TripLine:
 
     @property
     def held_ms(self) -> int | None:
-        """How long it was held; None where it is not known when it began, and while it is open."""
+        """How long it was held, or is so far; None where it is not known when it began."""
         opened = self.row.trip.opened_ms
-        return None if opened is None or self.row.is_open else self.row.trip.last_ms - opened
+        return None if opened is None else (self.now_ms if self.row.is_open else self.row.trip.last_ms) - opened
 
     @property
     def closed_ms(self) -> int | None:

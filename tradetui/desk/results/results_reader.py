@@ -99,6 +99,6 @@ def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Seq
     ended = list(islice(ended_trips(archive.connection, ledger_query), max(0, limit - len(running))))
     origins = TripOrigins(archive.connection, ended[-1].trip.last_ms if ended else query.now_ms)
     return [
-        *(TripLine(trip, origins.of_opening(trip), None) for trip in running),
-        *(TripLine(trip, origins.of_opening(trip), origins.of_closing(trip)) for trip in ended),
+        *(TripLine(trip, origins.of_opening(trip), None, query.now_ms) for trip in running),
+        *(TripLine(trip, origins.of_opening(trip), origins.of_closing(trip), query.now_ms) for trip in ended),
     ]
