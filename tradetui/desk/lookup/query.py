@@ -103,9 +103,10 @@ def check_query(endpoint: Endpoint, texts: Mapping[str, str], now_ms: int, zone:
 
 def _refusal(problem: InvalidRequest, typed: Mapping[str, str], zone: tzinfo) -> str:
     text, value = typed.get(problem.parameter), problem.value
-    if value != text:
-        is_typed_time = text is not None and not is_ago(text) and is_utc_text(value)
-        value = text if is_typed_time else with_zoned_times(value, zone)
+    if text is not None and not is_ago(text) and is_utc_text(value):
+        value = text
+    elif value != text:
+        value = with_zoned_times(value, zone)
     return _spelt_as_spoken(str(InvalidRequest(problem.parameter, problem.rule, value, problem.remedy)))
 
 
