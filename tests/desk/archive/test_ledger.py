@@ -262,6 +262,26 @@ def test_a_gap_is_said_beside_the_periods_that_it_meets_alone() -> None:
     assert all(row.complete for row in results(archive.connection, until))
 
 
+def test_a_period_that_is_over_is_complete_once_fills_were_read_after_its_end() -> None:
+    archive, day = Archive(None), 86_400_000
+    midnight = START_MS // day * day + day
+    archive.add(FuturesFill, [ProductRow(USDT, fill(number, midnight + number - 1)) for number in range(2)])
+    settle(archive)
+    archive.note_read(USDT, midnight - 30_000)
+
+    def complete(grouping: Grouping, until: int | None = None) -> list[bool]:
+        return [row.complete for row in results(archive.connection, ResultQuery(grouping, midnight + 60_000, 0, until))]
+
+    assert complete(Grouping.TOTAL) == [True], "a running session notes once a minute how far it has read"
+    assert complete(Grouping.TOTAL, midnight + 59_999) == [False]
+    assert complete(Grouping.TOTAL, midnight + day) == [False]
+    assert complete(Grouping.TOTAL, midnight - 30_001) == [] and complete(Grouping.TOTAL, midnight - 1) == [False]
+    assert complete(Grouping.DAY) == [False, True], "yesterday is over and was not read to its end"
+    archive.note_read(USDT, midnight + 30_000)
+    assert complete(Grouping.DAY) == [True, True]
+    assert complete(Grouping.DAY, midnight + 30_001) == [True, False]
+
+
 @pytest.mark.parametrize(
     "left_out",
     [{"feeDetail": None}, {"feeDetail": ""}, {"feeDetail": []}, {"feeDetail": [{"feeCoin": "USDT"}]}, {"profit": ""}],

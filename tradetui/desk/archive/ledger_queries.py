@@ -102,10 +102,9 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         key = (name_of(quarter, symbol, coin), coin)
         funding[key] = funding.get(key, ZERO) + amount
         groups.setdefault(key, ResultSums())
-    missing = [
-        *missing_spans(connection, query.now_ms),
-        *spans_never_kept(connection, query.product_types, query.since),
-    ]
+    never_kept = spans_never_kept(connection, query.product_types, query.since)
+    missing_when_over = missing_spans(connection, query.now_ms, read_lately_ms=0)
+    missing_so_far = missing_spans(connection, query.now_ms)
     bills = BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
@@ -113,6 +112,8 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         if isinstance(group, date):
             first, last = period_span(group, query.grouping, query.zone)
             since, until = max(since, first), min(until, last)
+        goes_on = query.until is None and until == query.now_ms
+        missing = (*never_kept, *(missing_so_far if goes_on else missing_when_over))
         complete = not sums.incomplete_fills and not any(span.touches(since, until, coin) for span in missing)
         name = period_name(group, query.grouping) if isinstance(group, date) else group
         of_group = funding.get((group, coin), ZERO) if bills.hold(since, until, coin) else None

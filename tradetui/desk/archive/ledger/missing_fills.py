@@ -62,11 +62,16 @@ def settles_in(product_type: ProductType, coin: str) -> bool:
     return coin not in ("USDT", "USDC") if settlement is None else coin in (settlement, f"S{settlement}")
 
 
-def missing_spans(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
-    """Where fills are known to be missing: gaps not read yet, lost ones, and the time since they were read last."""
+def missing_spans(
+    connection: sqlite3.Connection, now_ms: int, *, read_lately_ms: int = READ_LATELY_MS
+) -> list[MissingSpan]:
+    """Where fills are known to be missing: gaps not read yet, lost ones, and the time since they were read last.
+
+    That time is left out where it is no longer than `read_lately_ms`, which is 0 for a period that is over.
+    """
     spans = [*unread_gaps(connection, now_ms), *_lost_spans(connection)]
     for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
-        if now_ms - read_until > READ_LATELY_MS:
+        if now_ms - read_until > read_lately_ms:
             spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
     return spans
 
