@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -41,10 +42,13 @@ from tradetui.wire.product_types import ProductType
 
 TRADETUI = str(Path(sys.executable).with_name("tradetui"))
 FEW, PAGE, TURNS, PERIOD_TURNS = 1_000, 100, 40, 15
+KEPT_TURNS, KEPT_ROUNDS = {1: 40, PAGE: 10}, 10
+"""A round is so many turns of so many fills, and begins with a thousand anew: few are to stay few."""
 SPACING_MS = 63_000
 """Between two fills: a million of them take two years."""
 FUNDED_EVERY_MS = 8 * 3_600_000
-TYPES = (ProductType.USDT_FUTURES,)
+TYPES = (ProductType.USDT_FUTURES, ProductType.COIN_FUTURES, ProductType.USDC_FUTURES)
+"""Those of a profile that chooses none; of two there never was a fill."""
 ADDRESS, API_KEY = "https://api.bitget.com", "bench"
 
 
@@ -137,7 +141,8 @@ def keep_bills(archive: Archive, count: int) -> None:
                 for number, (at, *kinds_and_symbol) in enumerate(sorted(bills))
             ),
         )
-    archive.add_bills(ProductType.USDT_FUTURES, BillReading((), BillCoverage(START_MS, end_ms)))
+    for product_type in TYPES:
+        archive.add_bills(product_type, BillReading((), BillCoverage(START_MS, end_ms)))
 
 
 def period_seconds(archive: Archive, sampled: EquitySeries, choice: PeriodChoice, end_ms: int) -> float:
@@ -196,6 +201,24 @@ def without_ledger(file: Path) -> Path:
     return file
 
 
+def kept_by_rounds(home: Path, small: Path, at_many: Writer, count: int) -> dict[str, list[float]]:
+    """Seconds that so many fills take at a thousand, at many, and at a thousand without the ledger."""
+    kept: dict[str, list[float]] = {"few": [], "bare": [], "many": []}
+    for number in range(KEPT_ROUNDS):
+        at_few = Writer(Path(shutil.copy(small, home / f"few-{count}-{number}.sqlite")), FEW)
+        bare = Writer(without_ledger(home / f"bare-{count}-{number}.sqlite"), 0)
+        bare.keep(FEW)
+        writers = {"few": at_few, "bare": bare, "many": at_many}
+        for writer in (at_few, bare) * len(SYMBOLS):  # as warm as the one that goes on
+            writer.keep(1)
+        turns = by_turns(KEPT_TURNS[count], {name: partial(writer.keep, count) for name, writer in writers.items()})
+        for name, seconds in turns.items():
+            kept[name] += seconds
+        at_few.archive.close()
+        bare.archive.close()
+    return kept
+
+
 def main() -> int:
     many = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     report = Report()
@@ -233,17 +256,9 @@ def main() -> int:
             ratio=median_ratio(commands["show pnl"], commands["show --help"]),
         )
         hold_periods(report, large, many)
-        at_many, at_few = Writer(large, many), Writer(small, FEW)
-        bare = Writer(without_ledger(Path(home) / "bare.sqlite"), 0)
-        for count in (1, PAGE):
-            kept = by_turns(
-                TURNS,
-                {
-                    "few": partial(at_few.keep, count),
-                    "bare": partial(bare.keep, count),
-                    "many": partial(at_many.keep, count),
-                },
-            )
+        at_many = Writer(large, many)
+        for count in KEPT_TURNS:
+            kept = kept_by_rounds(Path(home), small, at_many, count)
             for name, figure, anchor_name, anchor in (
                 (f"ledger: {count} fills kept with it", "few", "without", "bare"),
                 (f"ledger: {count} fills kept at {many:,}", "many", f"at {FEW:,}", "few"),
@@ -257,6 +272,7 @@ def main() -> int:
                     at_most=1.1,
                     ratio=median_ratio(kept[figure], kept[anchor]),
                 )
+        at_few = Writer(small, FEW)
         booked = by_turns(TURNS, {"many": lambda: at_many.book(PAGE), "few": lambda: at_few.book(PAGE)})
         report.ratio(
             f"ledger: {PAGE} fills booked at {many:,}",

@@ -316,8 +316,11 @@ def test_equity_is_a_curve_without_deposits_with_its_gaps() -> None:
 
 
 async def steps_to_read(trips_before: int) -> dict[str, int]:
-    """Hundreds of steps that SQLite takes to read today's results and its trips, behind so many others of October."""
-    archive = Archive(None)
+    """Hundreds of steps that SQLite takes to read today's results and its trips, behind so many others of October.
+
+    Of one of the two product types there never was a fill.
+    """
+    archive, types = Archive(None), (USDT, COIN)
     opened = [moment(1) - (trips_before - number) * 300_000 for number in range(trips_before)]
     opened += [moment(21, hour) for hour in (2, 4, 6)]
     rows, bills = [], []
@@ -326,12 +329,14 @@ async def steps_to_read(trips_before: int) -> dict[str, int]:
         bills += [bill(2 * number, opened_ms, "open_long", "0"), bill(2 * number + 1, opened_ms + 60_000, "sell", "1")]
     bills.append(bill(10**6, moment(21, 3), "contract_settle_fee", "1", symbol="BTCUSDT"))
     archive.add(FuturesFill, rows)
-    archive.add_bills(USDT, BillReading(bills, BillCoverage(opened[0] - 1, NOON)))
-    archive.note_read(USDT, NOON)
+    for product_type in types:
+        of_type = bills if product_type is USDT else []
+        archive.add_bills(product_type, BillReading(of_type, BillCoverage(opened[0] - 1, NOON)))
+        archive.note_read(product_type, NOON)
     settle(archive)
     archive.prove_starts(USDT, {}, NOON)
-    archive.add_equity((USDT,), EquitySample(moment(21, 0), Decimal(1000), Decimal(0)))
-    query = PeriodQuery(Period(TODAY, TODAY), NOON, (USDT,))
+    archive.add_equity(types, EquitySample(moment(21, 0), Decimal(1000), Decimal(0)))
+    query = PeriodQuery(Period(TODAY, TODAY), NOON, types)
     reader, steps = ResultsReader(archive, InlineDisk()), 0
 
     def count() -> int:
@@ -347,7 +352,7 @@ async def steps_to_read(trips_before: int) -> dict[str, int]:
         assert await reading
         taken[name] = steps
     steps = 0
-    assert read_day_opening(archive, (USDT,), UTC, NOON) is not None
+    assert read_day_opening(archive, types, UTC, NOON) is not None
     return taken | {"day": steps}
 
 

@@ -15,6 +15,8 @@ from tradetui.desk.archive.ledger.ledger_tables import FIGURES, sums_of
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
     fills_read_until,
+    first_quarter_before,
+    has_booked_fills,
     missing_spans,
     settles_in,
     spans_never_kept,
@@ -127,16 +129,17 @@ class BillsRead:
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
         self._coverages = []
         for product_type in query.product_types or tuple(ProductType):
-            first_quarter = connection.execute(
-                "SELECT quarter FROM ledger_quarter WHERE product_type = ? AND EXISTS"
-                " (SELECT 1 FROM ledger_leg WHERE product_type = ?) ORDER BY quarter LIMIT 1",
-                (str(product_type), str(product_type)),
-            ).fetchone()
-            fills_until = fills_read_until(connection, product_type)
-            first_fill = None if first_quarter is None else first_quarter[0] * QUARTER_MS
             coverage = bill_coverage(connection, product_type)
-            if first_fill is not None or coverage.until is not None:
-                self._coverages.append((product_type, coverage, first_fill, fills_until))
+            has_fills = has_booked_fills(connection, product_type)
+            if not has_fills and coverage.until is None:
+                continue
+            first_fill = None
+            if has_fills and coverage.since is not None:
+                read_from = max([coverage.since, *(gap.until + 1 for gap in coverage.gaps)])
+                earlier = first_quarter_before(connection, product_type, read_from)
+                first_fill = read_from if earlier is None else earlier
+            fills_until = fills_read_until(connection, product_type)
+            self._coverages.append((product_type, coverage, first_fill, fills_until))
 
     def hold(self, since: int, until: int, coin: str) -> bool:
         """Whether the funding in a coin is known of a period, as far as fills are read; nothing was before the first.

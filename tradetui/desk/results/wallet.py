@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.equity import Rates
-from tradetui.desk.archive.ledger.missing_fills import fills_read_until, missing_spans, were_read
+from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
 from tradetui.desk.archive.ledger.placed_fill import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import PERIODS, Grouping, ResultSums, day_at, first_day, period_name, period_span
 from tradetui.wire.product_types import ProductType
 
@@ -75,9 +74,10 @@ class WalletAudit:
         if any(gap.product_type in types and gap.meets(since, until) for gap in self._missing):
             return None
         moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-        for product_type, coverage, _ in self._wallets:
+        for wallet in self._wallets:
+            product_type, coverage = wallet.product_type, wallet.coverage
             known = TimeSpan(max(since, coverage.since or 0), until)
-            if not coverage.holds(*known) or _traded_unseen(self._connection, product_type, known):
+            if not coverage.holds(*known) or _traded_unseen(self._connection, wallet, known):
                 return None
             if product_type.settlement_coin in net_by_coin:
                 moved[product_type.settlement_coin or ""] += ZERO
@@ -143,23 +143,20 @@ def _audited(
     return audited
 
 
-def _traded_unseen(connection: sqlite3.Connection, product_type: ProductType, span: TimeSpan) -> bool:
+def _traded_unseen(connection: sqlite3.Connection, used: _UsedType, span: TimeSpan) -> bool:
     """Whether bills tell of trades before the first fill that is known: no net has what these brought in.
 
     A managed sub-account is told no fill from before its binding.
     """
-    first_quarter = connection.execute(
-        "SELECT quarter FROM ledger_quarter WHERE product_type = ? ORDER BY quarter LIMIT 1", (str(product_type),)
-    ).fetchone()
-    until = span.until + 1 if first_quarter is None else min(span.until + 1, first_quarter[0] * QUARTER_MS)
+    until = span.until if used.first_fill is None else min(span.until, used.first_fill - 1)
     return any(
         connection.execute(
             "SELECT 1 FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ?"
             " AND kind = 'trade' LIMIT 1",
-            (str(product_type), coin, span.since, until - 1),
+            (str(used.product_type), coin, span.since, until),
         ).fetchone()
         is not None
-        for coin in (_coins(connection, product_type) if span.since < until else ())
+        for coin in (_coins(connection, used.product_type) if span.since <= until else ())
     )
 
 
@@ -183,6 +180,7 @@ class _UsedType(NamedTuple):
     product_type: ProductType
     coverage: BillCoverage
     known_until: int
+    first_fill: int | None
 
 
 def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType] | None:
@@ -196,7 +194,9 @@ def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType]
         if coverage.until is None or fills_until is None:
             return None
         # The newest of both may still be on their way.
-        used.append(_UsedType(product_type, coverage, min(coverage.until, fills_until) - VISIBLE_AFTER_MS))
+        known_until = min(coverage.until, fills_until) - VISIBLE_AFTER_MS
+        first_fill = first_quarter_before(connection, product_type, known_until)
+        used.append(_UsedType(product_type, coverage, known_until, first_fill))
     return used
 
 

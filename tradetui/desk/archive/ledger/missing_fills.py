@@ -139,16 +139,33 @@ def spans_never_kept(
             "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (str(product_type),)
         ).fetchone()
         known_from = bill_coverage(connection, product_type).since if row is None else int(row[0])
-        if since is None or known_from is None:
+        if since is None or known_from is None or since >= known_from - HOUR_MS:
             continue
-        first_quarter = connection.execute(
-            "SELECT min(quarter) FROM ledger_quarter WHERE product_type = ?", (str(product_type),)
-        ).fetchone()[0]
-        if first_quarter is not None:
-            known_from = min(known_from, int(first_quarter) * QUARTER_MS)
+        first = first_quarter_before(connection, product_type, known_from)
+        known_from = known_from if first is None else first
         if since < known_from - HOUR_MS:
             spans.append(MissingSpan(product_type, 0, known_from - 1, is_lost=True))
     return spans
+
+
+def first_quarter_before(connection: sqlite3.Connection, product_type: ProductType, before_ms: int) -> int | None:
+    """When the first quarter-hour with fills of a product type began (Unix ms), where it did before a moment.
+
+    The quarter-hours of other product types lie between and are looked through, all of them where it has no fill.
+    """
+    if not has_booked_fills(connection, product_type):
+        return None
+    quarter: int | None = connection.execute(
+        "SELECT min(quarter) FROM ledger_quarter WHERE quarter < ? AND product_type = ?",
+        (-(-before_ms // QUARTER_MS), str(product_type)),
+    ).fetchone()[0]
+    return None if quarter is None else quarter * QUARTER_MS
+
+
+def has_booked_fills(connection: sqlite3.Connection, product_type: ProductType) -> bool:
+    """Whether the ledger has a fill of a product type."""
+    leg = "SELECT 1 FROM ledger_leg WHERE product_type = ? LIMIT 1"
+    return connection.execute(leg, (str(product_type),)).fetchone() is not None
 
 
 def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
