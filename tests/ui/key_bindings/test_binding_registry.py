@@ -10,6 +10,8 @@ from typing import cast
 import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tradetui.desk.settings import Access
+from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.overlays.help import HelpLine, _content
@@ -27,11 +29,14 @@ from tradetui.ui.key_bindings.binding_registry import (
 )
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
 from tradetui.ui.main.main_screen import MainScreen
+from tradetui.ui.main.panel import Panel
+from tradetui.ui.main.possible_actions import PossibleActions
 from tradetui.ui.money.money_screen import MoneyScreen
 from tradetui.ui.money.trips_screen import TripsScreen
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.records.lookup_screen import LookupScreen
+from tradetui.ui.settings.ui_settings import UiSettings
 
 SCREENS = {
     "main": MainScreen,
@@ -164,10 +169,9 @@ def test_help_goes_on_under_what_a_key_does() -> None:
     [(None, "still starting"), ("main cannot be opened: no such file", "main cannot be opened: no such file")],
 )
 def test_before_the_account_is_open_a_key_says_what_it_waits_for(failure: str | None, reason: str) -> None:
-    app = SimpleNamespace(failure=failure)
-    opening = cast(MainScreen, SimpleNamespace(desk=None, trade_app=app, _may_trade=lambda: True))
+    opening = PossibleActions(None, Panel(POSITIONS, str), cast(UiSettings, SimpleNamespace(access=Access.LOCKED)))
     for binding in ("reverse", "lock", "lock_at_once"):
-        assert MainScreen.blocking_reason(opening, binding) == reason
+        assert opening.blocking_reason(binding, failure) == reason
 
 
 @pytest.mark.parametrize(

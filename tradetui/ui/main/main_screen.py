@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -11,26 +10,24 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import Static
 
-from tradetui.desk.feeds.polling.feed import Pace
-from tradetui.desk.settings import Access
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
-from tradetui.desk.tables.table import PANELS, POSITIONS, TRIGGERS
+from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.session_summary import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels, PanelHeadlines
-from tradetui.ui.main.notices import RefusalNotice, VanishedPosition
+from tradetui.ui.main.notices import PauseBanner, RefusalNotice, StorageNotice, VanishedPosition
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea, PanelPainter
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.main.possible_actions import PossibleActions
+from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.desk_screen import NewestAlert
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen, show_choice
+from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 REFRESHED_EVERY_S = 1.0
-PAUSED = "PAUSED: rows stand still while reading goes on"
 
 
 class MainScreen(TableScreen):
@@ -54,16 +50,13 @@ class MainScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
     _header = getters.query_one(HeaderBar)
     _hidden = getters.query_one(HiddenPanels)
-    _banner = getters.query_one("#banner", Static)
+    _banner = getters.query_one(PauseBanner)
     _refusal = getters.query_one(RefusalNotice)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
-        self.positions_panel = Panel(POSITIONS, self.key_named)
-        self.panels: Mapping[str, Panel[FeedRow]] = {
-            name: Panel(table, self.key_named) for name, table in PANELS.items()
-        } | {POSITIONS.name: self.positions_panel}
-        self._area = PanelArea(self.panels)
+        self._area = PanelArea(self.key_named)
+        self.panels, self.positions_panel = self._area.panels, self._area.positions_panel
         self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None
@@ -71,7 +64,7 @@ class MainScreen(TableScreen):
         self._painting = False
         self._painted_at = 0.0
         self._day: date | None = None
-        self._not_kept: str | None = None
+        self._storage = StorageNotice()
         self._headlines = PanelHeadlines()
         self._vanished = VanishedPosition(self.positions_panel.table)
 
@@ -81,7 +74,7 @@ class MainScreen(TableScreen):
         self.set_class(has_two_lines(self.app.size.height), "-narrow")
         profile = self._settings.profiles[self._settings.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
-        yield Static(id="banner", markup=False)
+        yield PauseBanner()
         yield RefusalNotice()
         yield self._area
         yield HiddenPanels()
@@ -92,7 +85,7 @@ class MainScreen(TableScreen):
         """Arrange for the terminal's size."""
         self.show_zone()
         self.set_interval(REFRESHED_EVERY_S, self._refresh_ages)
-        self._show_preferences()
+        self._area.use_preferences(self.trade_app.preferences)
         self._arrange()
         self.set_focus(self.table)
 
@@ -101,21 +94,13 @@ class MainScreen(TableScreen):
         if not self.app._batch_count:
             super()._compositor_refresh()
 
-    def _show_preferences(self) -> None:
-        """Columns and order as they were chosen before."""
-        chosen = self.trade_app.preferences.tables
-        for name in self.panels.keys() & chosen.keys():
-            # Every field of the interface means the models: only where one of them was chosen.
-            show_choice(self.panels[name].table, self.panels[name].kind, chosen[name])
-
     def use_settings(self, settings: UiSettings) -> None:
         """Show the screen as another profile wants it."""
         self._take_settings(settings)
         self._sorts_before.clear()
         self.show_zone()
-        for panel in self.panels.values():
-            panel.use_defaults()
-        self._show_preferences()
+        self._area.use_defaults()
+        self._area.use_preferences(self.trade_app.preferences)
         self.refresh_states()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -138,11 +123,10 @@ class MainScreen(TableScreen):
 
     @property
     def feed_name(self) -> str:
+        """The name of the feed and, for help and settings, of the screen."""
         return self.focused_panel
 
-    @property
-    def screen_name(self) -> str:
-        return self.focused_panel
+    screen_name = feed_name
 
     @property
     def export_name(self) -> str:
@@ -158,15 +142,13 @@ class MainScreen(TableScreen):
     def show_zone(self) -> None:
         """Show times in the zone and know its day, and figures with the decimals that are known by now."""
         self._day = self.today
-        for panel in self.panels.values():
-            panel.set_format(self.cell_format)
+        self._area.set_format(self.cell_format)
 
     # What the desk publishes
 
     def opening(self, name: str) -> None:
         """Another desk is being opened; nothing of the one before stays on the screen."""
-        for panel in self.panels.values():
-            panel.reset()
+        self._area.reset()
         self.show_product(None)
         self._refusal.show(None)
         # Until the new desk tells, nothing about it is proven.
@@ -185,8 +167,7 @@ class MainScreen(TableScreen):
     def cannot_open(self, why: str) -> None:
         """The desk could not be opened: say why in every panel."""
         self._header.cannot_open()
-        for panel in self.panels.values():
-            panel.say_failure(why)
+        self._area.say_failure(why)
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
@@ -194,8 +175,7 @@ class MainScreen(TableScreen):
 
         Behind another screen what is new is painted once a second.
         """
-        desk = self.desk
-        if desk is None:
+        if (desk := self.desk) is None:
             return
         if feed is not None:
             self._painter.fresh.add(feed.name)
@@ -209,16 +189,14 @@ class MainScreen(TableScreen):
 
     def _refresh_ages(self) -> None:
         """Let ages go on where nothing has been published for a while: every call may be hanging."""
-        desk = self.desk
         if self.today != self._day:
             self.show_zone()
-        if desk is not None and desk.clock.monotonic() - self._painted_at >= REFRESHED_EVERY_S:
+        if (desk := self.desk) is not None and desk.clock.monotonic() - self._painted_at >= REFRESHED_EVERY_S:
             self.published(None)
 
     def _paint(self) -> None:
         self._painting = False
-        desk = self.desk
-        if desk is None:
+        if (desk := self.desk) is None:
             return
         self._painted_at = desk.clock.monotonic()
         if not self.paused:
@@ -243,11 +221,7 @@ class MainScreen(TableScreen):
     def _show_header(self, desk: Desk) -> None:
         show_session(self._header, desk, self.key_named)
         self._refusal.show(desk.health)
-        if desk.storage.trouble != self._not_kept:
-            self._not_kept = desk.storage.trouble
-            if self._not_kept:
-                sentence = f"Rows are not saved beyond this session: {self._not_kept}"
-                notify(self.app, sentence, severity="warning", seconds=60)
+        self._storage.note(self.app, desk.storage.trouble)
 
     def on_screen_resume(self) -> None:
         """Show what came while another screen was in front."""
@@ -270,44 +244,21 @@ class MainScreen(TableScreen):
         self._hidden.show(panels, self.app.size, spare)
 
     def _show_hints(self) -> None:
-        on_positions = self.focused_panel == POSITIONS.name
-        hints = hinted_bindings(on_positions=on_positions, may_trade=self._may_trade())
+        on_positions, may_trade = self.focused_panel == POSITIONS.name, self._possible.may_trade
+        hints = hinted_bindings(on_positions=on_positions, may_trade=may_trade)
         self.show_hints(hints, zone_label(self.zone))
 
-    def _may_trade(self) -> bool:
-        """Whether the session may send anything, or is expected to before it is open."""
-        desk = self.desk
-        return self._settings.access != Access.MONITOR if desk is None else desk.intents is not None
+    @property
+    def _possible(self) -> PossibleActions:
+        return PossibleActions(self.desk, self.panel, self._settings)
 
     def blocking_reason(self, binding: str) -> str | None:
-        desk = self.desk
-        if desk is None and binding in ("reverse", "lock", "lock_at_once") and self._may_trade():
-            return self.trade_app.failure or "still starting"
-        if binding == "view" and self.focused_panel == TRIGGERS.name and not self._other_view_known():
-            return "the exchange does not report the stops that wait"
-        if binding == "history" and desk is not None and desk.archive is None:
-            if desk.storage.trouble:
-                return f"nothing is saved: {desk.storage.trouble}"
-            if self.panel.kind.history_title is not None:
-                return "the account is not known yet"
-        return super().blocking_reason(binding)
+        reason = self._possible.blocking_reason(binding, self.trade_app.failure)
+        return super().blocking_reason(binding) if reason is None else reason
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id."""
-        desk = self.desk
-        trades = desk is not None and desk.intents is not None
-        return {
-            **super().possible(),
-            "history": self.panel.kind.history_title is not None and desk is not None and desk.archive is not None,
-            "dates": self.panel.kind.history_title is not None and desk is not None,
-            "view": self._other_view_known(),
-            "product": desk is None or len(desk.settings.product_types) > 1,
-            "profile": len(self._settings.profiles) > 1,
-            "poll_now": desk is not None,
-            "reverse": trades,
-            "lock": trades,
-            "lock_at_once": trades,
-        }
+        return {**super().possible(), **self._possible.by_binding()}
 
     # Layout
 
@@ -324,11 +275,8 @@ class MainScreen(TableScreen):
 
     def set_paces(self) -> None:
         """Poll what is looked at at its own pace, what is hidden, by another screen too, more slowly."""
-        if self.desk is None:
-            return
-        away = self.trade_app.looks_up
-        for name, panel in self.panels.items():
-            self.desk.set_pace(name, Pace.SHOWN if panel.display and not away else Pace.HIDDEN)
+        if self.desk is not None:
+            self._area.set_paces(self.desk, is_covered=self.trade_app.looks_up)
 
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""
@@ -339,10 +287,7 @@ class MainScreen(TableScreen):
 
     @on(HiddenPanels.Chosen)
     def _hidden_panel_chosen(self, event: HiddenPanels.Chosen) -> None:
-        if event.name == "alerts":
-            self.action_alerts()
-            return
-        self.go_to(event.name)
+        self.action_alerts() if event.name == "alerts" else self.go_to(event.name)
 
     def on_descendant_focus(self) -> None:
         """Follow the focus, which the mouse moves too."""
@@ -363,8 +308,7 @@ class MainScreen(TableScreen):
             return
         if self.panel.dates is not None:
             self._show_dates(self.panel, None)
-            return
-        if self._area.zoomed:
+        elif self._area.zoomed:
             self.action_zoom()
         elif self.paused:
             self.resume()
@@ -403,30 +347,23 @@ class MainScreen(TableScreen):
         panel.narrow(panel.product, dates, self.cell_format)
         self.refresh_states()
 
-    def _other_view_known(self) -> bool:
-        """Whether the focused panel has another view: of stops, those that wait where the exchange reports them."""
-        return self.desk is not None and self.desk.has_other_view(self.focused_panel)
-
     def action_view(self) -> None:
         """The other view of the focused panel: every fill, or the stops that still wait; and back."""
-        if not self.able("view") or self.desk is None:
-            return
-        self.panel.in_other_view = not self.panel.in_other_view
-        self._painter.paint(self.desk, [self.focused_panel])
-        self.refresh_states()
+        if self.able("view") and self.desk is not None:
+            self.panel.in_other_view = not self.panel.in_other_view
+            self._painter.paint(self.desk, [self.focused_panel])
+            self.refresh_states()
 
     def action_product(self) -> None:
         """The next product type, after the last one all of them."""
-        if not self.able("product") or self.desk is None:
-            return
-        types = [None, *map(str, self.desk.settings.product_types)]
-        self.show_product(types[(types.index(self.product) + 1) % len(types)])
-        notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
+        if self.able("product") and self.desk is not None:
+            types = [None, *map(str, self.desk.settings.product_types)]
+            self.show_product(types[(types.index(self.product) + 1) % len(types)])
+            notify(self.app, f"Showing {self.product or 'all product types'}.", seconds=2)
 
     def show_product(self, product: str | None) -> None:
         self.product = product
-        for panel in self.panels.values():
-            panel.narrow(product, panel.dates, self.cell_format)
+        self._area.show_product(product, self.cell_format)
         self.refresh_states()
 
     def action_poll_now(self) -> None:
@@ -441,8 +378,7 @@ class MainScreen(TableScreen):
             self.resume()
             return
         self.paused = True
-        self._banner.update(sanitized(f"{PAUSED} · {self.key_named('pause')} resumes"))
-        self._banner.display = True
+        self._banner.show(self.key_named("pause"))
         self._show_hints()
 
     def resume(self) -> None:

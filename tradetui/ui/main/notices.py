@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from textual.app import App
 from textual.widgets import Static
 
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import notify, sanitized
 
 if TYPE_CHECKING:
     from tradetui.desk.feeds.polling.health import Health
@@ -32,6 +33,31 @@ class RefusalNotice(Static):
             self._sentences = sentences
             self.update(sanitized(sentences))
             self.display = bool(sentences)
+
+
+class PauseBanner(Static):
+    """Not there while rows follow what is read."""
+
+    def __init__(self) -> None:
+        super().__init__(id="banner", markup=False)
+
+    def show(self, key: str) -> None:
+        """Say that rows stand still, and which key lets them go on."""
+        self.update(sanitized(f"PAUSED: rows stand still while reading goes on · {key} resumes"))
+        self.display = True
+
+
+class StorageNotice:
+    """Says once what keeps rows from being saved."""
+
+    def __init__(self) -> None:
+        self._trouble: str | None = None
+
+    def note(self, app: App[object], trouble: str | None) -> None:
+        """Say what is wrong with the archive now, unless it was said; None where nothing is."""
+        if trouble and trouble != self._trouble:
+            notify(app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
+        self._trouble = trouble
 
 
 class VanishedPosition:

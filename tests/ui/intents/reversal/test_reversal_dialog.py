@@ -6,7 +6,7 @@ import asyncio
 from decimal import Decimal
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
@@ -16,6 +16,7 @@ from tests.sandbox.exchange_events import open_position
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.fixtures.journalled_reversals import confirmed
 from tradetui.commands.session import demo_desk
+from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
@@ -23,6 +24,7 @@ from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.intents.reversal.attempt import Ending
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.frame import Frame
+from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime
@@ -433,5 +435,6 @@ async def test_the_header_is_without_alarm_the_moment_the_outcome_is_shown(monke
 def test_age_and_time_left_make_up_what_a_preview_is_good_for(requested_at: float, state: str) -> None:
     states: list[str] = []
     preview = SimpleNamespace(requested_at=requested_at, read_at=2.0)
-    Frame.show_age(SimpleNamespace(show_state=states.append), preview, 6.0)  # type: ignore[arg-type]
+    frame = cast(Frame, SimpleNamespace(_show_state=states.append))
+    Frame.show_phase(frame, Phase.ARMED, cast(Preview, preview), 6.0, has_left=False)
     assert states == [state]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum, auto
 from typing import ClassVar, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.execution import Execution
@@ -22,30 +21,18 @@ from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
-from tradetui.ui.intents.reversal.frame import KEYS, KEYS_AT_THE_END, KEYS_UNREAD, MORE, MORE_BELOW, Frame, name_button
+from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Notice, name_button
+from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, Unread
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.binding_registry import is_key_of
 from tradetui.ui.key_bindings.key_queue import TypedInput
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import notify
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
 _AGE_SHOWN_S = 1.0
 _NOT_YET: Final = "Ready in a moment …"
-
-
-class Phase(Enum):
-    """How far the dialog is: nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
-
-    READING = auto()
-    ARMED = auto()
-    SENDING = auto()
-    OVER = auto()
-
-
-_ASKING: Final = (Phase.READING, Phase.ARMED)
-"""Phases in which nothing was confirmed yet."""
 
 
 class ReversalDialog(ScrollingDialog):
@@ -58,7 +45,8 @@ class ReversalDialog(ScrollingDialog):
     BINDINGS: ClassVar[list[BindingType]] = [("tab", "go(1)", "Next"), ("shift+tab", "go(-1)", "Previous")]
     _frame = getters.query_one(Frame)
     _fields = getters.query_one(Fields)
-    _notice_line = getters.query_one("#notice", Static)
+    _notice = getters.query_one(Notice)
+    _key_line = getters.query_one(KeyLine)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
         """`read_anew` is called when something was sent and has ended: what the panels show is older."""
@@ -86,10 +74,10 @@ class ReversalDialog(ScrollingDialog):
     def compose(self) -> ComposeResult:
         with Frame(self._execution):
             yield PreviewArea()
-            yield Static("", id="notice", markup=False)
+            yield Notice()
             yield Fields(self._execution)
             yield from self.buttons("Reverse", ready=False)
-        yield Static("", id="keys", markup=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
@@ -104,11 +92,6 @@ class ReversalDialog(ScrollingDialog):
         self.run_worker(self._keep_fresh(fresh), exclusive=True, group="preview", exit_on_error=False)
 
     @property
-    def _now(self) -> float:
-        desk = trading_app(self).desk
-        return desk.clock.monotonic() if desk is not None else 0.0
-
-    @property
     def _subject(self) -> str:
         """Symbol and leg, as far as they are known."""
         return self._preview.subject if self._preview is not None else self._target.subject
@@ -116,11 +99,8 @@ class ReversalDialog(ScrollingDialog):
     # Keys
 
     def _show_keys(self) -> None:
-        """Name request and details only while there is a preview that has them."""
         self._frame.border_subtitle = MORE if self.shows_request else ""
-        lock = trading_app(self).key_named("lock_at_once")
-        keys = KEYS if self.shows_request else KEYS_UNREAD
-        self.query_one("#keys", Static).update(sanitized(keys.format(lock=lock)))
+        self._key_line.show(shows_request=self.shows_request, lock=trading_app(self).key_named("lock_at_once"))
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
@@ -132,7 +112,7 @@ class ReversalDialog(ScrollingDialog):
         if not in_burst:
             self._unread.pressed_nothing = ""
         is_enter = isinstance(event, events.Key) and event.key == "enter"
-        if is_enter and self.focused is None and self._phase in _ASKING:
+        if is_enter and self.focused is None and self._phase.is_before_confirming:
             self._unread.pressed_nothing = NO_FOCUS
             self.call_later(self.say_what_may_be_done)
             self.set_timer(BACK_S, self._give_focus_back)
@@ -140,7 +120,7 @@ class ReversalDialog(ScrollingDialog):
             self._unread.read(self._preview, word_is_missing=self._fields.word_is_missing)
             self._note = ""
             self.call_later(self.say_what_may_be_done)
-        if self._ready or self._phase in (Phase.SENDING, Phase.OVER) or not self._is_text(event):
+        if self._ready or not self._phase.is_before_confirming or not self._is_text(event):
             return True
         self._unread.dropped = True
         self.call_later(self.say_what_may_be_done)
@@ -148,13 +128,12 @@ class ReversalDialog(ScrollingDialog):
 
     def _is_text(self, event: TypedInput) -> bool:
         """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
-        if self._execution.locked:
-            return False
-        return isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
+        typed = isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
+        return typed and not self._execution.locked
 
     def box_for_text(self, key: str) -> Input | None:
         """The word where one is asked for, else the size; a key that locks is not text for the size."""
-        may_type = self._phase in _ASKING and self._ready and not self._execution.locked
+        may_type = self._phase.is_before_confirming and self._ready and not self._execution.locked
         if not may_type:
             return None
         if self._fields.must_type:
@@ -174,7 +153,7 @@ class ReversalDialog(ScrollingDialog):
     @property
     def shows_request(self) -> bool:
         """Whether a preview is on the screen, and nothing was confirmed yet."""
-        return self._preview is not None and self._phase in _ASKING
+        return self._preview is not None and self._phase.is_before_confirming
 
     def _scrolled(self) -> None:
         if self._preview is not None:
@@ -200,7 +179,7 @@ class ReversalDialog(ScrollingDialog):
 
     async def _keep_fresh(self, fresh: Preview | None) -> None:
         """Read, arm half a second later, and read again when the preview has expired; `fresh` was read already."""
-        while self._phase in _ASKING:
+        while self._phase.is_before_confirming:
             self._disarm(f"{self._note} Reading …".strip())
             try:
                 preview = fresh or await self._execution.preview(self._target)
@@ -248,14 +227,9 @@ class ReversalDialog(ScrollingDialog):
         name_button(self.confirm_button, preview, self._area.size.width)
 
     def _show_age(self) -> None:
-        """Say whose account it is, how old the preview is with all its figures, and for how long it is good."""
-        if self._phase is Phase.OVER or self._preview is None:
-            self._frame.show_state("" if self._phase is Phase.OVER else "reading …")
-        elif self._phase is Phase.SENDING:
-            has_left = self._attempt is not None and self._attempt.sent is not None
-            self._frame.show_state("sent · looking for the outcome …" if has_left else "sending …")
-        else:
-            self._frame.show_age(self._preview, self._now)
+        desk, has_left = trading_app(self).desk, self._attempt is not None and self._attempt.sent is not None
+        now = desk.clock.monotonic() if desk is not None else 0.0
+        self._frame.show_phase(self._phase, self._preview, now, has_left=has_left)
 
     def _arm(self) -> None:
         self._phase, self._ready = Phase.ARMED, True
@@ -272,21 +246,20 @@ class ReversalDialog(ScrollingDialog):
             self._focus.give_back()
 
     def _disarm(self, reason: str) -> None:
-        self._phase = Phase.READING
-        self._reading = reason
+        self._phase, self._reading = Phase.READING, reason
         self.say_what_may_be_done()
 
     # What is said
 
     def say_what_may_be_done(self) -> None:
         """Bring fields, notice, reason and the confirm button up to date."""
-        if self._phase in (Phase.SENDING, Phase.OVER) or not self.is_attached:
+        if not self._phase.is_before_confirming or not self.is_attached:
             return
         self._show_fields()
         intents = self._execution.intents
         if intents.notice:
             self._unread.notice, intents.notice = intents.notice, ""
-        self._show_notice(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
+        self._notice.show(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
@@ -322,18 +295,13 @@ class ReversalDialog(ScrollingDialog):
         unseen = self._area.unseen(armed=may_send and self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
-    def _show_notice(self, content: Content) -> None:
-        if self._notice_line.content != content:
-            self._notice_line.update(content)
-        self._notice_line.display = bool(content.plain)
-
     # Fields
 
     def _show_fields(self) -> None:
         """Where nothing can be sent there is no field, so that letters are keys; what was typed is kept behind it."""
         refused = self._execution.locked or self._execution.key_reads_only
         hidden = refused or self._unreadable or self._area.is_too_small
-        shown = not hidden and self._phase in _ASKING
+        shown = not hidden and self._phase.is_before_confirming
         if not shown:
             self._focus.leave_fields()
         come_back = shown and not self._fields.size_box.display
@@ -381,7 +349,7 @@ class ReversalDialog(ScrollingDialog):
         """Leave; what is being sent is taken back where it has not left yet."""
         if self._phase is Phase.SENDING and self._attempt is not None:
             self._attempt.leave()
-        elif self._phase in _ASKING:
+        elif self._phase.is_before_confirming:
             notify(self.app, f"Reverse {self._subject}: nothing was sent.")
         self._phase = Phase.OVER
         self.dismiss(None)
@@ -406,9 +374,8 @@ class ReversalDialog(ScrollingDialog):
         self._phase = Phase.SENDING
         self._show_age()
         self.give_reason(sending_sentence(self._preview, trading_app(self).key_named("journal")))
-        self.confirm_button.disabled = True
+        self.confirm_button.disabled = self.cancel_button.disabled = True
         self._unread.looked_at = self._preview
-        self.cancel_button.disabled = True
         self._fields.enable(False)
         self._attempt = Attempt(self.app, self, self._execution, self._preview, self._fields.word, self._read_anew)
         # The application's worker, not this screen's: what was begun is followed even if the dialog went away.
@@ -432,7 +399,7 @@ class ReversalDialog(ScrollingDialog):
         self._phase, self._end = Phase.OVER, end
         self._draw_end(end)
         self._area.scroll_home(animate=False)
-        self._show_notice(Content(""))
+        self._notice.show(Content(""))
         self.give_reason("")
         self._fields.show(False)
         self.confirm_button.display = False
@@ -443,11 +410,7 @@ class ReversalDialog(ScrollingDialog):
 
     def _draw_end(self, end: Ending) -> None:
         self._area.show(end(self._area.room))
-        self.call_after_refresh(self._show_keys_at_the_end)
-
-    def _show_keys_at_the_end(self) -> None:
-        keys = f"{KEYS_AT_THE_END}{MORE_BELOW if self._area.max_scroll_y else ''}"
-        self.query_one("#keys", Static).update(keys)
+        self.call_after_refresh(lambda: self._key_line.show_end(has_more=self._area.max_scroll_y > 0))
 
     async def _arm_acknowledgement(self) -> None:
         """Let the end be read: Enter pressed once too often must not close it unseen."""

@@ -6,19 +6,20 @@ from typing import Final
 
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Button
+from textual.widgets import Button, Static
 
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
+from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
-KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
-KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock} Lock"
-KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
-MORE_BELOW: Final = "   PgDn More"
+_KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
+_KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock} Lock"
+_KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
+_MORE_BELOW: Final = "   PgDn More"
 _BESIDE_BUTTON: Final = 30
 """Cells of the line of buttons that are not the confirm button's words."""
 _LEAST_BUTTON: Final = 16
@@ -36,7 +37,20 @@ class Frame(Vertical):
         super().__init__(classes="-live" if is_live else "")
         self._execution = execution
 
-    def show_state(self, state: str) -> None:
+    def show_phase(self, phase: Phase, preview: Preview | None, now: float, *, has_left: bool) -> None:
+        """Say how far the dialog is; before it is confirmed, how old the preview is and for how long it is good."""
+        if phase is Phase.OVER:
+            self._show_state("")
+        elif preview is None:
+            self._show_state("reading …")
+        elif phase is Phase.SENDING:
+            self._show_state("sent · looking for the outcome …" if has_left else "sending …")
+        else:
+            age_s, took_s = max(0.0, now - preview.read_at), preview.read_at - preview.requested_at
+            took = f", took {took_s:.1f} s" if took_s >= _SLOW_S else ""
+            self._show_state(f"read {age_s:.1f} s ago{took} · good for {max(0.0, EXPIRES_S - age_s):.0f} s")
+
+    def _show_state(self, state: str) -> None:
         """Write the account at the left end of the top and the state at the right one."""
         settings = self._execution.settings
         account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or 'UID not known'}")
@@ -44,11 +58,33 @@ class Frame(Vertical):
         title = Content.assemble(account, (f" {line} ", "$primary not bold"), state) if state else Content(account)
         self.border_title = title
 
-    def show_age(self, preview: Preview, now: float) -> None:
-        """Say how old the preview is, and for how long it is good."""
-        age_s, took_s = max(0.0, now - preview.read_at), preview.read_at - preview.requested_at
-        took = f", took {took_s:.1f} s" if took_s >= _SLOW_S else ""
-        self.show_state(f"read {age_s:.1f} s ago{took} · good for {max(0.0, EXPIRES_S - age_s):.0f} s")
+
+class Notice(Static):
+    """The lines above the fields; not there while they have nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__("", id="notice", markup=False)
+
+    def show(self, content: Content) -> None:
+        """Show this, or nothing."""
+        if self.content != content:
+            self.update(content)
+        self.display = bool(content.plain)
+
+
+class KeyLine(Static):
+    """The keys that do something, below the frame."""
+
+    def __init__(self) -> None:
+        super().__init__("", id="keys", markup=False)
+
+    def show(self, *, shows_request: bool, lock: str) -> None:
+        """Name request and details only while there is a preview that has them; `lock` is the key that locks."""
+        self.update(sanitized((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock)))
+
+    def show_end(self, *, has_more: bool) -> None:
+        """Name the keys at the end; `has_more` says that it does not fit."""
+        self.update(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:
