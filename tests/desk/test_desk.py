@@ -16,8 +16,11 @@ from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.equity import samples
 from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT
+from tradetui.desk.feeds.polling.feed import Feed
+from tradetui.desk.feeds.polling.scheduler import HEAD_START_S
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
+from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.clock import Moment
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
@@ -25,6 +28,29 @@ from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
 USDT = ProductType.USDT_FUTURES
+
+
+@pytest.mark.parametrize("core_only", [False, True], ids=["reported", "from fills"])
+async def test_positions_are_there_before_anything_else(core_only: bool) -> None:
+    simulation = Simulation(seed=1, fills=600, core_only=core_only)
+    loop, first_read = asyncio.get_running_loop(), dict[str, float]()
+    began = loop.time()
+
+    def published(feed: Feed[FeedRow]) -> None:
+        if feed.snapshot.read_at is not None:
+            first_read.setdefault(feed.name, loop.time() - began)
+
+    end = simulation.desk.subscribe(published)
+    simulation.desk.start()
+    await asyncio.sleep(10)
+    end()
+    await simulation.desk.stop()
+    assert first_read.keys() == simulation.desk.feeds.keys()
+    if core_only:
+        assert first_read["positions"] < 3.5, "they are summed from all fills the exchange still tells"
+    else:
+        assert min(first_read, key=first_read.__getitem__) == "positions"
+        assert first_read["positions"] < 0.5 < HEAD_START_S
 
 
 async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:

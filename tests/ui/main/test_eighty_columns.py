@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from textual.widgets import Static
@@ -134,3 +135,17 @@ async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:
         await asyncio.sleep(2)
         await pilot.pause()
         assert "500 rows · scroll for older ones, if any · a reads all" in screen_text(stage.app)
+
+
+@pytest.mark.parametrize("width", [80, 100, 108, 113, 118, 120, 160])
+async def test_how_many_positions_have_no_stop_is_said_once(width: int) -> None:
+    stage = AppOnRecentFills()
+    async with stage.running((width, 36)) as pilot:
+        await pilot.press("2", "z")
+        await asyncio.sleep(2)
+        await pilot.pause()
+        positions = [row for row in stage.desk.feeds["positions"].snapshot.rows if isinstance(row, Position)]
+        count = sum(position.market.stop_state is StopState.NONE for position in positions)
+        *_, totals, note = [line for line in screen_text(stage.app).splitlines() if line.startswith("│ ")]
+        assert len(re.findall(rf"\b{count} without( stop)?\b", f"{totals} {note}")) == 1, (totals, note)
+        assert re.findall(rf"\b{count}\b", totals) == ([str(count)] if f"{count} without" in totals else [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, date, timedelta
 
 import pytest
@@ -155,7 +156,12 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
     async with stage.running(after=30) as pilot:
         screen = await opened(stage, pilot)
         assert "— no equity sample until " in screen_text(stage.app)
-        assert " · since 12:00 " in screen_text(stage.app)
+        assert "since 12:00 " in screen_text(stage.app)
+        await pilot.resize_terminal(80, 24)
+        await settled(pilot)
+        note = next(line for line in screen_text(stage.app).splitlines() if line.startswith(" Wallet "))
+        assert re.fullmatch(r" Wallet \S+, transfers \S+ · today since 12:00 \S+ *", note), "whole, nothing is cut"
+        await pilot.resize_terminal(120, 36)
         await pilot.press("f", "tab", "tab", *"zzz", "enter")
         await settled(pilot)
         assert is_on(stage, screen)

@@ -159,6 +159,7 @@ def test_what_came_since_the_first_sample_of_a_day_that_began_without_one() -> N
     later = replace(whole_day, since=SINCE + 14 * 3_600_000 + 3 * 60_000)
     assert since_reason(later, UTC) == "since 14:03 +7.00: not sampled at 00:00"
     assert since_reason(replace(later, is_complete=False), UTC).startswith("since 14:03 +7.00?: ")
+    assert since_reason(later, UTC, is_short=True) == "today since 14:03 +7.00"
 
 
 def test_the_sentence_under_the_equity_of_ninety_days_fits() -> None:

@@ -60,6 +60,7 @@ _POSITIONS: Final[TableView[Position]] = TableView(
     totals=position_totals,
     note=position_note_without_stop_column,
     short_note=position_note,
+    noted_totals=frozenset({"stop"}),
     headline=positions_headline,
 )
 _ORDERS: Final[TableView[ProductRow[PendingOrder]]] = TableView(

@@ -42,7 +42,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table: RecordTable[FeedRowT_co] = RecordTable(
             kind.columns,
             id=f"table-{kind.name}",
-            footer=Footer(kind.view.totals, kind.view.note, kind.view.short_note),
+            footer=Footer(kind.view.totals, kind.view.note, kind.view.short_note, kind.view.noted_totals),
             newest_first=kind.name == TableName.FILLS,
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")

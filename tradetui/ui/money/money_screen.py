@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from rich.cells import cell_len
 from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -36,11 +37,13 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 
 if TYPE_CHECKING:
+    from tradetui.desk.results.period_results import PeriodResults
     from tradetui.ui.settings.ui_settings import UiSettings
 
 _CHECKED_EVERY_S: Final = 1.0
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
+_NOTE_MARGINS: Final = 2
 _HINTS: Final = (
     "help",
     "next_panel",
@@ -93,6 +96,7 @@ class MoneyScreen(TableScreen):
 
     def on_resize(self) -> None:
         self._arrange()
+        self.refresh_states()
 
     # What is shown
 
@@ -142,15 +146,21 @@ class MoneyScreen(TableScreen):
         if reading.fills_to_book is not None:
             return f"Results are being worked out from the stored fills: {reading.fills_to_book:,} fills to go …"
         if reading.results is not None:
-            wallet = money_sentences.wallet_sentence(reading.results, self.cell_format, reading.bills_refused)
-            today = None if self.desk is None else self.desk.today()
-            no_equity_because = "" if self.desk is None else self.desk.totals().no_equity_because
-            reasons = (
-                money_sentences.today_reason(reading.today_unknown, no_equity_because),
-                money_sentences.since_reason(today, reading.zone),
-            )
-            return " · ".join(filter(None, (wallet, *reasons)))
+            whole = self._results_sentence(reading.results, is_short=False)
+            fits = cell_len(whole) <= self.app.size.width - _NOTE_MARGINS
+            return whole if fits else self._results_sentence(reading.results, is_short=True)
         return "reading …" if self.desk is not None and self.desk.archive is not None else "still starting …"
+
+    def _results_sentence(self, results: PeriodResults, *, is_short: bool) -> str:
+        reading = self._reading
+        wallet = money_sentences.wallet_sentence(results, self.cell_format, reading.bills_refused, is_short=is_short)
+        today = None if self.desk is None else self.desk.today()
+        no_equity_because = "" if self.desk is None else self.desk.totals().no_equity_because
+        reasons = (
+            money_sentences.today_reason(reading.today_unknown, no_equity_because),
+            money_sentences.since_reason(today, reading.zone, is_short=is_short),
+        )
+        return " · ".join(filter(None, (wallet, *reasons)))
 
     def _hinted_bindings(self) -> list[KeyBinding]:
         panels = self._panels

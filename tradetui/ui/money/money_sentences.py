@@ -31,10 +31,13 @@ WALLET_NOT_KNOWN = "the wallet's move is not known"
 WHOLE_ACCOUNT = "equity is of the whole account"
 
 
-def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refused: str) -> str:
+def wallet_sentence(
+    results: PeriodResults, cell_format: CellFormat, bills_refused: str, *, is_short: bool = False
+) -> str:
     """What the wallet moved by and of what, or what of it is not known; then which pieces are not read yet.
 
-    `bills_refused` is why the exchange gives no bills; empty where it does.
+    `bills_refused` is why the exchange gives no bills; empty where it does. What stands in the panel of results, too,
+    is left out where it is to be short.
     """
     moved, transferred = results.wallet_moved, results.equity.transferred
 
@@ -42,7 +45,9 @@ def wallet_sentence(results: PeriodResults, cell_format: CellFormat, bills_refus
         return money(amount, USDT, cell_format, signed=True)
 
     net = signed(results.total.net)
-    if moved is not None:
+    if moved is not None and is_short:
+        parts = [f"Wallet {signed(moved)}, transfers {signed(transferred)}"]
+    elif moved is not None:
         beyond = f"transfers {signed(transferred)}, unexplained {signed(results.unexplained)}"
         parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]
     else:
@@ -90,12 +95,13 @@ def today_reason(results_of_today: PeriodResults | None, no_equity_because: str 
     return "today —: transfers are not known" if is_sampled else "today —: no equity sample yet"
 
 
-def since_reason(today: TodayResult | None, zone: tzinfo) -> str:
+def since_reason(today: TodayResult | None, zone: tzinfo, *, is_short: bool = False) -> str:
     """What came since the day's first sample where none is near the day's start, and the header says —; else empty."""
     if today is None or today.since is None:
         return ""
     amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else MISSING_MARK}"
-    return f"since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}: not sampled at 00:00"
+    since = f"since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}"
+    return f"today {since}" if is_short else f"{since}: not sampled at 00:00"
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:

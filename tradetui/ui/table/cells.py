@@ -139,8 +139,11 @@ class Cells(Generic[RowT]):
             tones.append(tone)
         return Drawn(None, tuple(texts), tuple(tones))
 
-    def shows_all(self, totals: Mapping[str, tuple[str, Tone]]) -> bool:
-        return totals.keys() <= {self.columns[column_index].id for column_index in self.layout.shown}
+    def shows_whole(self, totals: Mapping[str, tuple[str, Tone]]) -> bool:
+        """Whether each of these totals stands under its column, and is not cut."""
+        columns = zip(self.layout.shown, self.layout.widths, strict=True)
+        widths = {self.columns[column_index].id: width for column_index, width in columns}
+        return all(cells_of(text) <= widths.get(column_id, -1) for column_id, (text, _) in totals.items())
 
     def forget_gone(self, rows: RowSource[RowT]) -> None:
         """Let go of the cells, and with them the records, of rows that are not there any more."""

@@ -43,15 +43,17 @@ class Footer(Generic[RowT]):
         totals: Callable[[Iterable[RowT], CellFormat], TotalTexts] | None = None,
         note: Callable[[Iterable[RowT], CellFormat], str] | None = None,
         short_note: Callable[[Iterable[RowT], CellFormat], str] | None = None,
+        noted_totals: frozenset[str] | None = None,
     ) -> None:
         self._totals_of = totals
         self._note_of = note
         self._short_note_of = short_note
+        self._noted_totals = noted_totals
         self._count = 0
         self.totals: TotalTexts = {}
         self.note = ""
         self.short_note = ""
-        """What stands in the note's place where every total stands under its column."""
+        """What stands in the note's place where `noted_totals` stand whole under their columns."""
 
     def bring_up(self, rows: RowSource[RowT], cell_format: CellFormat) -> bool:
         """Work out totals and note of these rows; whether either reads otherwise than before."""
@@ -64,6 +66,12 @@ class Footer(Generic[RowT]):
         if has_rows and self._short_note_of is not None:
             self.short_note = scrub(self._short_note_of(_rows_of(rows), cell_format))
         return before != (self.totals, self.note, self.short_note)
+
+    @property
+    def noted_totals(self) -> TotalTexts:
+        """Those that the note says again."""
+        names = self._noted_totals
+        return {id_: total for id_, total in self.totals.items() if names is None or id_ in names}
 
     @property
     def lines(self) -> int:

@@ -116,7 +116,7 @@ class TableModel(Generic[RowT_co]):
     def note(self, viewport: Viewport, *, has_totals: bool) -> str:
         """How many rows are above and below those in sight, and what the footer notes of all of them."""
         below = self.rows.count - viewport.top - viewport.room
-        is_in_cells = has_totals and self.cells.shows_all(self.footer.totals)
+        is_in_cells = has_totals and self.cells.shows_whole(self.footer.noted_totals)
         note = self.footer.short_note if is_in_cells else self.footer.note
         hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
         return f"{hidden} more · {note}" if hidden else note

@@ -179,8 +179,8 @@ class TableView(NamedTuple, Generic[RowT_co]):
 
     `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
     they are chosen. `totals` gives the texts of the row under the rows, by column id; `note` the line under that, ""
-    for none. `short_note` takes the note's place where every total stands under its column and the note would say the
-    same once more. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    for none. `short_note` takes the note's place where the totals that the note repeats, `noted_totals` or all, stand
+    whole under their columns. `headline` is the one figure that a panel which is not on the screen would be opened for.
     """
 
     columns: tuple[Column[RowT_co], ...]
@@ -189,4 +189,5 @@ class TableView(NamedTuple, Generic[RowT_co]):
     totals: Callable[[Iterable[RowT_co], CellFormat], TotalTexts] | None = None
     note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
     short_note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
+    noted_totals: frozenset[str] | None = None
     headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None

@@ -105,10 +105,10 @@ def _stop_text(position: Position, cell_format: CellFormat) -> str:
 
 
 def _short_stop(text: str) -> str:
-    """Whether there is a stop where its price has no room; of a total the number alone."""
+    """Whether there is a stop where its price has no room; nothing of a total, which the note then says."""
     if text == _STOP_TEXTS[StopState.NONE]:
         return "no"
-    return text.partition(" ")[0] if text.endswith(_WITHOUT) else "set"
+    return "" if text.endswith(_WITHOUT) else "set"
 
 
 def _stop_tone(position: Position) -> Tone:
