@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
 from pathlib import Path
 
@@ -106,6 +107,18 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
     assert main(["doctor", "--config", str(config)]) == ATTENTION
     report = capsys.readouterr().out
     assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1
+
+
+def test_doctor_finds_a_key_of_another_account_than_the_profile_names(
+    point: Point, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    point()
+    assert main(["init", "--config", str(config), "--uid", "77"]) == DONE
+    assert main(["doctor", "--config", str(config)]) == ATTENTION
+    report = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"FAIL account the exchange says that the API key belongs to UID 41\d+, and the profile names 77", report
+    )
 
 
 def test_the_proxy_that_it_was_given_is_the_profiles(

@@ -100,7 +100,10 @@ def run(args: argparse.Namespace) -> int:
         *_keys(loaded),
         _theme(loaded),
         _account(
-            account, reached=reached, key_works=all(c.status is CheckStatus.OK for c in online if c.name == "key")
+            account,
+            loaded.profile.uid,
+            reached=reached,
+            key_works=all(c.status is CheckStatus.OK for c in online if c.name == "key"),
         ),
         _journal(loaded, account),
         _terminal(),
@@ -159,7 +162,12 @@ def _theme(loaded: LoadedProfile) -> Check:
     return _check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
-def _account(account: AccountIdentity, *, reached: bool, key_works: bool) -> Check:
+def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool, key_works: bool) -> Check:
+    if profile_uid and account.known and account.uid != profile_uid:
+        finding = (
+            f"the exchange says that the API key belongs to UID {account.uid}, and the profile names {profile_uid}"
+        )
+        return _check("account", False, finding, "Correct uid or the key in the profile; nothing is sent until then.")
     match account.origin:
         case "exchange":
             return _check("account", True, f"UID {account.uid}, from the exchange")

@@ -95,8 +95,8 @@ class Profile(StrictSettings):
         default=None,
         pattern=r"^[0-9A-Za-z_-]{1,64}$",
         title="1 to 64 letters, digits, - or _",
-        description="the account's user ID, where the exchange does not report it; profiles with one UID share rate "
-        "limits, journal, lock and archive",
+        description="the account's user ID, for an exchange that does not report it; where it reports another one, "
+        "nothing is sent; profiles with one UID share rate limits, journal, lock and archive",
     )
     account_kind: Literal["unknown", "ordinary", "copy_trader", "broker"] = Field(
         default="unknown", description="a copy trader's reversal is limited to 1 call a second; unknown counts as one"

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.exchange_events import cancel_order
-from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene, session
 from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Withheld
@@ -29,6 +30,7 @@ from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import order_sides
 from tradetui.sandbox.books.order_execution import fill, market_order
+from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
 
 pytestmark = pytest.mark.looptime
@@ -719,6 +721,24 @@ async def test_a_contract_that_cannot_be_read_again_delays_no_reversal(monkeypat
         sent = await on.execution.confirm(preview, preview.subject)
         assert on.posts == 1
         assert sent.acknowledged
+
+
+async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_from_the_start() -> None:
+    async with scene() as on:
+        on.hold(long="20")
+        on.execution.settings = replace(on.execution.settings, uid="77")
+        execution = another_session(on, InlineDisk())
+        await execution.open_journal(on.uid, None, on.uid)
+        try:
+            preview = await execution.preview(LONG)
+            sentence = f"this API key belongs to UID {on.uid}, and this session was started for 77: nothing is sent"
+            with pytest.raises(NotConfirmed, match=sentence):
+                await execution.confirm(preview, preview.subject)
+            await execution.intents.set_lock(False)
+            assert execution.locked
+            assert on.posts == 0
+        finally:
+            await execution.stop()
 
 
 async def test_a_key_that_has_become_another_accounts_locks_the_session_and_sends_nothing(

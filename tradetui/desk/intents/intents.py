@@ -364,7 +364,7 @@ class Intents:
         if uid is not None and self.uid is not None and uid != self.uid:
             self.other_owner = (
                 f"The exchange says that this API key belongs to UID {uid}, and this session was started for "
-                f"{self.uid}: nothing is sent. End the session and start again."
+                f"{self.uid}: nothing is sent. End the session, correct uid or the key in the profile, and start again."
             )
 
     def set_lock(self, locked: bool) -> asyncio.Future[bool]:

@@ -76,7 +76,11 @@ class Execution:
     # The journal
 
     async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
-        """Open the account's journal and take up every intent where it stands; trouble with it disables sending."""
+        """Open the account's journal and take up every intent where it stands; trouble with it disables sending.
+
+        So does a `uid` that is not the one the profile names: the key of one account must not trade for another.
+        """
+        self.intents.saw_owner(uid)
         self.intents.uid = uid or self.intents.uid
         await self.intents.open(account, location)
         self._tasks.begin(self._recall_if_readable())
