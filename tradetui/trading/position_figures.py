@@ -22,22 +22,42 @@ if TYPE_CHECKING:
 _STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
 
 
-def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> tuple[StopState, Decimal | None]:
+class NearestStop(NamedTuple):
+    """What waits to stop a position: the price that fires first, None where there is none or it only trails.
+
+    `part` is how much of the position all its stops close together, None where they close all of it, or none waits.
+    """
+
+    state: StopState
+    price: Decimal | None = None
+    part: Decimal | None = None
+
+
+def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
     """Of the stop-losses of a position's leg the one that fires first: the highest of a LONG, the lowest of a SHORT."""
     prices: list[Decimal] = []
     trails = False
+    stopped = ZERO
     for stop in stops:
         plan_type = known(PlanType, stop.plan_type)
         if stop.symbol.upper() != position.symbol or not _closes(stop, position):
             continue
         if plan_type in _STOP_LOSSES and stop.trigger_price:
             prices.append(stop.trigger_price)
-        trails = trails or plan_type is PlanType.MOVING_PLAN
-    if position.stop_loss:
+        elif plan_type is PlanType.MOVING_PLAN:
+            trails = True
+        else:
+            continue
+        stopped += stop.size or position.size
+    if position.stop_loss and position.stop_loss not in prices:
         prices.append(position.stop_loss)
+        stopped += position.size
+    if not prices and not trails:
+        return NearestStop(StopState.NONE)
+    part = stopped / position.size if stopped < position.size else None
     if prices:
-        return StopState.WAITING, max(prices) if position.is_long else min(prices)
-    return (StopState.TRAILING if trails else StopState.NONE), None
+        return NearestStop(StopState.WAITING, max(prices) if position.is_long else min(prices), part)
+    return NearestStop(StopState.TRAILING, None, part)
 
 
 def _closes(stop: TriggerOrder, position: Position) -> bool:

@@ -34,12 +34,14 @@ class PositionMarket(NamedTuple):
     """What is known of a position beside what is held.
 
     `stop` is the trigger price of the stop-loss that fires first, where one waits; a trailing stop alone has none.
+    `stop_part` is how much of the position its stops close together, None where they close all of it, or none waits.
     `mark_is_live` says that the position's mark is the market's, and not the last fill's price.
     `funding_rate` is the part of the value that a LONG pays at `next_funding`.
     """
 
     stop_state: StopState = StopState.NOT_READ
     stop: Decimal | None = None
+    stop_part: Decimal | None = None
     funding_rate: Decimal | None = None
     next_funding: datetime | None = None
     mark_is_live: bool = False

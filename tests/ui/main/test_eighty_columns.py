@@ -52,7 +52,7 @@ async def test_each_position_says_whether_it_has_a_stop() -> None:
         header, *lines = screen_text(stage.app).splitlines()[3:]
         assert [*header.split()][1:-1][-3:] == ["Away", "%", "Stop"]
         rows = [line.replace("▸", " ").strip("│▆ ").split() for line in lines if " LONG " in line or " SHORT " in line]
-        stops = {(row[0], row[1]): row[-1] for row in rows if row[-1] in ("no", "set")}
+        stops = {(row[0], row[1]): row[-1] for row in rows if row[-1] in ("no", "set", "%")}
         positions = {}
         for position in stage.desk.feeds["positions"].snapshot.rows:
             assert isinstance(position, Position)
@@ -60,6 +60,7 @@ async def test_each_position_says_whether_it_has_a_stop() -> None:
         assert len(stops) > 10
         for leg, stop in stops.items():
             assert (stop == "no") == (positions[leg].stop_state is StopState.NONE), leg
+            assert (stop == "%") == (positions[leg].stop_part is not None), leg
 
 
 @pytest.mark.parametrize("size", [(60, 16), SIZE, (120, 36)])

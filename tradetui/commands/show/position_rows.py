@@ -68,8 +68,9 @@ async def _with_stops(
                 stops += reply.rows
     joined = []
     for position in positions:
-        stop_state, stop = nearest_stop(position, waiting[position.product_type])
-        joined.append(replace(position, market=position.market._replace(stop_state=stop_state, stop=stop)))
+        state, stop, part = nearest_stop(position, waiting[position.product_type])
+        market = position.market._replace(stop_state=state, stop=stop, stop_part=part)
+        joined.append(replace(position, market=market))
     return joined
 
 

@@ -22,7 +22,7 @@ from tradetui.desk.tables.rows.row_source import FeedRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.position_figures import nearest_stop
+from tradetui.trading.position_figures import NearestStop, nearest_stop
 from tradetui.trading.positions import Position, PositionMarket, StopState, with_mark
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.models.futures_extended import Contract, FundingRate, Ticker
@@ -131,10 +131,11 @@ class MarketContext:
         if mark is not None:
             position = with_mark(position, mark)
         rate = self._funding.get((position.product_type, position.symbol))
-        stop_state, stop = self._stop_of(position)
+        stop = self._stop_of(position)
         market = PositionMarket(
-            stop_state=stop_state,
-            stop=stop,
+            stop_state=stop.state,
+            stop=stop.price,
+            stop_part=stop.part,
             funding_rate=None if rate is None else rate.funding_rate,
             next_funding=None if rate is None else rate.next_update,
             mark_is_live=mark is not None or position.record is not None,
@@ -149,13 +150,13 @@ class MarketContext:
         """Learn how many decimals prices and sizes have, where the contract is not known."""
         self._see((row.record.symbol, row.record.price, row.record.base_volume) for row in rows[:_NEWEST_ROWS])
 
-    def _stop_of(self, position: Position) -> tuple[StopState, Decimal | None]:
+    def _stop_of(self, position: Position) -> NearestStop:
         waiting = self._triggers_reader.live
         if waiting is None or self._triggers.freshness.aged:
             if position.stop_loss:
-                return StopState.WAITING, position.stop_loss
+                return NearestStop(StopState.WAITING, position.stop_loss)
             not_read = self._triggers.snapshot.read_at is None and self._triggers.snapshot.error is None
-            return (StopState.NOT_READ if not_read else StopState.UNREADABLE), None
+            return NearestStop(StopState.NOT_READ if not_read else StopState.UNREADABLE)
         of_product_type = (row.record for row in waiting if row.product_type is position.product_type)
         return nearest_stop(position, of_product_type)
 

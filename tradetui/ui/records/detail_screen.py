@@ -101,6 +101,8 @@ def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
     yield Field("next funding", _read(market.next_funding, zone), "", DERIVED)
     stop = str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)
     yield Field("nearest stop", stop, "", DERIVED)
+    if market.stop_part is not None:
+        yield Field("part that stops close", number(market.stop_part, at_most=LONGEST_DERIVED), "", DERIVED)
 
 
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:

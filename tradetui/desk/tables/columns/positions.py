@@ -43,6 +43,7 @@ _STOP_TEXTS: Final[Mapping[StopState, str]] = {
     StopState.TRAILING: "trailing",
 }
 _WITHOUT: Final = " without"
+_PART: Final = " % "
 
 
 def _symbol(position: Position) -> str:
@@ -99,21 +100,25 @@ def _stop_order(position: Position) -> Decimal | str | None:
 
 def _stop_text(position: Position, cell_format: CellFormat) -> str:
     market = position.market
-    if market.stop is not None:
-        return price(market.stop, position.symbol, cell_format)
-    return _STOP_TEXTS[market.stop_state]
+    is_priced = market.stop is not None
+    text = price(market.stop, position.symbol, cell_format) if is_priced else _STOP_TEXTS[market.stop_state]
+    return text if market.stop_part is None else f"{int(market.stop_part * 100) or '<1'}{_PART}{text}"
 
 
 def _short_stop(text: str) -> str:
-    """Whether there is a stop where its price has no room; nothing of a total, which the note then says."""
+    """Whether there is a stop, or for which part, where its price has no room; nothing of a total: the note has it."""
+    part, is_part, _ = text.partition(_PART)
+    if is_part:
+        return f"{part} %"
     if text == _STOP_TEXTS[StopState.NONE]:
         return "no"
     return "" if text.endswith(_WITHOUT) else "set"
 
 
 def _stop_tone(position: Position) -> Tone:
-    is_warning = position.market.stop_state in (StopState.NONE, StopState.UNREADABLE)
-    return Tone.WARN if is_warning and position.market.stop is None else Tone.PLAIN
+    market = position.market
+    is_missing = market.stop is None and market.stop_state in (StopState.NONE, StopState.UNREADABLE)
+    return Tone.WARN if is_missing or market.stop_part is not None else Tone.PLAIN
 
 
 def _liquidation_text(position: Position, cell_format: CellFormat) -> str:
