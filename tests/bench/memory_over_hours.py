@@ -68,7 +68,7 @@ async def virtual(hours: float, every: int, types: int) -> tuple[float, int]:
             fills = 0
             for minute in range(1, round(hours * 60) + 1):
                 await asyncio.sleep(60)
-                keys = stage.desk.feeds["fills"].snapshot.keys
+                keys = stage.desk.feeds["fills"].snapshot.row_ids
                 fills += keys.index(first_fill) if first_fill in keys else 0
                 first_fill = keys[0]
                 forget(stage.sandbox.exchange_state)

@@ -80,7 +80,7 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     stream = reading._stream(client, endpoint("spot.bills"), None, None, options, progress)
     first = await anext(stream)
     await asyncio.sleep(0)
-    assert first.key == "0"
+    assert first.row_id == "0"
     assert (len(pages.begun) == 2) is reads_ahead
     await stream.aclose()  # type: ignore[attr-defined]
 

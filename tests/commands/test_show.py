@@ -78,7 +78,7 @@ def test_csv_is_what_the_screen_exports_with_every_column(point: Point, capsys: 
     has_product_type = "productType" in {parameter.name for parameter in endpoint.request.parameters()}
     rows = [ProductRow(ProductType.USDT_FUTURES, record) if has_product_type else record for record in records]
     exported = io.StringIO()
-    write_rows(exported, MemoryRows(rows, [row.key for row in rows], 1), TABLES[what].every_column, Format.CSV)
+    write_rows(exported, MemoryRows(rows, [row.row_id for row in rows], 1), TABLES[what].every_column, Format.CSV)
     assert rows and printed == exported.getvalue()
 
 

@@ -128,7 +128,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
         for product_type in PRODUCT_TYPES
         for row in simulation.exchange_state.positions(simulation.uid, product_type)
     }
-    assert {row.key: row.size for row in desk.positions.snapshot.rows} == held
+    assert {row.row_id: row.size for row in desk.positions.snapshot.rows} == held
     assert not desk.has_other_view("triggers")
     assert desk.panel_rows("triggers", other_view=True) is desk.triggers.snapshot
     await desk.stop()

@@ -59,7 +59,7 @@ def client_of(script: Any) -> tuple[ExchangeReader, Scripted]:
 
 
 async def ids(pages: AsyncIterator[Reply[Any]]) -> list[str]:
-    return [row.key async for page in pages for row in page.rows]
+    return [row.row_id async for page in pages for row in page.rows]
 
 
 @given(
@@ -351,7 +351,7 @@ async def test_a_failure_midway_is_raised_after_the_pages_before_it() -> None:
     keys: list[str] = []
     with pytest.raises(UnreadableReply):
         async for page in client.futures.iter_fills(product_type=USDT, limit=5):
-            keys.extend(row.key for row in page.rows)
+            keys.extend(row.row_id for row in page.rows)
     assert len(keys) == 5
 
 
@@ -384,7 +384,7 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
     keys: list[str] = []
     reply = await walked.next()
     assert reply is not None
-    keys += [row.key for row in reply.rows]
+    keys += [row.row_id for row in reply.rows]
     trouble += [Say(body=b"<html>")] * 2
     with pytest.raises(UnreadableReply):
         await walked.next()
@@ -396,7 +396,7 @@ async def test_a_walk_goes_on_where_an_error_or_a_cancellation_left_it() -> None
         await reading
     trouble.clear()
     while (reply := await walked.next()) is not None:
-        keys += [row.key for row in reply.rows]
+        keys += [row.row_id for row in reply.rows]
     assert walked.over
     assert keys == [fill(number)["tradeId"] for number in reversed(range(10))]
 

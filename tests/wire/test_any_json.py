@@ -51,7 +51,7 @@ def test_every_digit_of_a_json_number_survives(text: str) -> None:
 def test_ids_survive(text: str) -> None:
     assume(not re.fullmatch(r"[0-9]+(\.[0-9]*([eE][+-]?[0-9]+)?|[eE][+-][0-9]+)", text))
     order = one("futures.pending_orders", {**ORDER, "orderId": text, "clientOid": text})
-    assert order.order_id == order.client_oid == order.key == text
+    assert order.order_id == order.client_oid == order.row_id == text
 
 
 @given(st.integers(min_value=10**18, max_value=10**30))
@@ -74,7 +74,7 @@ def test_any_values_of_known_fields_are_read_or_counted(row: dict[str, Any], dat
     reply = _read(name, json.dumps({"code": "00000", "data": payload}).encode())
     assert reply is not None
     assert reply.count == 3
-    assert any(read.key for read in reply.rows)
+    assert any(read.row_id for read in reply.rows)
 
 
 @given(st.binary(max_size=200))
@@ -119,7 +119,7 @@ def _read(name: str, body: bytes) -> Reply[Any] | None:
     except UnreadableBody:
         return None
     for row in reply.rows:
-        assert row.key
+        assert row.row_id
         assert isinstance(repr(row), str)
         assert isinstance(dump_json(row.received), str)
         assert all(isinstance(text, str) for text in row.unreadable.values())

@@ -346,7 +346,7 @@ def test_records_are_frozen_and_compare_by_value() -> None:
     first, second = one("futures.fills", FILL), one("futures.fills", FILL)
     assert first == second
     assert len({first, second}) == 1
-    assert first.key == FILL["tradeId"]
+    assert first.row_id == FILL["tradeId"]
     assert first != one("futures.fills", {**FILL, "profit": "1"})
     with pytest.raises(ValueError, match="frozen"):
         first.price = Decimal(1)
@@ -355,7 +355,7 @@ def test_records_are_frozen_and_compare_by_value() -> None:
 
 def test_a_record_can_be_made_from_values() -> None:
     order = PendingOrder(order_id="1", symbol="X", size=Decimal(1), side="sell")
-    assert order.key == "1"
+    assert order.row_id == "1"
     assert order.received == {}
     with pytest.raises(UndecodableRowError, match="tradeId"):
         FuturesFill.from_row({})
@@ -366,14 +366,14 @@ def test_every_model_has_an_identity_and_every_endpoint_its_fields() -> None:
         model: type[Record] = listed.row
         assert model.identity, listed.name
         assert set(model.identity) <= set(model.model_fields)
-        assert listed.id_field == "key" or listed.id_field in model.model_fields
+        assert listed.id_field == "row_id" or listed.id_field in model.model_fields
         assert listed.time_field is None or listed.time_field in model.model_fields
 
 
 def test_positions_of_both_legs_have_their_own_keys() -> None:
     row: dict[str, Any] = {"symbol": "SOLUSDT", "holdSide": "long", "marginCoin": "USDT", "total": "1"}
     reply = read("futures.positions", row, {**row, "holdSide": "short"})
-    assert len({position.key for position in reply.rows}) == 2
+    assert len({position.row_id for position in reply.rows}) == 2
     assert [position.leg for position in reply.rows] == [PositionSide.LONG, PositionSide.SHORT]
 
 

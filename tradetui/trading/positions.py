@@ -116,7 +116,7 @@ class Position:
     record: ReportedPosition | None = field(default=None, repr=False, compare=False)
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """The row's identity: product type, symbol and leg."""
         return f"{self.product_type}|{self.symbol}|{self.shown_leg}"
 

@@ -50,7 +50,7 @@ class Feed:
         """A snapshot that was read at that time."""
         self.generation += 1
         rows = tuple(newest_first(ProductRow(USDT, record) for record in records))
-        keys = tuple(row.key for row in rows)
+        keys = tuple(row.row_id for row in rows)
         return Snapshot(rows, keys, self.generation, read_at, server_ms=NOW_MS, index=indexed(keys))
 
 
@@ -61,7 +61,7 @@ def positions(*legs: PositionSide, read_at: float = 0.0) -> Snapshot[Position]:
         )
         for leg in legs
     )
-    return Snapshot(rows, tuple(row.key for row in rows), 1, read_at)
+    return Snapshot(rows, tuple(row.row_id for row in rows), 1, read_at)
 
 
 def ended(number: int, status: str, **other: str) -> TriggerOrder:

@@ -36,7 +36,7 @@ def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     file = tmp_path / "account" / "archive.sqlite"
     archive = Archive(file)
     rows = fills(range(20))
-    assert archive.add(FuturesFill, rows, {USDT: [Gap("7", 5), Gap("3")]}) == {row.key for row in rows}
+    assert archive.add(FuturesFill, rows, {USDT: [Gap("7", 5), Gap("3")]}) == {row.row_id for row in rows}
     archive.close()
     again = Archive(file)
     assert again.rows.newest(FuturesFill, USDT, 100) == rows[::-1]
@@ -53,7 +53,7 @@ def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated() -> N
     assert archive.add(FuturesFill, fills(range(5))) == set()
     waiting, ended = ProductRow(USDT, trigger(1, "executing")), ProductRow(USDT, trigger(1, "executed", NOW_MS))
     archive.add(TriggerOrder, [waiting])
-    assert archive.add(TriggerOrder, [ended]) == {ended.key}
+    assert archive.add(TriggerOrder, [ended]) == {ended.row_id}
     assert archive.rows.newest(TriggerOrder, USDT, 10) == [ended]
     assert archive.rows.count(FILLS) == 5
 
@@ -182,8 +182,8 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
         assert table.row(index) is None or table.row(index) == ordered[index]
         await table.settled()
         assert table.row(index) == ordered[index]
-        assert table.key(index) == ordered[index].key
-        assert table.index_of(ordered[index].key) == index
+        assert table.row_id(index) == ordered[index].row_id
+        assert table.index_of(ordered[index].row_id) == index
     for index in range(731):
         table.row(index)
         await table.settled()
@@ -335,7 +335,7 @@ def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it
         pass
     archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
     assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (2, 1)
-    assert archive.add(FuturesFill, rows) == {rows[-1].key}
+    assert archive.add(FuturesFill, rows) == {rows[-1].row_id}
     assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (3, 0)
 
 

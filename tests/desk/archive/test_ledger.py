@@ -83,7 +83,7 @@ def check(seed: int) -> None:
     some_missing = chance.random() < 0.3
     if some_missing:
         pages = [page for page in pages if chance.random() < 0.7]
-        came = {row.key for page in pages for row in page}
+        came = {row.row_id for page in pages for row in page}
         for product_type, fills in history.fills.items():
             history.fills[product_type] = [row for row in fills if f"{product_type}|{row['tradeId']}" in came]
     for page in pages:

@@ -23,14 +23,14 @@ from tradetui.wire.product_types import ProductType
 class Row:
     """A row with a value that changes."""
 
-    key: str
+    row_id: str
     value: str
     product_type: ProductType = ProductType.USDT_FUTURES
 
 
 def rows(*texts: str) -> tuple[Row, ...]:
     """Rows of texts such as `a=1`."""
-    return tuple(Row(key, value) for key, _, value in (text.partition("=") for text in texts))
+    return tuple(Row(row_id, value) for row_id, _, value in (text.partition("=") for text in texts))
 
 
 class Script:
@@ -75,7 +75,7 @@ async def test_equal_data_does_not_raise_the_generation_but_the_age_begins_anew(
     assert feed.snapshot.generation == first.generation + 1
     assert feed.snapshot.index_of("b") == 1
     assert feed.snapshot.index_of("c") is None
-    assert feed.snapshot.key(0) == "a"
+    assert feed.snapshot.row_id(0) == "a"
 
 
 async def test_an_error_is_a_state_beside_the_last_good_rows() -> None:

@@ -101,7 +101,7 @@ async def test_a_fill_that_comes_late_is_found_within_the_overlap() -> None:
     client.rows[FILLS, USDT].append(fill(31))
     client.rows[FILLS, USDT].append(fill(91))
     await past.read_newest(1.0)
-    assert f"{USDT}|{fill(31).trade_id}" in {row.key for row in past.rows}
+    assert f"{USDT}|{fill(31).trade_id}" in {row.row_id for row in past.rows}
 
 
 async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_counts_everywhere() -> None:
@@ -226,7 +226,7 @@ async def test_fills_that_come_again_under_other_ids_count_once(archived: str) -
             pass
         await past.attach(archive)
     assert archive.rows.count(Selection(FuturesFill)) == 4
-    assert {row.key for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in range(4)}
+    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in range(4)}
     assert len({row.trade_id for row in added}) <= 4
     assert past.correction == "3 fills came again under another id, counted once"
 
@@ -276,7 +276,7 @@ async def test_an_archive_that_knows_all_that_was_read_is_attached_after_a_fill_
     client.rows[FILLS, USDT] = [fill(1, tradeId=f"{10**18 + 501}"), fill(2)]
     await past.read_newest(1.0)
     await past.attach(archive)
-    assert {row.key for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in (1, 2)}
+    assert {row.row_id for row in past.rows} == {f"{USDT}|{fill(number).trade_id}" for number in (1, 2)}
 
 
 async def test_two_fills_alike_are_two_where_both_come() -> None:
@@ -335,7 +335,7 @@ async def test_a_start_before_the_binding_is_given_up_after_one_refusal() -> Non
         await past.read_newest(1.0)
     client.rows[FILLS, USDT].append(fill(11))
     await past.read_newest(2.0)
-    assert f"{USDT}|{fill(11).trade_id}" in {row.key for row in past.rows}
+    assert f"{USDT}|{fill(11).trade_id}" in {row.row_id for row in past.rows}
 
 
 async def test_a_gap_that_is_refused_is_never_taken_for_closed() -> None:
@@ -411,7 +411,7 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
                 rows.append(fill(number))
             if random.random() < 0.1:
                 late = fill(number - random.randrange(1, 20, 2))
-                if all(row.key != late.key for row in rows):
+                if all(row.row_id != late.row_id for row in rows):
                     rows.append(late)
             if random.random() < weather:
                 raise Unreachable("no answer")
@@ -426,17 +426,17 @@ def test_no_row_is_lost_or_repeated(seed: int, page: int, fault: float) -> None:
             with suppress(Unreachable):
                 await past.read_newest(float(turn))
                 await past.read_gap()
-            keys = [row.key for row in past.rows]
+            keys = [row.row_id for row in past.rows]
             assert len(keys) == len(set(keys))
         client.before = lambda name, request: None
         await past.read_newest(99.0)
         while await past.read_gap():
             pass
-        row_ids = {row.key for row in rows}
-        kept = {row.record.key for _, row in archive.rows.page(Selection(FuturesFill), None, 10_000)}
+        row_ids = {row.row_id for row in rows}
+        kept = {row.record.row_id for _, row in archive.rows.page(Selection(FuturesFill), None, 10_000)}
         assert row_ids == kept
         newest = newest_first(ProductRow(USDT, row) for row in rows)[:KEPT]
-        assert {row.record.key for row in newest} == {row.record.key for row in past.rows}
+        assert {row.record.row_id for row in newest} == {row.record.row_id for row in past.rows}
 
     asyncio.run(scenario())
 
@@ -450,11 +450,11 @@ class Misspelt(ScriptedClient):
 
     async def read(self, request: Request[Any]) -> Reply[Any]:
         reply = await super().read(request)
-        rows = tuple(row for row in reply.rows if row.key not in self.misspelt)
+        rows = tuple(row for row in reply.rows if row.row_id not in self.misspelt)
         undecodable = tuple(
-            UndecodableRow(index, "price", {"tradeId": row.key})
+            UndecodableRow(index, "price", {"tradeId": row.row_id})
             for index, row in enumerate(reply.rows)
-            if row.key in self.misspelt
+            if row.row_id in self.misspelt
         )
         return replace(reply, rows=rows, undecodable_rows=undecodable)
 
@@ -475,7 +475,7 @@ async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: l
     client.misspelt.clear()
     await past.read_newest(20.0)
     assert not len(past.undecodable_rows)
-    assert {row.record.trade_id for row in past.rows} == {row.key for row in client.rows[FILLS, USDT]}
+    assert {row.record.trade_id for row in past.rows} == {row.row_id for row in client.rows[FILLS, USDT]}
 
 
 async def test_what_is_never_decoded_costs_one_read_a_minute() -> None:
@@ -536,7 +536,7 @@ class NinetyDays(ScriptedClient):
         reply = await super().read(request)
         kept_from = self.clock.now_ms - 90 * DAY_MS
         rows = tuple(row for row in reply.rows if row.c_time.timestamp() * 1000 >= kept_from)
-        return replace(reply, rows=rows, cursor=rows[-1].key if rows else None)
+        return replace(reply, rows=rows, cursor=rows[-1].row_id if rows else None)
 
 
 async def read_all(client: ScriptedClient, archive: Archive, *, pages: int = 1_000) -> FillHistory:

@@ -24,7 +24,7 @@ def row(number: int, **fields: str) -> ProductRow[FuturesFill]:
 
 def snapshot(*rows: ProductRow[FuturesFill]) -> Snapshot[ProductRow[FuturesFill]]:
     ordered = tuple(newest_first(rows))
-    keys = tuple(row.key for row in ordered)
+    keys = tuple(row.row_id for row in ordered)
     return Snapshot(ordered, keys, read_at=1.0, index=indexed(keys))
 
 
@@ -54,7 +54,7 @@ def test_an_orders_fills_are_one_row_of_their_sums_and_of_their_average_price() 
 def test_the_order_that_filled_last_comes_first_and_one_fill_is_an_order_too() -> None:
     orders = grouped(row(1, orderId="a"), row(2, orderId="b"), row(3, orderId="a"), row(4, orderId=""))
     assert [order.record.order_id for order in orders] == [None, "a", "b"]
-    assert len({order.key for order in orders}) == 3
+    assert len({order.row_id for order in orders}) == 3
 
 
 def test_what_closed_and_what_opened_under_one_order_are_two_rows() -> None:
@@ -93,7 +93,7 @@ def test_rows_that_stand_still_change_nothing_but_their_age() -> None:
     orders, fills = FilledOrders(), snapshot(row(1))
     orders.update(fills)
     before = orders.snapshot
-    orders.update(Snapshot(fills.rows, fills.keys, read_at=9.0, index=fills.index))
+    orders.update(Snapshot(fills.rows, fills.row_ids, read_at=9.0, index=fills.index))
     assert orders.snapshot.rows is before.rows
     assert (orders.snapshot.generation, orders.snapshot.read_at) == (before.generation, 9.0)
 
@@ -127,7 +127,7 @@ def test_fills_that_come_one_by_one_give_what_they_give_together(
 def test_orders_are_exported_fill_by_fill() -> None:
     rows = [row(number, orderId=str(number // 2)) for number in range(4)]
     orders = grouped(*rows)
-    exported = fill_by_fill(MemoryRows(orders, [order.key for order in orders], 1))
+    exported = fill_by_fill(MemoryRows(orders, [order.row_id for order in orders], 1))
     assert [exported.row(index) for index in range(exported.count)] == rows[::-1]
-    plain = MemoryRows(rows, [row.key for row in rows], 1)
+    plain = MemoryRows(rows, [row.row_id for row in rows], 1)
     assert fill_by_fill(plain) is plain

@@ -21,7 +21,7 @@ def row(number: int, status: str) -> ProductRow[TriggerOrder]:
 
 def ended(*numbers: int, generation: int = 1) -> Stops:
     rows = tuple(row(number, "executed") for number in numbers)
-    keys = tuple(row.key for row in rows)
+    keys = tuple(row.row_id for row in rows)
     return Snapshot(rows, keys, generation, 1.0, index=indexed(keys))
 
 
@@ -34,7 +34,7 @@ def test_those_that_wait_come_before_those_that_ended() -> None:
     views.update(ended(5, 4), (row(3, "live"), row(1, "live")))
     assert shown(views.all) == ["3 live", "1 live", "5 executed", "4 executed"]
     assert shown(views.waiting) == ["3 live", "1 live"]
-    assert [views.all.index_of(key) for key in views.all.keys] == [0, 1, 2, 3]
+    assert [views.all.index_of(key) for key in views.all.row_ids] == [0, 1, 2, 3]
 
 
 def test_one_that_just_ended_is_shown_once_and_keeps_its_key() -> None:
@@ -43,7 +43,7 @@ def test_one_that_just_ended_is_shown_once_and_keeps_its_key() -> None:
     views.update(ended(2), (waiting,))
     views.update(ended(3, 2, generation=2), (waiting,))
     assert shown(views.all) == ["3 executed", "2 executed"]
-    assert views.all.index_of(waiting.key) == 0
+    assert views.all.index_of(waiting.row_id) == 0
 
 
 def test_rows_that_stand_still_change_nothing_but_their_age() -> None:

@@ -167,7 +167,7 @@ def test_profit_is_ordered_by_what_it_is_worth(id_: str) -> None:
     source = MemoryRows(rows, list("01234"), 1)
     for reverse, expected in ((False, "21430"), (True, "34120")):
         shown = view(source, sort_key=column("positions", id_).sort_key, reverse=reverse)
-        assert "".join(shown.key(index) or "" for index in range(5)) == expected, "the one without a mark comes last"
+        assert "".join(shown.row_id(index) or "" for index in range(5)) == expected, "the one without a mark comes last"
 
 
 def test_an_unreadable_field_shows_what_came_marked() -> None:
@@ -201,7 +201,7 @@ def test_ids_sort_as_the_numbers_they_are() -> None:
     order_id = column("fills", "orderId")
     longer, shorter = (ProductRow(ProductType.USDT_FUTURES, fill(1, orderId=text)) for text in ("100", "99"))
     rows = view(MemoryRows([longer, shorter], ["100", "99"], 1), sort_key=order_id.sort_key)
-    assert [rows.key(index) for index in range(2)] == ["99", "100"]
+    assert [rows.row_id(index) for index in range(2)] == ["99", "100"]
 
 
 def test_times_are_in_the_zone_asked_for_and_copied_whole() -> None:

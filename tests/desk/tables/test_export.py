@@ -28,7 +28,7 @@ FILLS = [
     ProductRow(ProductType.USDT_FUTURES, fill(2, price="12345.678", profit="", tradeScope="=1+1")),
 ]
 NAMES = ["cTime", "cTimeUtc", *(column.id for column in TABLES["fills"].columns[1:]), "side", "tradeSide"]
-ROWS = MemoryRows(FILLS, [row.key for row in FILLS], 1)
+ROWS = MemoryRows(FILLS, [row.row_id for row in FILLS], 1)
 
 
 def read_csv(text: str) -> list[dict[str, str]]:

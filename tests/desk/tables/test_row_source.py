@@ -26,7 +26,7 @@ def source(*rows: Row) -> MemoryRows[Row]:
 
 
 def names(rows: RowSource[object]) -> list[str | None]:
-    return [rows.key(index) for index in range(rows.count)]
+    return [rows.row_id(index) for index in range(rows.count)]
 
 
 def test_nothing_asked_is_the_source_itself() -> None:

@@ -42,7 +42,7 @@ async def test_rows_by_arrows_and_letters() -> None:
     async with stage.running() as pilot:
         await pilot.press("1")
         table = stage.app.main.table
-        keys = [table.source.key(index) for index in range(table.shown)]
+        keys = [table.source.row_id(index) for index in range(table.shown)]
         for key, row_index in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
             await pilot.press(key)
             assert table.cursor.row_id == keys[row_index], key
@@ -206,14 +206,14 @@ async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
         main = stage.app.main
         await pilot.press("4", "space")
         assert main.query_one("#banner").display
-        before = [main.table.source.key(index) for index in range(5)]
+        before = [main.table.source.row_id(index) for index in range(5)]
         polls = stage.desk.feeds["fills"].snapshot.generation
         await asyncio.sleep(20)
         assert stage.desk.feeds["fills"].snapshot.generation > polls
-        assert [main.table.source.key(index) for index in range(5)] == before
+        assert [main.table.source.row_id(index) for index in range(5)] == before
         await pilot.press("space")
         assert not main.query_one("#banner").display
-        assert [main.table.source.key(index) for index in range(5)] != before
+        assert [main.table.source.row_id(index) for index in range(5)] != before
 
 
 async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:

@@ -137,7 +137,9 @@ async def test_stops_are_found_by_every_word_of_their_rows(
         await pilot.press("slash", *"failed")
         await settled(pilot)
         assert "filter stops that ended: every word and ID of a row" in screen_text(stage.app)
-        assert [screen.table.rows.key(index) for index in range(screen.table.shown)] == [row.key for row in failed]
+        assert [screen.table.rows.row_id(index) for index in range(screen.table.shown)] == [
+            row.row_id for row in failed
+        ]
         for pattern, count in (
             ("no reason", len(failed)),
             ("!failed", len(stops) - len(failed)),

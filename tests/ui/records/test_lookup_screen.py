@@ -255,7 +255,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         await settle(pilot, 3)
         totals = screen.totals_table.rows
         assert screen.lookup is not None
-        assert {totals.key(index) for index in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
+        assert {totals.row_id(index) for index in range(totals.count)} == {"USDT", "BTC", "ETH", "SOL"}
         titles = [column.title for column in screen.totals_table.columns]
         assert titles[:5] == ["Coin", "Rows", "Received", "Paid", "Fees"]
         assert {"transfer-in", "transfer-out", "buy", "sell", "rebate rewards"} <= set(titles)
@@ -453,7 +453,7 @@ async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> 
         assert form.texts == {"subUid": uid}
         await pilot.press("enter")
         await settle(pilot)
-        assert [record.key for record in records(screen)] == [uid]
+        assert [record.row_id for record in records(screen)] == [uid]
         assert f"desk{uid[-1]}@broker.example" in screen_text(stage.app)
 
 

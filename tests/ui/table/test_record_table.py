@@ -108,11 +108,11 @@ class Million:
         number = self.count - 1 - index if self._reverse else index
         return Row(f"r{number}", Decimal(number))
 
-    def key(self, index: int) -> str:
+    def row_id(self, index: int) -> str:
         return f"r{self.count - 1 - index if self._reverse else index}"
 
-    def index_of(self, key: str) -> int | None:
-        index = int(key[1:])
+    def index_of(self, row_id: str) -> int | None:
+        index = int(row_id[1:])
         return self.count - 1 - index if self._reverse else index
 
     def ordered(self, sort: Sort | None, pattern: str, text_of: Callable[[Row], str]) -> RowSource[Row]:
@@ -147,7 +147,7 @@ async def test_rows_too_many_for_memory_order_themselves_and_are_asked_once() ->
         app.table.sort_by("profit", reverse=True)
         app.table.set_source(rows)
         assert rows.orders == [(Sort("profit", True), "")]
-        assert app.table.rows.key(0) == "r999999"
+        assert app.table.rows.row_id(0) == "r999999"
         assert rows.made < 100
 
 

@@ -46,7 +46,7 @@ def test_a_filter_of_rows_that_are_ready_makes_no_text() -> None:
     for pattern in ("r1", "", "r2"):
         narrowing.pattern = pattern
         shown = narrowing.view_of(rows)
-        assert all((shown.key(index) or "").startswith(pattern) for index in range(shown.count))
+        assert all((shown.row_id(index) or "").startswith(pattern) for index in range(shown.count))
     assert sum(made.values()) == 250
     grown(rows, range(250, 300))
     assert not narrowing.make_ready(rows, 100)
@@ -78,7 +78,7 @@ def test_texts_and_cells_of_rows_that_are_gone_are_forgotten() -> None:
         for index in range(100):
             row = rows.row(index)
             assert row is not None
-            cells.of(row.key, row)
+            cells.of(row.row_id, row)
             met.append(weakref.ref(row))
             del row
     assert sum(row() is not None for row in met) < 1500
@@ -92,8 +92,8 @@ def test_a_filter_finds_the_words_of_the_interface_and_those_of_the_trade() -> N
     narrowing = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
     for pattern in ("pos_loss", r"stop-loss \(position", "closes long", "close\\b"):
         narrowing.pattern = pattern
-        shown = narrowing.view_of(MemoryRows(rows, [row.key for row in rows], 1))
-        assert [shown.key(index) for index in range(shown.count)] == [rows[0].key], pattern
+        shown = narrowing.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+        assert [shown.row_id(index) for index in range(shown.count)] == [rows[0].row_id], pattern
 
 
 @pytest.mark.parametrize("pattern", ["84,210", "84210.5", r"\b84210"])
@@ -104,8 +104,8 @@ def test_a_filter_finds_a_price_with_and_without_commas(pattern: str) -> None:
     ]
     sort_filter = SortFilter(TRIGGERS.columns, DEFAULT_FORMAT)
     sort_filter.pattern = pattern
-    shown = sort_filter.view_of(MemoryRows(rows, [row.key for row in rows], 1))
-    assert [shown.key(index) for index in range(shown.count)] == [rows[0].key]
+    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+    assert [shown.row_id(index) for index in range(shown.count)] == [rows[0].row_id]
 
 
 def test_a_filter_finds_what_is_in_a_hidden_column() -> None:
@@ -117,5 +117,5 @@ def test_a_filter_finds_what_is_in_a_hidden_column() -> None:
     without_symbol = [column for column in TRIGGERS.columns if column.id != "symbol"]
     sort_filter.use_columns(without_symbol, also_searched=TRIGGERS.columns)
     sort_filter.pattern = "eth"
-    shown = sort_filter.view_of(MemoryRows(rows, [row.key for row in rows], 1))
-    assert [shown.key(index) for index in range(shown.count)] == [rows[1].key]
+    shown = sort_filter.view_of(MemoryRows(rows, [row.row_id for row in rows], 1))
+    assert [shown.row_id(index) for index in range(shown.count)] == [rows[1].row_id]

@@ -120,7 +120,7 @@ def an_order_that_is_over_rests(patch: Patch) -> None:
 def a_fill_counts_as_it_came_first(patch: Patch) -> None:
     def tagged(self: FillHistory, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
-        return [self._rows.get(row.key) or row for row in rows]
+        return [self._rows.get(row.row_id) or row for row in rows]
 
     patch(FillHistory, "_tagged", tagged)
 

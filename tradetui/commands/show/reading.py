@@ -207,15 +207,15 @@ async def _pages_of_span(
     known: set[object] = set()
     if last_day < end:
         async for reply in client.pages(request, start_time=last_day, end_time=end):
-            known = {record.key for record in reply.rows}
+            known = {record.row_id for record in reply.rows}
             yield reply
     try:
         while start < (edge := min(last_day, end)):
             last_day = max(start, client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS)
             last_day = last_day if last_day < edge else start
             async for reply in client.pages(request, start_time=last_day, end_time=edge):
-                rows = tuple(record for record in reply.rows if record.key not in known)
-                known = {record.key for record in reply.rows}
+                rows = tuple(record for record in reply.rows if record.row_id not in known)
+                known = {record.row_id for record in reply.rows}
                 yield replace(reply, rows=rows)
     except Rejected as problem:
         if edge == end:

@@ -22,7 +22,7 @@ class RuleRow:
     impossible: str
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """The rule's name, which no other rule of the profile has."""
         return self.rule.name
 

@@ -48,7 +48,7 @@ class LoggedAlert(NamedTuple):
     delivery: str
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """Its number, as the key of a row."""
         return str(self.number)
 

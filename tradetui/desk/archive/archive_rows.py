@@ -201,14 +201,14 @@ class ArchiveRows(Generic[RecordT]):
             return None
         return page[within] if within < len(page) else None
 
-    def key(self, index: int) -> str | None:
-        """The key of the row at a place, or None while its page is being read."""
+    def row_id(self, index: int) -> str | None:
+        """The id of the row at a place, or None while its page is being read."""
         row = self.row(index)
-        return None if row is None else row.key
+        return None if row is None else row.row_id
 
-    def index_of(self, key: str) -> int | None:
+    def index_of(self, row_id: str) -> int | None:
         """The place of a row that is in memory."""
-        return self._places.get(key)
+        return self._places.get(row_id)
 
     def read_ahead(self, index: int) -> None:
         """Have at hand what the next key may ask for: the pages beside that of a row, and both ends."""
@@ -256,7 +256,7 @@ class ArchiveRows(Generic[RecordT]):
             return
         rows = [row for _, row in page]
         self._pages[number] = rows
-        self._places.update((row.key, number * PAGE + at) for at, row in enumerate(rows))
+        self._places.update((row.row_id, number * PAGE + at) for at, row in enumerate(rows))
         if len(page) == PAGE:
             self._edges[number] = page[0][0], page[-1][0]
             if len(self._edges) > ANCHORS_KEPT:
@@ -264,7 +264,7 @@ class ArchiveRows(Generic[RecordT]):
         while len(self._pages) > PAGES_KEPT:
             _, gone = self._pages.popitem(last=False)
             for row in gone:
-                self._places.pop(row.key, None)
+                self._places.pop(row.row_id, None)
         if number in self._awaited:
             self._awaited.discard(number)
             self.generation += 1
@@ -313,10 +313,10 @@ class WholeArchive(Generic[RecordT]):
             self._page = page
         return self._page[index - self._first][1]
 
-    def key(self, index: int) -> str | None:
+    def row_id(self, index: int) -> str | None:
         row = self.row(index)
-        return None if row is None else row.key
+        return None if row is None else row.row_id
 
-    def index_of(self, key: str) -> int | None:
+    def index_of(self, row_id: str) -> int | None:
         """Not known: what is read is not kept."""
         return None

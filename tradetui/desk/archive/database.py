@@ -84,23 +84,23 @@ class Archive:
         with self._changing():
             for row in rows:
                 record = row.record
-                if row.key in self._trimmed_keys:
+                if row.row_id in self._trimmed_keys:
                     continue
                 body = dump_json(record.received)
                 values = (
                     KINDS[kind],
                     str(row.product_type),
-                    record.key,
+                    record.row_id,
                     unix_ms(time_of(record)),
-                    id_order(record.key),
+                    id_order(record.row_id),
                     _symbol_of(record),
                     body,
                 )
                 if self.connection.execute(_INSERT, values).rowcount > 0:
-                    changed.add(row.key)
+                    changed.add(row.row_id)
                     self.fills_to_book += kind is FuturesFill
                 elif self._update(kind, row, body):
-                    changed.add(row.key)
+                    changed.add(row.row_id)
             for product_type, missing in (gaps or {}).items():
                 self.connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
                 self.connection.executemany(
@@ -226,7 +226,7 @@ class Archive:
 
     def _update(self, kind: type[RecordT], row: ProductRow[RecordT], body: str) -> bool:
         """Keep the newer text of a row that is there already; whether it differs."""
-        identity = (KINDS[kind], str(row.product_type), row.record.key)
+        identity = (KINDS[kind], str(row.product_type), row.record.row_id)
         before: str
         rowid, symbol_before, before = self.connection.execute(
             "SELECT rowid, symbol, body FROM record WHERE kind = ? AND product_type = ? AND id = ?", identity

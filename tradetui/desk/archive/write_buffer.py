@@ -47,7 +47,7 @@ class WriteBuffer(Generic[RecordT]):
         self, rows: Iterable[ProductRow[RecordT]], gaps: dict[ProductType, Sequence[Gap]] | None = None
     ) -> None:
         """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
-        self._waiting.update((row.key, row) for row in rows)
+        self._waiting.update((row.row_id, row) for row in rows)
         self._gaps = gaps if gaps is not None else self._gaps
         if self.archive is None:
             while len(self._waiting) > WAITING_AT_MOST:
@@ -65,7 +65,7 @@ class WriteBuffer(Generic[RecordT]):
             return
         self.trouble = None
         for row in waiting:
-            if self._waiting.get(row.key) is row:
-                del self._waiting[row.key]
+            if self._waiting.get(row.row_id) is row:
+                del self._waiting[row.row_id]
         if self._gaps is missing:
             self._gaps = None

@@ -51,8 +51,8 @@ def without_repeated_coins(reply: Reply[FuturesAccount]) -> Reply[FuturesAccount
     accounts: dict[str, FuturesAccount] = {}
     differing: dict[str, UndecodableRow] = {}
     for index, account in enumerate(reply.rows):
-        if accounts.setdefault(account.key, account).received != account.received:
-            differing[account.key] = UndecodableRow(index, "marginCoin", account.received)
+        if accounts.setdefault(account.row_id, account).received != account.received:
+            differing[account.row_id] = UndecodableRow(index, "marginCoin", account.received)
     kept = tuple(account for coin, account in accounts.items() if coin not in differing)
     return replace(reply, rows=kept, undecodable_rows=(*reply.undecodable_rows, *differing.values()))
 
@@ -113,6 +113,8 @@ class OrdersReader:
             async for reply in self._client.pages(request):
                 part.count(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
-                rows_by_key.update((row.key, row) for row in (ProductRow(product_type, order) for order in reply.rows))
+                rows_by_key.update(
+                    (row.row_id, row) for row in (ProductRow(product_type, order) for order in reply.rows)
+                )
         part.rows = list(rows_by_key.values())
         return part

@@ -96,7 +96,7 @@ class TriggersReader:
         """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
             for row in await self._disk.run(archive.rows.newest, TriggerOrder, product_type, _KEPT):
-                self._rows.setdefault(row.key, row)
+                self._rows.setdefault(row.row_id, row)
         self._rows_in_order = None
         await self._write_buffer.open(archive)
         self._trim()
@@ -159,10 +159,10 @@ class TriggersReader:
         async for reply in self._client.pages(request):
             waiting_rows += (ProductRow(strand.product_type, row) for row in reply.rows)
         strand_key = (strand.product_type, str(strand.plan_type))
-        still = {row.key for row in waiting_rows}
+        still = {row.row_id for row in waiting_rows}
         for row in self._waiting.get(strand_key, ()):
-            if row.key not in still and row.key not in self._rows:
-                self._ended.append(_Ended(strand, row.record.key))
+            if row.row_id not in still and row.row_id not in self._rows:
+                self._ended.append(_Ended(strand, row.record.row_id))
         self._waiting[strand_key] = tuple(waiting_rows)
         self._waiting_in_order = None
 
@@ -189,17 +189,17 @@ class TriggersReader:
         if reply.request_time is not None:
             self._server_ms = min(self._server_ms or reply.request_time, reply.request_time)
         rows = [ProductRow(strand.product_type, row) for row in reply.rows]
-        changed = [row for row in rows if self._rows.get(row.key) != row]
+        changed = [row for row in rows if self._rows.get(row.row_id) != row]
         if not changed:
             return
         await self._write_buffer.put(changed)
-        self._rows.update((row.key, row) for row in changed)
+        self._rows.update((row.row_id, row) for row in changed)
         self._rows_in_order = None
         self._trim()
 
     def _trim(self) -> None:
         if len(self._rows) > _KEPT:
-            self._rows = {row.key: row for row in newest_first(self._rows.values())[:_KEPT]}
+            self._rows = {row.row_id: row for row in newest_first(self._rows.values())[:_KEPT]}
 
 
 Stops = Snapshot[ProductRow[TriggerOrder]]
@@ -233,11 +233,11 @@ class StopViews:
         if made_of != self._made_of:
             self._made_of = made_of
             # The history says more of one that was read as waiting a moment before.
-            still = tuple(row for row in marked if row.key not in ended.index)
+            still = tuple(row for row in marked if row.row_id not in ended.index)
             self.all = _snapshot(still + ended.rows, self.all.generation + 1, ended)
         self.all = self.all.read_like(ended)
 
 
 def _snapshot(rows: tuple[ProductRow[TriggerOrder], ...], generation: int, ended: Stops) -> Stops:
-    keys = tuple(row.key for row in rows)
-    return Snapshot(rows, keys, generation, ended.read_at, index=indexed(keys))
+    row_ids = tuple(row.row_id for row in rows)
+    return Snapshot(rows, row_ids, generation, ended.read_at, index=indexed(row_ids))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
-from tradetui.desk.tables.rows.row_source import KeyedT, MemoryRows
+from tradetui.desk.tables.rows.row_source import IdentifiedRowT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
 from tradetui.trading.coin_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply
@@ -42,22 +42,22 @@ class LookupState(StrEnum):
     FAILED = "failed"
 
 
-class LoadedRows(MemoryRows[KeyedT]):
+class LoadedRows(MemoryRows[IdentifiedRowT]):
     """Rows as they were loaded, newest first; older ones are added at the end and none is ever taken away."""
 
     def __init__(self) -> None:
-        self._loaded: list[KeyedT] = []
-        self._loaded_keys: list[str] = []
-        super().__init__(self._loaded, self._loaded_keys, 0)
+        self._loaded: list[IdentifiedRowT] = []
+        self._loaded_ids: list[str] = []
+        super().__init__(self._loaded, self._loaded_ids, 0)
 
-    def add(self, rows: Sequence[KeyedT]) -> list[KeyedT]:
+    def add(self, rows: Sequence[IdentifiedRowT]) -> list[IdentifiedRowT]:
         """Add the rows that are not there yet; they are what is returned."""
-        fresh: dict[str, KeyedT] = {}
+        fresh: dict[str, IdentifiedRowT] = {}
         for row in rows:
-            if self.index_of(row.key) is None:
-                fresh.setdefault(row.key, row)
+            if self.index_of(row.row_id) is None:
+                fresh.setdefault(row.row_id, row)
         self._loaded += fresh.values()
-        self._loaded_keys += fresh
+        self._loaded_ids += fresh
         self._indexes = None
         self.generation += 1
         return list(fresh.values())

@@ -161,7 +161,7 @@ class TripLine:
     now_ms: int
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """Its identity: the leg, and the order that closed it."""
         row, trip = self.row, self.row.trip
         return f"{row.product_type}|{row.symbol}|{row.leg}|{trip.opened_ms}|{trip.last_ms}|{trip.closed_by}"

@@ -82,7 +82,7 @@ class AlertsScreen(ClosableScreen):
             self._rules = rules
             self._generation += 1
             self._rules_table.set_columns(rule_columns(rules))
-            self._rules_table.set_source(MemoryRows(rules, [row.key for row in rules], self._generation))
+            self._rules_table.set_source(MemoryRows(rules, [row.row_id for row in rules], self._generation))
         self.refresh_states()
 
     async def _look(self) -> None:
@@ -94,7 +94,7 @@ class AlertsScreen(ClosableScreen):
         if log != self._log:
             self._log = log
             self._generation += 1
-            self._log_table.set_source(MemoryRows(log, [row.key for row in log], self._generation))
+            self._log_table.set_source(MemoryRows(log, [row.row_id for row in log], self._generation))
             self.refresh_states()
         if self.app.screen is self:
             desk.alerts.mark_all_seen()
@@ -179,12 +179,12 @@ class AlertsScreen(ClosableScreen):
     async def _silence(self, row: RuleRow) -> None:
         assert self.desk is not None
         try:
-            await self.desk.alerts.silence(row.key, on=not row.silenced)
+            await self.desk.alerts.silence(row.row_id, on=not row.silenced)
         except OSError as problem:
             notify(self.app, f"The silence could not be saved: {problem}", severity="error", seconds=8)
         else:
             now = "sounds again" if row.silenced else f"is silenced; {self.key_named('silence')} lets it sound again"
-            notify(self.app, f"{row.key} {now}.")
+            notify(self.app, f"{row.row_id} {now}.")
         self._show_rules()
 
 

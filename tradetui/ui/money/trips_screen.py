@@ -70,7 +70,7 @@ class TripsScreen(RecordsScreen[TripLine]):
             self._nothing = "No round trip ended in this period."
             self._has_more = len(lines) > MOST_TRIPS
             shown = lines[:MOST_TRIPS]
-            self._table.set_source(MemoryRows(shown, [line.key for line in shown], 1))
+            self._table.set_source(MemoryRows(shown, [line.row_id for line in shown], 1))
         self.refresh_states()
 
     @property

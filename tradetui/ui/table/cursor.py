@@ -56,7 +56,7 @@ class TableCursor(Generic[RowT_co]):
 
     def _stand_on(self, row_index: int) -> None:
         self.row_index = max(0, min(row_index, self._rows.count - 1))
-        self.row_id = self._rows.key(self.row_index) if self._rows.count else None
+        self.row_id = self._rows.row_id(self.row_index) if self._rows.count else None
 
 
 class ScrollAnchor(NamedTuple):
@@ -91,4 +91,4 @@ class Viewport(NamedTuple):
             return ScrollAnchor(0)
         if self.shows(cursor_row):
             return ScrollAnchor(self.top, cursor_row_id, cursor_row - self.top)
-        return ScrollAnchor(self.top, rows.key(self.top) if self.top < rows.count else None)
+        return ScrollAnchor(self.top, rows.row_id(self.top) if self.top < rows.count else None)

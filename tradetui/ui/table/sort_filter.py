@@ -107,7 +107,7 @@ class SortFilter(Generic[RowT]):
 
     def _text(self, row: RowT) -> str:
         """A row's cells as they read, with tabs between."""
-        row_id: str | None = getattr(row, "key", None)
+        row_id: str | None = getattr(row, "row_id", None)
         known = self._texts.get(row_id) if row_id is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]

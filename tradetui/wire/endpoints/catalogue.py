@@ -76,7 +76,7 @@ _THIRTEEN: Final = (
         law=RowLaw.MUTABLE,
         request=broker.TransfersRequest,
         page=_pages(broker.TransfersRequest, "endId", "list", row_field="txId", first="1"),
-        id_field="key",
+        id_field="row_id",
         time_field="ts",
     ),
     Endpoint(
@@ -202,7 +202,7 @@ _BEYOND: Final = (
         limit=RateLimit(5),
         law=RowLaw.SINGLE,
         request=futures_requests.PositionsRequest,
-        id_field="key",
+        id_field="row_id",
         time_field="c_time",
     ),
     Endpoint(
@@ -264,7 +264,7 @@ _BEYOND: Final = (
         law=RowLaw.APPEND,
         request=futures_requests.ClosedPositionsRequest,
         page=_pages(futures_requests.ClosedPositionsRequest, "endId", "list", row_field="positionId"),
-        id_field="key",
+        id_field="row_id",
         time_field="u_time",
     ),
     Endpoint(

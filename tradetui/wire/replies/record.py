@@ -109,7 +109,7 @@ class Record(BaseModel):
         return True
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """The row's identity among its kind, as text."""
         identity = self.identity
         if len(identity) == 1:  # as of nearly every kind, and asked for every row
@@ -119,7 +119,7 @@ class Record(BaseModel):
     @property
     def unique_key(self) -> object:
         """What no other row has, whatever page it comes on."""
-        return self.key
+        return self.row_id
 
     @property
     def unknown(self) -> Mapping[str, object]:
@@ -136,7 +136,7 @@ class Record(BaseModel):
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        return hash((type(self), self.key))
+        return hash((type(self), self.row_id))
 
 
 R = TypeVar("R", bound=Record)

@@ -94,7 +94,7 @@ class AlertDetector:
                 case TriggerState.EXECUTED:
                     events.append(self._executed_event(row))
                 case TriggerState.CANCELLED if is_stop(row.record):
-                    self._cancelled[row.key] = _Noticed(row, now_s)
+                    self._cancelled[row.row_id] = _Noticed(row, now_s)
                 case TriggerState.FAILED | None:
                     events.append(self._trigger_event(row, RuleKind.TRIGGER))
         return events
@@ -107,9 +107,9 @@ class AlertDetector:
         if before is None or before.generation == snapshot.generation:
             return
         for row in before.rows:
-            if snapshot.index_of(row.key) is None:
-                self._gone[row.key] = _Noticed(row, now_s)
-        for key in self._gone.keys() & set(snapshot.keys):
+            if snapshot.index_of(row.row_id) is None:
+                self._gone[row.row_id] = _Noticed(row, now_s)
+        for key in self._gone.keys() & set(snapshot.row_ids):
             del self._gone[key]  # a page that was cut short is no end of an order
 
     def positions_changed(self, snapshot: Snapshot[Position]) -> None:
@@ -230,7 +230,7 @@ class AlertDetector:
         symbol = order.symbol.upper()
         return AlertEvent(
             kinds=frozenset({kind}),
-            key=f"trigger|{row.key}|{order.plan_status}",
+            key=f"trigger|{row.row_id}|{order.plan_status}",
             sentence=one_sentence(trigger_sentence(order, fills, self._precision_of(symbol))),
             symbol=symbol,
             figures=_figures_of(fills) if fills else {},
@@ -318,5 +318,5 @@ class NewRows(Generic[RecordT]):
         return [row for row in recent if self._is_new(row, before)][::-1]
 
     def _is_new(self, row: ProductRow[RecordT], before: Snapshot[ProductRow[RecordT]]) -> bool:
-        index = before.index_of(row.key)
+        index = before.index_of(row.row_id)
         return index is None or (self._a_change_is_new and before.row(index) != row)

@@ -77,14 +77,14 @@ class ThresholdDetector:
                 if distance is None:
                     continue
                 percent = distance * 100
-                if self._fires(condition, position.key, percent, now_s, above=False):
+                if self._fires(condition, position.row_id, percent, now_s, above=False):
                     sentence = liquidation_sentence(position, percent, condition)
-                    events.append(_event(condition, position.key, sentence, {"percent": percent}, position.symbol))
+                    events.append(_event(condition, position.row_id, sentence, {"percent": percent}, position.symbol))
             for condition in self._of(RuleKind.POSITION_RESULT_BELOW, position.symbol):
                 usdt = in_dollars(position, position.unrealised)
-                if usdt is not None and self._fires(condition, position.key, usdt, now_s, above=False):
+                if usdt is not None and self._fires(condition, position.row_id, usdt, now_s, above=False):
                     sentence = result_sentence(position, usdt, condition)
-                    events.append(_event(condition, position.key, sentence, {"usdt": usdt}, position.symbol))
+                    events.append(_event(condition, position.row_id, sentence, {"usdt": usdt}, position.symbol))
         self._forget(now_s)
         return events
 

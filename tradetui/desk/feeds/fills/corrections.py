@@ -61,40 +61,40 @@ class Corrections:
         what is no older than the oldest of them, and what came about from `since_ms` (Unix ms) on.
         """
         self.renamed = set()
-        fresh = [row for row in came if row.key not in known]
+        fresh = [row for row in came if row.row_id not in known]
         if not fresh or not known:
             return came
-        keys, since = {row.key for row in came}, min(time_of(row.record) for row in came)
+        keys, since = {row.row_id for row in came}, min(time_of(row.record) for row in came)
         if since_ms is not None:
             since = min(since, utc_moment(max(0, since_ms - 1)))
         missing = Counter(
             content_of(row.record)
             for row in known.values()
-            if time_of(row.record) >= since and row.key not in keys and row.record.order_id
+            if time_of(row.record) >= since and row.row_id not in keys and row.record.order_id
         )
         for row in fresh if missing else ():
             if missing[content_of(row.record)] > 0:
                 missing[content_of(row.record)] -= 1
-                self.renamed.add(row.key)
-        return [row for row in came if row.key not in self.renamed] if self.renamed else came
+                self.renamed.add(row.row_id)
+        return [row for row in came if row.row_id not in self.renamed] if self.renamed else came
 
     def note(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
         """Take note of a fill that came again."""
         if known is not row and fill_effect(known.record) != fill_effect(row.record):
-            self._counts.setdefault(row.key, 0)
+            self._counts.setdefault(row.row_id, 0)
 
     def is_taken(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
         """Whether a row brings something, a correction that is one too many left out."""
         if known is None:
             return True
-        if row.key in self._unsteady and not self._is_steady_again(row):
+        if row.row_id in self._unsteady and not self._is_steady_again(row):
             return False
         if known is row or fill_effect(known.record) == fill_effect(row.record):
             return known is not row
-        self._counts[row.key] += 1
-        if self._counts[row.key] <= MOST_CORRECTIONS:
+        self._counts[row.row_id] += 1
+        if self._counts[row.row_id] <= MOST_CORRECTIONS:
             return True
-        self._unsteady[row.key] = row.record, self._clock.monotonic()
+        self._unsteady[row.row_id] = row.record, self._clock.monotonic()
         return False
 
     def no_longer_reread(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
@@ -111,12 +111,12 @@ class Corrections:
 
     def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
         """Whether the figures of a fill that kept changing have stayed as they are for long enough."""
-        (fill, since), now = self._unsteady[row.key], self._clock.monotonic()
+        (fill, since), now = self._unsteady[row.row_id], self._clock.monotonic()
         if fill_effect(fill) != fill_effect(row.record):
-            self._unsteady[row.key] = row.record, now
+            self._unsteady[row.row_id] = row.record, now
         elif now - since >= STEADY_S:
-            del self._unsteady[row.key]
-            self._counts[row.key] = 0
+            del self._unsteady[row.row_id]
+            self._counts[row.row_id] = 0
             return True
         return False
 

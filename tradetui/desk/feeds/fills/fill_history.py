@@ -146,7 +146,7 @@ class FillHistory:
                 ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
                 self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
                 self._corrections.once(
-                    {row.key: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
+                    {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
                 )
                 self._take_back(self._corrections.renamed)
             known = {gap.cursor for gap in self.gaps}
@@ -154,7 +154,7 @@ class FillHistory:
             self._read_until = max(self._read_until, read_until)
             self._gaps_kept = self._missing
             await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
-            self._remember([row for row in kept if row.key not in self._rows])
+            self._remember([row for row in kept if row.row_id not in self._rows])
 
     def _take_back(self, keys: set[str]) -> None:
         """Forget rows that the archive knows under another id."""
@@ -257,7 +257,7 @@ class FillHistory:
                 server_ms = reply.request_time
             rows = self._tagged(reply)
             came += rows
-            met = known is not None and any(row.key == known.key for row in came)
+            met = known is not None and any(row.row_id == known.row_id for row in came)
             ended = not reply.count or reply.cursor in (None, cursor)
             short = request.start_time is not None and reply.count < self._page_size
             if ended or _reaches(rows, until) or (met and short):
@@ -347,7 +347,7 @@ class FillHistory:
 
     def _tagged(self, reply: Reply[FuturesFill]) -> list[ProductRow[FuturesFill]]:
         rows = [ProductRow(self.product_type, fill) for fill in reply.rows]
-        return [known if (known := self._rows.get(row.key)) == row else row for row in rows]
+        return [known if (known := self._rows.get(row.row_id)) == row else row for row in rows]
 
     async def _keep(self, rows: Sequence[ProductRow[FuturesFill]], gap: Gap | None = None) -> None:
         """Keep rows together with the note of what is missing below them."""
@@ -357,16 +357,16 @@ class FillHistory:
             self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
         latest: dict[str, ProductRow[FuturesFill]] = {}
         for came in rows:
-            earlier = latest.get(came.key) or self._rows.get(came.key)
+            earlier = latest.get(came.row_id) or self._rows.get(came.row_id)
             for row in (came,) if earlier is None or earlier is came else halves(earlier, came):
-                known = latest.get(row.key) or self._rows.get(row.key)
+                known = latest.get(row.row_id) or self._rows.get(row.row_id)
                 if known is not None:
                     self._corrections.note(known, row)
-                latest[row.key] = row  # where one reply gives it twice its last row counts: each read comes to one
+                latest[row.row_id] = row  # where one reply gives it twice its last row counts: each read comes to one
         newest, corrections = self._newest, self._corrections
         settled = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
         fresh = [ProductRow(self.product_type, fill) for fill in settled]
-        fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.key), row)]
+        fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.row_id), row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -385,11 +385,11 @@ class FillHistory:
     def _remember(self, fresh: Sequence[ProductRow[FuturesFill]]) -> None:
         if not fresh:
             return
-        self._rows.update((row.key, row) for row in fresh)
+        self._rows.update((row.row_id, row) for row in fresh)
         self.changes += 1
         if len(self._rows) > KEPT:
             self._dropped = True
-            self._rows = {row.key: row for row in newest_first(self._rows.values())[:KEPT]}
+            self._rows = {row.row_id: row for row in newest_first(self._rows.values())[:KEPT]}
         self._newest = max(self._rows.values(), key=lambda row: row.time_order)
 
 

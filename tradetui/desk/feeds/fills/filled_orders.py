@@ -35,21 +35,21 @@ class FilledOrders:
     def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
         for row in fills.rows:
-            index = before.index.get(row.key)
+            index = before.index.get(row.row_id)
             if index is not None and (before.rows[index] is row or before.rows[index] == row):
                 continue
             key = order_key(row)
-            for changed_key in {key, self._order_keys.get(row.key, key)}:
+            for changed_key in {key, self._order_keys.get(row.row_id, key)}:
                 if changed_key not in changed:
                     known = self._orders.get(changed_key)
-                    changed[changed_key] = {} if known is None else {fill.key: fill for fill in known.fills}
-                changed[changed_key].pop(row.key, None)  # a fill that came again may be another order's now
-            self._order_keys[row.key] = key
-            changed[key][row.key] = row
-        cut = self._order_keys[fills.rows[-1].key] if fills.count >= self._kept else None
+                    changed[changed_key] = {} if known is None else {fill.row_id: fill for fill in known.fills}
+                changed[changed_key].pop(row.row_id, None)  # a fill that came again may be another order's now
+            self._order_keys[row.row_id] = key
+            changed[key][row.row_id] = row
+        cut = self._order_keys[fills.rows[-1].row_id] if fills.count >= self._kept else None
         orders: dict[str, FilledOrder] = {}
         for row in fills.rows:
-            key = self._order_keys[row.key]
+            key = self._order_keys[row.row_id]
             if key in orders:
                 continue
             order = self._orders.get(key)
@@ -60,6 +60,6 @@ class FilledOrders:
                 order = FilledOrder(newest_first, older_unknown=older_unknown)
             orders[key] = order
         self._orders = orders
-        self._order_keys = {row.key: self._order_keys[row.key] for row in fills.rows}
+        self._order_keys = {row.row_id: self._order_keys[row.row_id] for row in fills.rows}
         keys = tuple(orders)
         self.snapshot = Snapshot(tuple(orders.values()), keys, self.snapshot.generation + 1, index=indexed(keys))

@@ -168,15 +168,15 @@ class Feed(Generic[FeedRowT_co]):
         before = self.snapshot
         rows = tuple(reading.rows)
         if rows == before.rows:
-            keys, generation, index = before.keys, before.generation, before.index
+            row_ids, generation, index = before.row_ids, before.generation, before.index
             rows = before.rows
         else:
-            keys = tuple(row.key for row in rows)
-            generation, index = before.generation + 1, indexed(keys)
+            row_ids = tuple(row.row_id for row in rows)
+            generation, index = before.generation + 1, indexed(row_ids)
         partly = reading.error is not None
         return Snapshot(
             rows=rows,
-            keys=keys,
+            row_ids=row_ids,
             generation=generation,
             read_at=before.read_at if partly else self._clock.monotonic(),
             server_ms=before.server_ms if partly else reading.server_ms,

@@ -66,7 +66,7 @@ class Snapshot(Generic[FeedRowT_co]):
     """
 
     rows: tuple[FeedRowT_co, ...] = ()
-    keys: tuple[str, ...] = ()
+    row_ids: tuple[str, ...] = ()
     generation: int = 0
     read_at: float | None = None
     error: FeedError | None = None
@@ -82,11 +82,11 @@ class Snapshot(Generic[FeedRowT_co]):
     def row(self, index: int) -> FeedRowT_co:
         return self.rows[index]
 
-    def key(self, index: int) -> str:
-        return self.keys[index]
+    def row_id(self, index: int) -> str:
+        return self.row_ids[index]
 
-    def index_of(self, key: str) -> int | None:
-        return self.index.get(key)
+    def index_of(self, row_id: str) -> int | None:
+        return self.index.get(row_id)
 
     def read_like(self, other: Snapshot[FeedRow]) -> Self:
         """The same rows, read when and as well as those of another snapshot, from which they were made."""
@@ -115,5 +115,5 @@ class Snapshot(Generic[FeedRowT_co]):
         return Freshness.FRESH
 
 
-def indexed(keys: tuple[str, ...]) -> dict[str, int]:
-    return {key: index for index, key in enumerate(keys)}
+def indexed(row_ids: tuple[str, ...]) -> dict[str, int]:
+    return {row_id: index for index, row_id in enumerate(row_ids)}

@@ -48,12 +48,12 @@ class FilledOrder:
     `older_unknown` says that the order may have older fills than the session knows.
     """
 
-    __slots__ = ("fills", "key", "older_unknown", "product_type", "record")
+    __slots__ = ("fills", "older_unknown", "product_type", "record", "row_id")
 
     def __init__(self, fills: Sequence[ProductRow[FuturesFill]], *, older_unknown: bool = False) -> None:
         self.fills = tuple(fills)
         self.product_type: ProductType = fills[0].product_type
-        self.key = order_key(fills[0])
+        self.row_id = order_key(fills[0])
         self.older_unknown = older_unknown
         self.record = _sum_of([row.record for row in fills])
 
@@ -63,7 +63,7 @@ class FilledOrder:
         )
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash(self.row_id)
 
 
 def order_key(row: ProductRow[FuturesFill]) -> str:
@@ -73,7 +73,7 @@ def order_key(row: ProductRow[FuturesFill]) -> str:
     """
     fill = row.record
     if not fill.order_id:
-        return row.key
+        return row.row_id
     return f"{row.product_type}|order {fill.order_id}|{fill.symbol}|{fill.side}|{fill.trade_side}".lower()
 
 
@@ -115,4 +115,4 @@ def fill_by_fill(rows: RowSource[object]) -> RowSource[object]:
     if not any(isinstance(row, FilledOrder) for row in held):
         return rows
     fills = [fill for row in held if isinstance(row, FilledOrder) for fill in row.fills]
-    return MemoryRows(fills, [fill.key for fill in fills], rows.generation)
+    return MemoryRows(fills, [fill.row_id for fill in fills], rows.generation)

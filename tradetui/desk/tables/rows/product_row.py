@@ -23,19 +23,19 @@ BEGINNING: Final = datetime.fromtimestamp(0, UTC)
 class ProductRow(Generic[RecordT_co]):
     """A record with the product type it was read under, which the interface's rows do not carry."""
 
-    __slots__ = ("_time_order", "key", "product_type", "record")
+    __slots__ = ("_time_order", "product_type", "record", "row_id")
 
     def __init__(self, product_type: ProductType, record: RecordT_co) -> None:
         self.product_type = product_type
         self.record = record
-        self.key = f"{product_type}|{record.key}"
+        self.row_id = f"{product_type}|{record.row_id}"
         self._time_order: tuple[datetime, str] | None = None
 
     @property
     def time_order(self) -> tuple[datetime, str]:
         """What rows are ordered by: time first, then id."""
         if self._time_order is None:
-            self._time_order = (time_of(self.record), id_order(self.record.key))
+            self._time_order = (time_of(self.record), id_order(self.record.row_id))
         return self._time_order
 
     @property
@@ -48,10 +48,10 @@ class ProductRow(Generic[RecordT_co]):
         return self.record.unreadable
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ProductRow) and self.key == other.key and self.record == other.record
+        return isinstance(other, ProductRow) and self.row_id == other.row_id and self.record == other.record
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return hash(self.row_id)
 
 
 class MarkedRow(ProductRow[RecordT_co]):

@@ -21,22 +21,22 @@ RowT_co = TypeVar("RowT_co", covariant=True)
 RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
-class Keyed(Protocol):
+class IdentifiedRow(Protocol):
     """A row that says what identifies it."""
 
     @property
-    def key(self) -> str:
+    def row_id(self) -> str:
         """The row's identity among those of its kind."""
 
 
-class FeedRow(Keyed, Protocol):
+class FeedRow(IdentifiedRow, Protocol):
     """A row of a feed: it also says under which product type it was read."""
 
     @property
     def product_type(self) -> ProductType: ...
 
 
-KeyedT = TypeVar("KeyedT", bound=Keyed)
+IdentifiedRowT = TypeVar("IdentifiedRowT", bound=IdentifiedRow)
 FeedRowT = TypeVar("FeedRowT", bound=FeedRow)
 FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
@@ -49,7 +49,7 @@ class Sort(NamedTuple):
 
 
 class RowSource(Protocol[RowT_co]):
-    """Rows by index, each with an id, its key, that stays its own while rows come and go around it."""
+    """Rows by index, each with an id that stays its own while rows come and go around it."""
 
     @property
     def generation(self) -> int:
@@ -62,7 +62,7 @@ class RowSource(Protocol[RowT_co]):
     def row(self, index: int) -> RowT_co | None:
         """The row at an index, or None while it is not there yet."""
 
-    def key(self, index: int) -> str | None:
+    def row_id(self, index: int) -> str | None:
         """The id of the row at an index, or None while it is not there yet."""
 
     def index_of(self, row_id: str, /) -> int | None:
@@ -106,7 +106,7 @@ class MemoryRows(Generic[RowT_co]):
     def row(self, index: int) -> RowT_co:
         return self._rows[index]
 
-    def key(self, index: int) -> str | None:
+    def row_id(self, index: int) -> str | None:
         return self._row_ids[index]
 
     def index_of(self, row_id: str) -> int | None:
@@ -167,7 +167,7 @@ def _viewed(
                 known.append((comparable(value), indexed_row))
         known.sort(key=lambda pair: pair[0], reverse=reverse)
         kept = [indexed_row for _, indexed_row in known] + unknown
-    return MemoryRows([row for _, row in kept], [source.key(index) or "" for index, _ in kept], source.generation)
+    return MemoryRows([row for _, row in kept], [source.row_id(index) or "" for index, _ in kept], source.generation)
 
 
 def comparable(value: object) -> tuple[int, object]:
