@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, TradeSide, known, system_close
+from tradetui.wire.enums import PlanType, PositionMode, PositionSide, Side, SystemClose, TradeSide, known, system_close
 
 if TYPE_CHECKING:
     from tradetui.wire.models.futures import PendingOrder, TriggerOrder
@@ -35,10 +35,10 @@ class TradeAction(StrEnum):
     BUY = "buy"
     SELL = "sell"
     REDUCE = "reduce"
-    OFFSET = "offset"
-    LIQUIDATE = "liquidation"
-    DELIVER = "delivery"
-    DELEVERAGE = "ADL"
+    OFFSET = SystemClose.OFFSET
+    LIQUIDATE = SystemClose.LIQUIDATION
+    DELIVER = SystemClose.DELIVERY
+    DELEVERAGE = SystemClose.ADL
 
 
 _VERBS: Final[Mapping[TradeAction, tuple[str, str]]] = {
@@ -53,7 +53,7 @@ _VERBS: Final[Mapping[TradeAction, tuple[str, str]]] = {
     TradeAction.DELEVERAGE: ("deleverages", "deleveraged"),
 }
 _SYSTEM_ACTIONS: Final[Mapping[str, TradeAction]] = {
-    word: TradeAction(system_close(word) or "reduce")
+    word: TradeAction(system_close(word) or TradeAction.REDUCE)
     for word in TradeSide
     if word.startswith("reduce_") or system_close(word)
 }

@@ -55,16 +55,30 @@ class TradeSide(StrEnum):
     DTE_SYS_ADL_SELL_IN_SINGLE_SIDE_MODE = "dte_sys_adl_sell_in_single_side_mode"
 
 
-_SYSTEM_CLOSES: Final = {"burst": "liquidation", "delivery": "delivery", "dte_sys_adl": "ADL", "offset": "offset"}
+class SystemClose(StrEnum):
+    """Why the exchange closed by itself, as a person reads it."""
+
+    LIQUIDATION = "liquidation"
+    DELIVERY = "delivery"
+    ADL = "ADL"
+    OFFSET = "offset"
 
 
-def system_close(word: str | None) -> str:
+_SYSTEM_CLOSES: Final = {
+    "burst": SystemClose.LIQUIDATION,
+    "delivery": SystemClose.DELIVERY,
+    "dte_sys_adl": SystemClose.ADL,
+    "offset": SystemClose.OFFSET,
+}
+
+
+def system_close(word: str | None) -> SystemClose | None:
     """Why the exchange closed by itself, by what a fill's `tradeSide` or a bill's `businessType` begins with.
 
-    Empty where an order did.
+    None where an order did.
     """
     lower = (word or "").lower()
-    return next((cause for prefix, cause in _SYSTEM_CLOSES.items() if lower.startswith(prefix)), "")
+    return next((cause for prefix, cause in _SYSTEM_CLOSES.items() if lower.startswith(prefix)), None)
 
 
 class PositionMode(StrEnum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from tradetui.desk.intents.account_lock import SendsNothing
-from tradetui.desk.reversal.preview import Preview
+from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.wire.models.futures_extended import Contract
@@ -63,7 +63,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
             reasons.append(f"The value {preview.notional:,.2f} is above {limit}.")
     reasons += _contract_rules(plan.params.size, preview.contract)
     if preview.expired(context.now):
-        reasons.append("The preview is older than 10 s; it is being read again.")
+        reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # Where nothing can be sent there is no field to type it in.
     can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
     if can_type and why_typed(preview, settings) and not is_typed(plan.subject, typed):

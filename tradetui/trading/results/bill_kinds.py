@@ -36,5 +36,5 @@ def bill_kind(business_type: str) -> BillKind:
         return BillKind.TRANSFER
     if word in _MARGIN:
         return BillKind.MARGIN
-    is_trade = word in ("buy", "sell") or word.startswith(_TRADE_PREFIXES) or system_close(word)
+    is_trade = word in ("buy", "sell") or word.startswith(_TRADE_PREFIXES) or system_close(word) is not None
     return BillKind.TRADE if is_trade else BillKind.OTHER

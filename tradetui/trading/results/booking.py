@@ -65,7 +65,7 @@ def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> Fil
         mode = PositionMode.ONE_WAY
     elif pos_mode is None:
         mode = PositionMode.HEDGE
-    forced_by = system_close(word)
+    forced_by = system_close(word) or ""
     buys = same(side, Side.BUY)
     understood = known(Side, side) is not None and mode is not None
     if mode is not PositionMode.HEDGE:

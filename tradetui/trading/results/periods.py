@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
@@ -116,14 +116,14 @@ def quarter_of(moment_ms: int) -> int:
 @lru_cache(maxsize=4096)
 def _day_of_hour(hour: int, zone: tzinfo) -> tuple[date, bool]:
     """The local day of an hour of UTC, and whether all its quarters lie in that day."""
-    first = datetime.fromtimestamp(hour * 3600, UTC).astimezone(zone).date()
-    return first, datetime.fromtimestamp(hour * 3600 + 2700, UTC).astimezone(zone).date() == first
+    first = day_at(4 * hour * QUARTER_MS, zone)
+    return first, day_at((4 * hour + 3) * QUARTER_MS, zone) == first
 
 
 def day_of_quarter(quarter: int, zone: tzinfo) -> date:
     """The day that a quarter-hour of UTC belongs to in a zone."""
     day, whole = _day_of_hour(quarter // 4, zone)
-    return day if whole else datetime.fromtimestamp(quarter * 900, UTC).astimezone(zone).date()
+    return day if whole else day_at(quarter * QUARTER_MS, zone)
 
 
 def day_at(moment_ms: int, zone: tzinfo) -> date:

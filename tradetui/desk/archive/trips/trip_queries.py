@@ -16,7 +16,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.trips import Trip, leg_from_json, trip_from_json
-from tradetui.wire.enums import PositionSide
+from tradetui.wire.enums import PositionSide, SystemClose
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import load_json
 
@@ -158,10 +158,10 @@ class TripOrigin(StrEnum):
     ORDER = "order"
     TRIGGER = "trigger"
     REVERSAL = "reversal"
-    LIQUIDATION = "liquidation"
-    DELIVERY = "delivery"
-    ADL = "ADL"
-    OFFSET = "offset"
+    LIQUIDATION = SystemClose.LIQUIDATION
+    DELIVERY = SystemClose.DELIVERY
+    ADL = SystemClose.ADL
+    OFFSET = SystemClose.OFFSET
 
 
 class TripOrigins:

@@ -12,7 +12,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_book import content_of, leg_of
 from tradetui.trading.positions import LONG, SHORT, FromFills, Position
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, system_close
+from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose, system_close
 from tradetui.wire.models.futures import FuturesFill
 
 _SOON_AFTER = timedelta(seconds=10)
@@ -217,7 +217,7 @@ def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bo
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
     """Whether the system closed something by force."""
-    return any(system_close(fill.trade_side) == "liquidation" for fill in fills)
+    return any(system_close(fill.trade_side) is SystemClose.LIQUIDATION for fill in fills)
 
 
 def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
