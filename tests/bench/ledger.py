@@ -95,7 +95,7 @@ class Writer:
         """Seconds it takes to book so many new fills, once they are kept."""
         self.keep(count)
         begin = time.perf_counter()
-        while self.archive.settle():
+        while self.archive.advance_ledger():
             pass
         return time.perf_counter() - begin
 
@@ -105,7 +105,7 @@ def filled(file: Path, count: int) -> Path:
     archive = Archive(file)
     for first in range(0, count, 10_000):
         archive.add(FuturesFill, fills(first, min(10_000, count - first)))
-        while archive.settle():
+        while archive.advance_ledger():
             pass
     end_ms = START_MS + count * SPACING_MS
     for product_type in ProductType:

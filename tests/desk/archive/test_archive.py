@@ -100,13 +100,13 @@ async def test_what_comes_in_after_counting_is_in_no_page_and_no_sum_until_rows_
     rows = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await rows.refresh()
     view = rows.ordered(None, "ETH")
-    await view.settled()
+    await view.wait_for_pages()
     archive.add(FuturesFill, fills(range(8, 10), symbol="ETHUSDT"))
     for source, count in ((rows, 8), (view, 5)):
         listed = [row async for chunk in source.chunks() for row in chunk]
         assert len(listed) == source.count == count
         source.row(0)
-        await source.settled()
+        await source.wait_for_pages()
         assert source.row(0) == listed[0]
     await view.refresh()
     assert view.count == 7
@@ -180,13 +180,13 @@ async def test_every_row_is_reachable_in_either_direction(newest: bool) -> None:
     assert table.count == 731
     for index in (730, 0, 350, 351, 699, 700, 100, 99, 400):
         assert table.row(index) is None or table.row(index) == ordered[index]
-        await table.settled()
+        await table.wait_for_pages()
         assert table.row(index) == ordered[index]
         assert table.row_id(index) == ordered[index].row_id
         assert table.index_of(ordered[index].row_id) == index
     for index in range(731):
         table.row(index)
-        await table.settled()
+        await table.wait_for_pages()
         assert table.row(index) == ordered[index]
     assert len(table._pages) <= PAGES_KEPT
     assert table.row(731) is None
@@ -200,9 +200,9 @@ async def test_digits_find_rows_by_a_piece_of_their_own_or_their_orders_id() -> 
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS)
     await table.refresh()
     by_symbol = table.ordered(None, "9876")
-    await by_symbol.settled()
+    await by_symbol.wait_for_pages()
     by_id = table.ordered(None, "98765")
-    await by_id.settled()
+    await by_id.wait_for_pages()
     assert (by_id.count, by_symbol.count) == (2, 0), "fewer digits are of a symbol"
     trade_ids = {row.record.trade_id async for rows in by_id.chunks() for row in rows}
     assert trade_ids == {own_id.trade_id, of_order.trade_id}
@@ -217,7 +217,7 @@ async def test_a_search_that_matches_more_rows_than_are_held_finds_them_all(monk
     archive = Archive(None)
     archive.add(FuturesFill, fills(range(60)))
     table = ArchiveRows(archive.rows, InlineDisk(), FILLS).ordered(None, "00000")
-    await table.settled()
+    await table.wait_for_pages()
     assert (table.count, table.selection.rowids) == (60, None)
     assert len([row async for rows in table.chunks() for row in rows]) == 60
 
@@ -269,9 +269,9 @@ async def test_the_end_of_a_long_archive_is_as_near_as_its_beginning(tmp_path: P
         nonlocal steps
         steps = 0
         table.row(index)
-        await table.settled()
+        await table.wait_for_pages()
         assert table.row(index) is not None
-        await table.settled()
+        await table.wait_for_pages()
         return steps
 
     await disk.run(archive.connection.set_progress_handler, count_steps, STEPS_AT_ONCE)
@@ -305,7 +305,7 @@ async def test_rows_this_version_cannot_read_are_left_out_told_and_kept(tmp_path
     await rows.refresh()
     assert (rows.count, rows.unreadable_count) == (3 * PAGE, 0), "bodies are not read for counting"
     while any(rows.row(at) is None for at in range(rows.count)):
-        await rows.settled()
+        await rows.wait_for_pages()
     expected = [id_ for number, id_ in enumerate(ids) if number not in {*bodies, 200}][:: -1 if newest else 1]
     assert (rows.count, rows.unreadable_count) == (len(expected), 4)
     for source in (rows, rows.whole()):
@@ -331,7 +331,7 @@ def test_a_page_behind_many_rows_that_cannot_be_read_is_read_once_through() -> N
 def test_a_row_that_could_not_be_read_counts_again_once_the_exchange_has_told_it_anew() -> None:
     archive, rows = Archive(None), fills(range(3))
     archive.add(FuturesFill, rows)
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     archive.connection.execute("UPDATE record SET body = '{}' WHERE id = ?", (rows[-1].record.trade_id,))
     assert (len(archive.rows.page(FILLS, None, PAGE)), archive.rows.unreadable_count(FuturesFill)) == (2, 1)
@@ -353,5 +353,5 @@ async def test_pages_that_are_read_at_once_are_all_shown() -> None:
     rows = ArchiveRows(archive.rows, SlowDisk(), FILLS)
     await rows.refresh()
     assert (rows.row(0), rows.row(PAGE)) == (None, None)
-    await rows.settled()
+    await rows.wait_for_pages()
     assert None not in (rows.row(0), rows.row(PAGE))

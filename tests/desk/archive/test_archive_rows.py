@@ -29,9 +29,9 @@ async def opened(count: int, changed: Callable[[], None] | None = None) -> Archi
     rows = ArchiveRows(archive.rows, InlineDisk(), FILLS, changed=changed)
     await rows.refresh()
     rows.row(0)
-    await rows.settled()
+    await rows.wait_for_pages()
     rows.read_ahead(0)
-    await rows.settled()
+    await rows.wait_for_pages()
     return rows
 
 
@@ -46,7 +46,7 @@ async def test_both_ends_stay_at_hand_while_pages_are_turned() -> None:
     for number in range(1, 20):
         assert rows.row(number * PAGE) is not None
         rows.read_ahead(number * PAGE)
-        await rows.settled()
+        await rows.wait_for_pages()
     assert None not in (rows.row(0), rows.row(30 * PAGE - 1))
 
 
@@ -56,7 +56,7 @@ async def test_a_page_that_is_read_ahead_repaints_nothing() -> None:
     assert len(heard) == 2, "when rows were counted, and when the first ones came"
     before = rows.generation
     rows.read_ahead(PAGE)
-    await rows.settled()
+    await rows.wait_for_pages()
     assert rows.row(2 * PAGE) is not None
     assert (rows.generation, len(heard)) == (before, 2)
 
@@ -64,7 +64,7 @@ async def test_a_page_that_is_read_ahead_repaints_nothing() -> None:
 async def test_a_row_that_is_painted_has_nothing_read_that_its_painting_would_wait_for() -> None:
     rows = await opened(30 * PAGE)
     assert rows.row(PAGE) is not None
-    await rows.settled()
+    await rows.wait_for_pages()
     assert rows.row(2 * PAGE) is None
 
 
@@ -74,7 +74,7 @@ async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_fil
     assert sort_filter.view_of(rows) is rows
     sort_filter.sort = OLDEST_FIRST
     assert sort_filter.view_of(rows) is rows, "an empty table would be painted first"
-    await rows.ordered(OLDEST_FIRST, "").settled()
+    await rows.ordered(OLDEST_FIRST, "").wait_for_pages()
     turned = sort_filter.view_of(rows)
     assert turned is not rows
     assert sort_filter.rearranged
@@ -90,7 +90,7 @@ async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_fil
 async def test_rows_are_turned_again_without_being_counted_or_read() -> None:
     rows = await opened(5 * PAGE)
     turned = rows.ordered(OLDEST_FIRST, "")
-    await turned.settled()
+    await turned.wait_for_pages()
     assert rows.ordered(OLDEST_FIRST, "") is turned
     assert (turned.count, turned.row(0) is None) == (5 * PAGE, False)
     await rows.refresh()

@@ -32,7 +32,7 @@ FULL_HOUR_MS = -(-START_MS // HOUR_MS) * HOUR_MS
 def archive_with(*bills: FuturesBill, coverage: BillCoverage = ALL) -> Archive:
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1, START_MS)), ProductRow(USDT, fill(2, START_MS + 2 * DAY_MS))])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     archive.note_read(USDT, NOW_MS)
     archive.add_bills(USDT, BillReading(bills, coverage))

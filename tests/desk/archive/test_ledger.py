@@ -71,7 +71,7 @@ def pages_of(history: MadeHistory, chance: random.Random) -> list[list[ProductRo
 
 def settle(archive: Archive) -> None:
     """Bring the ledger up to date, as whoever reads it does."""
-    while archive.settle(over_gaps=True):
+    while archive.advance_ledger(over_gaps=True):
         pass
 
 
@@ -89,7 +89,7 @@ def check(seed: int) -> None:
     for page in pages:
         archive.add(FuturesFill, page)
         if chance.random() < 0.5:  # the ledger is read now and then
-            archive.settle(over_gaps=True)
+            archive.advance_ledger(over_gaps=True)
     settle(archive)
     zone = chance.choice(ZONES)
     for grouping in CHECKED:
@@ -190,7 +190,7 @@ def test_a_late_fill_takes_its_leg_up_from_the_last_flat_point_alone(monkeypatch
     archive.add(FuturesFill, [late])
     settle(archive)
     assert len(taken_in) < 10
-    assert archive.ledger_settled
+    assert archive.ledger_is_current
     assert len(trips(archive)) == 1_500
 
 
@@ -397,7 +397,7 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
         assert copy.execute("PRAGMA user_version").fetchone() == (BEFORE_LEDGER,)
     assert backup_path(file).stat().st_mode & 0o777 == 0o600
     assert archive.fills_to_book == 5_000
-    assert archive.settle()
+    assert archive.advance_ledger()
     assert archive.fills_to_book == 5_000 - ROWS_A_STEP
     # A fill that came again with other figures, booked or not, and a new one, in the middle of it.
     archive.add(FuturesFill, fills_of((1, "buy", "close", "1", "3"), (4_999, "buy", "close", "1", "3")))
@@ -409,7 +409,7 @@ def test_an_archive_from_before_is_brought_forward_in_steps_that_may_be_broken_o
     assert backup_path(file).exists(), "the old file is kept until all is booked"
     settle(again)
     assert [path.name for path in tmp_path.glob("*before*")] == []
-    assert again.ledger_settled
+    assert again.ledger_is_current
     assert [total(again).sums.gross, total(again).sums.trades, len(trips(again))] == [2_504, 2_500, 2_500]
     assert total(again).sums.fees == Decimal("-0.06") * 5_001
 

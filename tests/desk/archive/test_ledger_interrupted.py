@@ -51,7 +51,7 @@ def steps(archive: Archive) -> Iterator[Callable[[], object]]:
     for number, page in enumerate(pages()):
         yield partial(archive.add, FuturesFill, page)
         if number % 2:
-            yield archive.settle
+            yield archive.advance_ledger
 
 
 def figures_of(archive: Archive) -> Figures:

@@ -22,7 +22,7 @@ def numbers_by_trip(fills: list[FuturesFill]) -> list[list[int]]:
     """The numbers of the fills of each trip, the trips and their fills oldest first."""
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, row) for row in fills])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     trips = [*ended_trips(archive.connection, QUERY)][::-1]
     fills_of_trips = []

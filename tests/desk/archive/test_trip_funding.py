@@ -49,11 +49,11 @@ def archive_of(
     other = bill(99, START_MS + 8 * HOUR_MS, "contract_settle_fee", "100", symbol="ETHUSDT")
     archive.add_bills(USDT, BillReading([*bills, other], BillCoverage(read_since, NOW_MS)))
     archive.add_closed_positions(USDT, ended, None)
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     if proven:
         archive.prove_starts(USDT, {}, NOW_MS)
-        while archive.settle():
+        while archive.advance_ledger():
             pass
     return archive
 

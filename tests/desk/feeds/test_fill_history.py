@@ -112,13 +112,13 @@ async def test_of_a_fill_that_comes_again_with_other_figures_the_later_read_coun
     fills = reader(client, past)
     await past.attach(archive)
     await fills.read()
-    assert not archive.settle(), "the ledger has booked it as it came first"
+    assert not archive.advance_ledger(), "the ledger has booked it as it came first"
     client.rows[FILLS, USDT] = [fill(1, baseVolume="18", profit="8"), fill(2)]
     reading = await fills.read()
     assert [row.record.base_volume for row in reading.rows] == [1, 18]
     assert reading.note == f"1 fill corrected by the exchange, last {fill(1).trade_id}"
     assert [row.record.base_volume for row in archive.rows.newest(FuturesFill, USDT, 9)] == [1, 18]
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     assert archive.connection.execute("SELECT sum(gross) FROM ledger_quarter").fetchone()[0] == 8
 
@@ -551,7 +551,7 @@ async def read_all(client: ScriptedClient, archive: Archive, *, pages: int = 1_0
 
 
 def complete(archive: Archive, now_ms: int, since: int | None, until: int | None = None) -> set[bool]:
-    while archive.settle(over_gaps=True):
+    while archive.advance_ledger(over_gaps=True):
         pass
     query = ResultQuery(Grouping.TOTAL, now_ms, since, now_ms if until is None else until, None, (USDT,))
     return {row.complete for row in results(archive.connection, query)}

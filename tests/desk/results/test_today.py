@@ -79,7 +79,7 @@ def test_it_is_split_into_net_and_the_change_of_what_is_open() -> None:
     archive.note_read(USDT, NOON)
     closing = fill(1, MIDNIGHT + HOUR, tradeSide="close", profit="30.06")
     archive.add(FuturesFill, [ProductRow(USDT, closing)])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     sampled(archive, MIDNIGHT, "1000", "-50")
     sampled(archive, NOON, "1020", "20")
@@ -220,7 +220,7 @@ async def test_sums_of_the_days_before_are_kept_once_a_day() -> None:
     days_before = (date(2026, 11, 21) - date(2026, 9, 1)).days
     assert await kept_spans(NOON) == [(0, days_before + 2), (1, days_before + 2)], "two months are over"
     archive.add(FuturesFill, [ProductRow(USDT, fill(9, MIDNIGHT - 30 * 24 * HOUR))])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     changed = days_before + 2 - 3
     assert await kept_spans(NOON + MINUTE) == [(0, changed), (1, changed)], "a month, and two days of that zone"

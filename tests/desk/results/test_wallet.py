@@ -40,7 +40,7 @@ def archive_with(*bills: FuturesBill, coverage: BillCoverage = COVERAGE) -> Arch
     """An archive with one fill, whose fee of 0.06 the first bill tells of."""
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1, START_MS))])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     archive.note_read(USDT, NOW_MS)
     archive.add_bills(USDT, BillReading((OPENED, *bills), coverage))
@@ -145,7 +145,7 @@ def test_a_day_whose_bills_are_not_all_read_has_nothing_said_of_its_wallet() -> 
 def test_fills_that_came_in_while_it_was_read_leave_nothing_unexplained(grouping: Grouping) -> None:
     archive = archive_with(coverage=COVERAGE._replace(until=NOW_MS - 60_000))
     archive.add(FuturesFill, [ProductRow(USDT, fill(2, NOW_MS + 5))])
-    while archive.settle():
+    while archive.advance_ledger():
         pass
     query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
     rows = with_unexplained(archive.connection, query, results(archive.connection, query))

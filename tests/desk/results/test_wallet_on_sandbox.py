@@ -77,7 +77,7 @@ class Trader:
         for ended in self.ended:
             while ended.is_due(self.clock.monotonic()):
                 await ended.read_page(self.clock.monotonic())
-        while self.archive.settle(over_gaps=True):
+        while self.archive.advance_ledger(over_gaps=True):
             pass
 
     async def positions(self) -> list[Position]:

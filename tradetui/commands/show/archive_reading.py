@@ -137,8 +137,8 @@ def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> Non
 
 def _bring_forward(archive: Archive) -> None:
     steps = 0
-    while not archive.ledger_settled:
-        archive.settle(over_gaps=True)
+    while not archive.ledger_is_current:
+        archive.advance_ledger(over_gaps=True)
         steps += 1
         if stderr_is_terminal():
             show_progress(f"{_BOOKING}: {archive.fills_to_book} fills to go" if archive.fills_to_book else _BOOKING)

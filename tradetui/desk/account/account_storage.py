@@ -133,7 +133,7 @@ class AccountStorage:
     async def _bring_ledger_forward(self, archive: Archive) -> None:
         """Book what an archive from before the ledger holds, in steps that let other work on the disk pass."""
         while archive.fills_to_book:
-            await self._disk.run(archive.settle)
+            await self._disk.run(archive.advance_ledger)
 
     async def _keeps(self, step: Awaitable[None]) -> None:
         """Take one step; why it fails is told, and those after it are taken all the same."""

@@ -221,7 +221,7 @@ class ArchiveRows(Generic[RecordT]):
         if number in self._pages:
             self._pages.move_to_end(number)
 
-    async def settled(self) -> None:
+    async def wait_for_pages(self) -> None:
         """Wait for the pages being read."""
         if self._narrowing is not None:
             await self._narrowing

@@ -71,7 +71,7 @@ class Archive:
         self._trimmed_keys: dict[str, None] = {}
         self._thinned_hour = 0
         self.fills_to_book = self._tail_length()
-        """About how many fills are not in the ledger yet; `settle` books some of them."""
+        """About how many fills are not in the ledger yet; `advance_ledger` books some of them."""
 
     def add(
         self,
@@ -114,7 +114,7 @@ class Archive:
                 self._trim(kind)
         return changed
 
-    def settle(self, *, over_gaps: bool = False) -> bool:
+    def advance_ledger(self, *, over_gaps: bool = False) -> bool:
         """Bring the ledger a step forward: book its tail, then take legs forward that a late fill sent back.
 
         Where older fills are still to come, legs wait for them, which would send them back again, unless `over_gaps`
@@ -124,7 +124,7 @@ class Archive:
             self._ledger.prepare()
             self.fills_to_book = self._ledger.book_tail()
             gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
-            more = self.fills_to_book > 0 or self._ledger.settle(() if over_gaps else gaps)
+            more = self.fills_to_book > 0 or self._ledger.take_legs_forward(() if over_gaps else gaps)
             self._ledger.write()
         if self._copied is not None and not self.fills_to_book:
             delete_backup(self._copied)
@@ -134,8 +134,8 @@ class Archive:
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
         """Hold what the fills come to against what the exchange says is held; see `Ledger.prove_starts`.
 
-        Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `settle` has to take
-        legs up anew.
+        Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `advance_ledger` has
+        to take legs up anew.
         """
         tail = "SELECT 1 FROM record WHERE rowid > (SELECT booked_rowid FROM ledger_mark) AND +kind = 'fill' LIMIT 1"
         if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(tail).fetchone():
@@ -147,7 +147,7 @@ class Archive:
         return anew
 
     @property
-    def ledger_settled(self) -> bool:
+    def ledger_is_current(self) -> bool:
         """Whether the ledger is up to date with the fills; changes nothing."""
         behind = (
             "SELECT 1 FROM ledger_mark WHERE booked_rowid < (SELECT max(rowid) FROM record)"

@@ -86,7 +86,7 @@ class ResultsReader:
 
 
 def _is_forward(archive: Archive) -> bool:
-    return archive.ledger_settled or not archive.settle()
+    return archive.ledger_is_current or not archive.advance_ledger()
 
 
 def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:

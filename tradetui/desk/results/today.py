@@ -118,24 +118,24 @@ def _opening_by_fills(
     """The opening where no bills tell what was moved in: what the wallets moved by beyond fills is taken for it."""
     connection = archive.connection
     opening = partial(_opening, day, start, is_complete=False, is_whole_day=is_whole_day)
-    settled = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
-    if settled is None or settled.time <= start.time:
+    sample = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+    if sample is None or sample.time <= start.time:
         return opening([], [], start)
-    while archive.settle():
+    while archive.advance_ledger():
         pass
-    beyond = wallets_beyond_fills(connection, product_types, start, settled)
+    beyond = wallets_beyond_fills(connection, product_types, start, sample)
     gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.meets(start.time, settled.time) for span in gaps):
+    if beyond is None or any(span.meets(start.time, sample.time) for span in gaps):
         return None
-    rates = Rates.of(settled)
+    rates = Rates.of(sample)
     moved_in = ZERO
     for coin, amount in beyond.items():
         rate = rates.of_coin(coin)
         if rate is None and amount:
             return None
         moved_in += amount * (rate or ZERO)
-    points, flows = [EquityPoint(settled.time, settled.equity)], [CashFlow(settled.time, moved_in)]
-    return opening(points, flows, settled)
+    points, flows = [EquityPoint(sample.time, sample.equity)], [CashFlow(sample.time, moved_in)]
+    return opening(points, flows, sample)
 
 
 def _opening(
@@ -197,7 +197,7 @@ class TodayTracker:
 
     async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
         summed = (day_at(now_ms, zone), zone)
-        if summed == self._summed or not await self._disk.run(lambda: self._archive.ledger_settled):
+        if summed == self._summed or not await self._disk.run(lambda: self._archive.ledger_is_current):
             return
         since = await self._disk.run(keep_sums, self._archive.connection, zone, now_ms)
         while since is not None:

@@ -1,7 +1,7 @@
 """The file in which the processes of one user keep each other's permits: one row a call, under a lease.
 
 All times are nanoseconds of CLOCK_MONOTONIC, which the processes of one boot share; a boot id tells boots apart. A
-process that is killed settles nothing: its rows end a second after others see that it lives no more, or else with
+process that is killed gives no permit back: its rows end a second after others see that it lives no more, or else with
 their leases.
 """
 
@@ -264,13 +264,13 @@ class PermitStore:
         room = allowed - (reserved_for_interactive(allowed) if feed else 0)
         if len(rows) < room:
             return now, now
-        ends, known, owner = rows[room - 1]
+        ends, is_end_known, owner = rows[room - 1]
         change = max(allowance.next_change(now), now + 0.001)
         soon = min(now + POLL_S, change)
         free = ends / NS
-        if not known:
+        if not is_end_known:
             # How our own calls end is told us; how others' end only the file knows.
-            others = any(owner != self._owner for _, settled, owner in rows if not settled)
+            others = any(owner != self._owner for _, known, owner in rows if not known)
             return None, soon if others else min(free, change)
         if feed:
             return None, min(free, change)

@@ -120,7 +120,7 @@ class Ledger:
         for key in {before.fill.key, after.fill.key}:
             self._send_back(key, min(before.instant, after.instant))
 
-    def settle(self, waiting: Collection[str] = (), rows_at_most: int = ROWS_A_STEP) -> bool:
+    def take_legs_forward(self, waiting: Collection[str] = (), rows_at_most: int = ROWS_A_STEP) -> bool:
         """Take legs that are behind forward by so many fills in all; whether some still are.
 
         Those of the product types that are `waiting` stay where they are.

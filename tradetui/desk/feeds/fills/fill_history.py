@@ -364,8 +364,8 @@ class FillHistory:
                     self._corrections.note(known, row)
                 latest[row.row_id] = row  # where one reply gives it twice its last row counts: each read comes to one
         newest, corrections = self._newest, self._corrections
-        settled = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
-        fresh = [ProductRow(self.product_type, fill) for fill in settled]
+        confirmed = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
+        fresh = [ProductRow(self.product_type, fill) for fill in confirmed]
         fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.row_id), row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)

@@ -47,7 +47,7 @@ class LedgerUpkeep:
             held = self._held
             if held is not None or self._behind or archive.fills_to_book >= BOOKED_AT:
                 # A step each time, so that nothing waits long for the disk; whoever reads results takes all.
-                self._behind = await self._disk.run(archive.settle)
+                self._behind = await self._disk.run(archive.advance_ledger)
             if held is not None and not self._behind and not has_gaps and server_ms > held[1]:
                 self._held = None
                 self._behind = await self._disk.run(archive.prove_starts, self._product_type, *held)
