@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -78,6 +78,39 @@ async def reverse_without_reply(on: Scene) -> Sent:
     on.sandbox.faults.next("dropped-after", endpoint="futures.reverse")
     preview = await on.execution.preview(LONG)
     return await on.execution.confirm(preview, preview.subject)
+
+
+@asynccontextmanager
+async def closed_in_part(
+    patch: pytest.MonkeyPatch, change_detail: Callable[[Any, dict[str, Any]], None], *, hides_pending: bool = False
+) -> AsyncIterator[tuple[Scene, ByLegs]]:
+    """A LONG of 20 of which a reversal without a reply has closed 7, at an exchange that keeps no client id.
+
+    `hides_pending` has it show no pending order from then on.
+    """
+
+    def hide(_: Any, envelope: dict[str, Any]) -> None:
+        envelope["data"] = {"entrustedList": None}
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(patch)
+        answers_with(patch, DETAIL, change_detail)
+        by_legs = ByLegs(on, patch)
+        await reverse_without_reply(on)
+        if hides_pending:
+            answers_with(patch, PENDING, hide)
+        by_legs.close("7")
+        yield on, by_legs
+
+
+def fill_other_order(on: Scene, *, closes: bool = False, size: int = 1) -> str:
+    """Fill 1 of somebody's order on the LONG; its id."""
+    market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
+    sides = order_sides(book.mode, "long", closes=closes)
+    order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(size), market.moment, source="normal")
+    fill(book, order, Decimal(1), market.moment)
+    return order.order_id
 
 
 async def reversed_for(on: Scene, seconds: float) -> dict[str, Any]:
@@ -305,11 +338,8 @@ async def test_ours_is_looked_up_however_many_live_orders_of_others_fill_after_i
         on.hold(long="20")
         keep_no_client_oid(monkeypatch)
         await reverse_without_reply(on)
-        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for number in range(MOST_ORDERS_LOOKED_UP + 1):
-            sides = order_sides(book.mode, "long", closes=bool(number % 2))
-            order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(2), market.moment, source="normal")
-            fill(book, order, Decimal(1), market.moment)
+            fill_other_order(on, closes=bool(number % 2), size=2)
         await asyncio.sleep(150)
         (intent,) = on.journal.newest()
         assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
@@ -360,23 +390,10 @@ async def test_an_order_live_by_its_own_id_is_followed_among_many_of_which_nothi
         if envelope["data"] and envelope["data"].get("orderSource") == "normal":
             del envelope["data"]["orderSource"]
 
-    def hide(_: Any, envelope: dict[str, Any]) -> None:
-        envelope["data"] = {"entrustedList": None}
-
-    async with scene() as on:
-        on.hold(long="20")
-        keep_no_client_oid(monkeypatch)
-        answers_with(monkeypatch, DETAIL, hide_others)
-        by_legs = ByLegs(on, monkeypatch)
-        await reverse_without_reply(on)
-        answers_with(monkeypatch, PENDING, hide)
-        by_legs.close("7")
+    async with closed_in_part(monkeypatch, hide_others, hides_pending=True) as (on, _):
         await asyncio.sleep(5)
-        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
         for number in range(2 * MOST_ORDERS_LOOKED_UP):
-            sides = order_sides(book.mode, "long", closes=bool(number % 2))
-            order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
-            fill(book, order, Decimal(1), market.moment)
+            fill_other_order(on, closes=bool(number % 2))
         await asyncio.sleep(400)
         (intent,) = on.journal.newest()
         assert intent.state is State.UNKNOWN
@@ -390,19 +407,10 @@ async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkey
         if envelope["data"]:
             sources.append(envelope["data"].get("orderSource"))
 
-    async with scene() as on:
-        on.hold(long="20")
-        keep_no_client_oid(monkeypatch)
-        answers_with(monkeypatch, DETAIL, note_source)
-        by_legs = ByLegs(on, monkeypatch)
-        await reverse_without_reply(on)
-        by_legs.close("7")
-        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
-        sides = order_sides(book.mode, "long", closes=False)
+    async with closed_in_part(monkeypatch, note_source) as (on, _):
         for number in range(40):
             for _ in range(4 if number else 2 * MOST_ORDERS_LOOKED_UP):
-                order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
-                fill(book, order, Decimal(1), market.moment)
+                fill_other_order(on)
             await asyncio.sleep(0.1)
         assert "normal" in sources
         assert "reverse" in sources
@@ -416,19 +424,10 @@ async def test_an_ended_order_of_no_source_is_looked_up_once(monkeypatch: pytest
             looked_up.append(envelope["data"]["orderId"])
             envelope["data"].pop("orderSource")
 
-    async with scene() as on:
-        on.hold(long="20")
-        keep_no_client_oid(monkeypatch)
-        answers_with(monkeypatch, DETAIL, leave_source_out)
-        by_legs = ByLegs(on, monkeypatch)
-        await reverse_without_reply(on)
-        by_legs.close("7")
-        market, book = on.sandbox.exchange_state, on.sandbox.exchange_state.book(on.uid, "USDT-FUTURES")
-        sides = order_sides(book.mode, "long", closes=False)
-        order = market_order(book, CONTRACTS[SYMBOL], *sides, Decimal(1), market.moment, source="normal")
-        fill(book, order, Decimal(1), market.moment)
+    async with closed_in_part(monkeypatch, leave_source_out) as (on, _):
+        order_id = fill_other_order(on)
         await asyncio.sleep(20)
-        assert looked_up.count(order.order_id) == 1
+        assert looked_up.count(order_id) == 1
         assert len(set(looked_up)) == 2
         assert len(looked_up) > 5, "what is live is looked up again"
 
@@ -443,17 +442,7 @@ async def test_the_source_of_an_order_of_ours_that_is_left_out_later_is_not_forg
         if left_out and envelope["data"]:
             envelope["data"].pop("orderSource", None)
 
-    def hide(_: Any, envelope: dict[str, Any]) -> None:
-        envelope["data"] = {"entrustedList": None}
-
-    async with scene() as on:
-        on.hold(long="20")
-        keep_no_client_oid(monkeypatch)
-        answers_with(monkeypatch, DETAIL, leave_source_out)
-        by_legs = ByLegs(on, monkeypatch)
-        await reverse_without_reply(on)
-        answers_with(monkeypatch, PENDING, hide)
-        by_legs.close("7")
+    async with closed_in_part(monkeypatch, leave_source_out, hides_pending=True) as (on, by_legs):
         await asyncio.sleep(5)
         left_out.append(True)
         if ended:
