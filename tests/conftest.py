@@ -29,7 +29,7 @@ def pytest_configure() -> None:
     All of it is looked for once in about five screen tests: the screens of each are garbage that holds itself.
     Without bytecode every worker rewrites all tests' assertions, and every program that a test starts compiles itself.
     """
-    gc.set_threshold(100_000, 50, 5)
+    gc.set_threshold(500_000, 10, 5)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 

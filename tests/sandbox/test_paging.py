@@ -127,3 +127,15 @@ def test_one_is_the_first_page_of_transfers_and_of_nothing_else() -> None:
 def test_a_cursor_that_is_no_id(cursor: str) -> None:
     for name in PAGED_READS:
         assert Shelf(name, 3).read(idLessThan=cursor).code == "40020", name
+
+
+@pytest.mark.parametrize("name", PAGED_READS)
+def test_books_are_newest_first_which_a_read_with_a_start_relies_on(name: str) -> None:
+    caller, (account, parameters) = Caller(), PAGED_READS[name]
+    for _ in range(20):
+        caller.sandbox.exchange_state.advance(caller.sandbox.exchange_state.now_ms + 60_000)
+    book = BOOKS[name]
+    rows = caller.sandbox.exchange_state.rows(caller.key(account).uid, book.name, parameters.get("productType"))
+    times = [row[book.time_field] for row in rows]
+    assert len(times) > 1 and {len(time) for time in times} == {13}
+    assert times == sorted(times, reverse=True)

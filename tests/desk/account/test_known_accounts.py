@@ -181,6 +181,7 @@ async def test_what_is_sent_waits_for_no_archive_that_is_being_checked(tmp_path:
     await storage.stop()
 
 
+@pytest.mark.looptime
 async def test_the_exchange_is_asked_every_minute_whose_the_key_is(tmp_path: Path) -> None:
     owners: list[str | None] = []
     client = telling()

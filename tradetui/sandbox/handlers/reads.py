@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
@@ -80,11 +80,13 @@ def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
     _check_symbol(call)
     filters = [
         *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
-        *_within(book.time_field, start, end),
+        *([_ended_by(book.time_field, end)] if end is not None else []),
         *(_equal(name, values[name]) for name in book.filters if name in values),
         *_special_filters(call),
     ]
     rows: Iterable[Row] = exchange_state.rows(call.uid, book.name, values.get("productType"))
+    if start is not None:
+        rows = takewhile(_begun_by(book.time_field, start), rows)
     for is_kept in filters:
         rows = filter(is_kept, rows)
     page = list(islice(rows, size))
@@ -106,13 +108,15 @@ def _check_symbol(call: ReadCall) -> None:
         raise Refusal("40034", f"Parameter {symbol} does not exist")
 
 
-def _within(field: str, start: int | None, end: int | None) -> list[RowFilter]:
-    kept: list[RowFilter] = []
-    if start is not None:
-        kept.append(lambda row: int(row[field]) >= start)
-    if end is not None:
-        kept.append(lambda row: int(row[field]) <= end)
-    return kept
+def _begun_by(field: str, start: int) -> RowFilter:
+    # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
+    earliest = f"{start:013d}"
+    return lambda row: bool(row[field] >= earliest)
+
+
+def _ended_by(field: str, end: int) -> RowFilter:
+    latest = f"{end:013d}"
+    return lambda row: bool(row[field] <= latest)
 
 
 def _equal(field: str, value: str) -> RowFilter:
