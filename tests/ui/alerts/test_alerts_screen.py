@@ -59,16 +59,15 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
         assert "This is a test of the alert" not in screen_text(stage.app)
 
 
-@pytest.mark.parametrize("bell", [True, False])
-async def test_the_bell_rings_where_it_is_wanted(bell: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills(bell=bell)
+async def test_the_bell_rings_where_the_rule_has_it_among_its_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = AppOnRecentFills()
     async with stage.running(SIZE):
         rings: list[int] = []
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
         stage.app.alerted(alert("Gone [/] \x1b[31m"))
-        assert len(rings) == bell
+        assert len(rings) == 1
         stage.app.alerted(alert("silent", RuleKind.LINK_LOST, Channel.LINE))
-        assert len(rings) == bell
+        assert len(rings) == 1
 
 
 async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> None:

@@ -41,12 +41,10 @@ class Throttle:
 class AlertNotices:
     """Rings and shows what the rules send to bell, line and desktop."""
 
-    def __init__(
-        self, app: App[object], *, rings: bool, sequence: DesktopSequence | None, environ: Mapping[str, str]
-    ) -> None:
+    def __init__(self, app: App[object], *, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> None:
         """`sequence` is the profile's choice of how a terminal is asked to notify, None for the terminal's own."""
         self._app = app
-        self._bell = Throttle() if rings else None
+        self._bell = Throttle()
         self._sequence = sequence
         self._environ = environ
 
@@ -61,8 +59,7 @@ class AlertNotices:
             screen.show_alert()
         beside_dialog = screen is not self._app.screen
         of_a_market = alert.event.kinds <= {RuleKind.FILL, RuleKind.ORDER_GONE}
-        rings = self._bell is not None and Channel.BELL in alert.channels
-        if rings and self._bell is not None and self._bell.lets_through(now, at_once=not of_a_market):
+        if Channel.BELL in alert.channels and self._bell.lets_through(now, at_once=not of_a_market):
             self._app.bell()
         if Channel.LINE not in alert.channels:
             return

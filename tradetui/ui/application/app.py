@@ -235,7 +235,7 @@ class TradeApp(App[None], inherit_bindings=False):
             self.main.cannot_open(self.failure)
             return
         self.failure = None
-        notices = lazy_imports.alert_notices(self, desk, rings=self.settings.bell)
+        notices = lazy_imports.alert_notices(self, desk)
         self._open_desk.follow(desk, notices, published=self._published, alerted=self.alerted)
         if not self.settings.inline_start:
             await desk.client.prepare()

@@ -38,11 +38,11 @@ def palette() -> type[Provider]:
     return Actions
 
 
-def alert_notices(app: App[Any], desk: Desk, *, rings: bool) -> AlertNotices:
+def alert_notices(app: App[Any], desk: Desk) -> AlertNotices:
     """What shows the alerts of a session that was opened."""
     from tradetui.ui.alerts.alert_notices import AlertNotices
 
-    return AlertNotices(app, rings=rings, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
+    return AlertNotices(app, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
 
 
 def main_screen(settings: UiSettings) -> MainScreen:

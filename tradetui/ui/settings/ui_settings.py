@@ -90,7 +90,6 @@ class UiSettings(ProfileLook):
     profiles: Sequence[ProfileChoice]
     chosen: int = 0
     terminal: TerminalAbilities = field(default_factory=TerminalAbilities)
-    bell: bool = True
     inline_start: bool = False
 
     def with_look(self, look: ProfileLook) -> UiSettings:
