@@ -85,6 +85,17 @@ def test_the_log_keeps_the_newest_and_what_became_of_them() -> None:
     assert logged[-1].sentence == "about 5"
 
 
+def test_the_log_names_what_a_session_of_other_rules_delivered_too(tmp_path: Path) -> None:
+    file = tmp_path / "archive.sqlite"
+    first, second = AlertLog(Archive(file), "first"), AlertLog(Archive(file), "second")
+    first.note(alert("a")._replace(channels=frozenset({Channel.LINE, Channel.BELL})), moment(0))
+    number, _ = second.note(alert("a"), moment(1))
+    second.claim(number, Channel.DESKTOP, moment(1))
+    assert [row.delivery for row in first.newest()] == ["line, bell"], "not before it is done"
+    second.finish(number, Channel.DESKTOP, "sent")
+    assert [row.delivery for row in first.newest()] == ["line; bell; desktop: sent"]
+
+
 def test_which_ends_of_reversals_were_shown_outlives_the_log() -> None:
     log = AlertLog(Archive(None), "first")
     assert log.unsaid_ends(frozenset({"ended before there was a log"}), moment(0)) == frozenset()

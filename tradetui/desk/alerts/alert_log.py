@@ -164,13 +164,13 @@ class AlertLog:
                 " ORDER BY number DESC LIMIT ?",
                 (limit,),
             ).fetchall()
-            results: dict[tuple[int, str], str] = {
-                (number, channel): result
-                for number, channel, result in connection.execute("SELECT alert, channel, result FROM alert_claim")
-                if result is not None
-            }
+            results: dict[int, dict[str, str]] = {}
+            for number, channel, result in connection.execute(
+                "SELECT alert, channel, result FROM alert_claim WHERE result IS NOT NULL"
+            ):
+                results.setdefault(number, {})[channel] = result
         return [
-            LoggedAlert(number, at_ms, sentence, rules, _delivery(channels, number, results))
+            LoggedAlert(number, at_ms, sentence, rules, _delivery(channels, results.get(number, {})))
             for number, at_ms, sentence, rules, channels in rows
         ]
 
@@ -186,9 +186,12 @@ def _note_shown(connection: sqlite3.Connection, intents: Iterable[str], now: Mom
 _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumerate(Channel)}
 
 
-def _delivery(channels: str, number: int, results: Mapping[tuple[int, str], str]) -> str:
-    """Each channel in the order of `Channel` with what became of it, where that is known; or that it was silenced."""
-    chosen = sorted(channels.split(", "), key=lambda channel: _ORDER.get(channel, 0))
-    delivered = [(channel, results.get((number, channel))) for channel in chosen]
+def _delivery(channels: str, results: Mapping[str, str]) -> str:
+    """Each channel in the order of `Channel` with what became of it, where that is known; or that it was silenced.
+
+    A session with other rules than the one that wrote the alert down may have delivered it by further channels.
+    """
+    chosen = sorted({*filter(None, channels.split(", ")), *results}, key=lambda channel: _ORDER.get(channel, 0))
+    delivered = [(channel, results.get(channel)) for channel in chosen]
     between = ", " if all(result is None for _, result in delivered) else "; "
     return between.join(channel if result is None else f"{channel}: {result}" for channel, result in delivered)
