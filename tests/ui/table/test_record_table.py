@@ -258,6 +258,17 @@ async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None
         assert lines(app)[1:] == [""] * 8
 
 
+async def test_where_there_is_no_note_the_line_above_the_totals_says_how_many_rows_are_hidden() -> None:
+    app = TableApp(source([f"r{number}" for number in range(9)]), footer=Footer(totals_of))
+    async with app.run_test(size=(40, 9)) as pilot:
+        assert lines(app)[7].startswith("─ ↓ 3 more ──") and lines(app)[8].split() == ["2", "+9"]
+        app.table.action_last()
+        await pilot.pause()
+        assert lines(app)[7].startswith("─ ↑ 3 more ──")
+        app.table.filter("r[12]")
+        assert set(lines(app)[7].strip()) == {"─"}, "all are shown"
+
+
 async def test_rows_are_rather_shown_than_what_stands_under_them() -> None:
     app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
     for height, under in ((4, []), (5, ["note"]), (6, ["totals", "note"]), (7, ["rule", "totals", "note"])):

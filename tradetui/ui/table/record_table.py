@@ -312,12 +312,12 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
 
     def _footer_line(self, slot: int) -> Strip:
-        has_rule, has_totals, _ = self.model.footer.parts(self.size.height - 1)
+        has_rule, has_totals, has_note = self.model.footer.parts(self.size.height - 1)
+        self._drawn_note = self._note()
         if slot == 0 and has_rule:
-            return self._lines.rule(self._column_room)
+            return self._lines.rule(self._column_room, "" if has_note else self._drawn_note)
         if slot == has_rule and has_totals:
             return self._lines.totals(self.model.cells.totals(self.model.footer.totals), self.model.cells.layout)
-        self._drawn_note = self._note()
         return self._lines.note(self._drawn_note, self._column_room)
 
     def _note(self) -> str:

@@ -181,9 +181,15 @@ class TableLines:
         margin = Segment(" " * MARGIN, self.style(""))
         return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)], _width_of(layout))
 
-    def rule(self, room: int) -> Strip:
-        """The line between the rows and their totals, as wide as the columns may be."""
-        return Strip([Segment(" " * MARGIN + _RULE * room, self.style(RULE))])
+    def rule(self, room: int, hidden: str) -> Strip:
+        """The line between the rows and their totals, as wide as the columns may be; it says what is `hidden`."""
+        line, style = " " * MARGIN + _RULE * room, self.style(RULE)
+        if not hidden:
+            return Strip([Segment(line, style)])
+        label, begin = f" {hidden} ", MARGIN + 1
+        return Strip(
+            [Segment(line[:begin], style), Segment(label, self.style(NOTE)), Segment(line[begin + len(label) :], style)]
+        )
 
     def note(self, text: str, room: int) -> Strip:
         """The last line, cut with an ellipsis where it is too long."""

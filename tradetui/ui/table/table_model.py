@@ -119,4 +119,4 @@ class TableModel(Generic[RowT_co]):
         is_in_cells = has_totals and self.cells.shows_whole(self.footer.noted_totals)
         note = self.footer.short_note if is_in_cells else self.footer.note
         hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
-        return f"{hidden} more · {note}" if hidden else note
+        return " · ".join(filter(None, (hidden and f"{hidden} more", note)))
