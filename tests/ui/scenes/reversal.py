@@ -43,7 +43,7 @@ async def _locked(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 async def _unread(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     stage.sandbox.faults.next("5xx", endpoint="futures.positions", times=1_000)
     await preview_reversal(stage, pilot)
-    await until_shown(stage, pilot, "It could not be read")
+    await until_shown(stage, pilot, "The preview could not be read")
 
 
 async def _journal(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
@@ -93,7 +93,7 @@ SCENES = {
     ),
     "reversal-80x24-end": _scene((80, 24), ("Assumed   Two market orders",), _scrolled),
     "reversal-locked": _scene(SIZE, (*_HEDGE, "Trading is locked; L unlocks it."), _locked),
-    "reversal-unread": _scene(SIZE, ("It could not be read. ",), _unread),
+    "reversal-unread": _scene(SIZE, ("The preview could not be read. ",), _unread),
     "journal": _scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _journal),
     "journal-empty": _scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J")),
     "intent": _scene(SIZE, ("─ Intent tt-", "state             settled"), _intent),

@@ -273,6 +273,7 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
         assert stage.desk.execution is not None and stage.desk.execution.locked
         assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
         assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        assert "L Unlock" in text_in_one_line(stage) and "F9 Lock" not in text_in_one_line(stage)
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("enter")

@@ -34,7 +34,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
         assert isinstance(dialog, ReversalDialog)
         shown = text_in_one_line(stage)
         assert sentence in shown
-        assert "It could not be read. " in shown
+        assert "The preview could not be read. " in shown
         assert "reading positions" not in shown
         assert "F2" not in shown and "PgDn" not in shown
         assert not dialog.query_one("#size", Input).display
@@ -67,7 +67,7 @@ async def test_another_size_that_cannot_be_read_names_no_request_and_no_details(
         await asyncio.sleep(10)
         await pilot.pause()
         shown = text_in_one_line(stage)
-        assert "It could not be read. " in shown
+        assert "The preview could not be read. " in shown
         assert "F2" not in shown and "PgDn" not in shown
         heal(stage.sandbox.faults)
         await asyncio.sleep(6)

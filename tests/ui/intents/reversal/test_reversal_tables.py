@@ -25,7 +25,7 @@ from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.order_impact import resting_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, outcome_lines, request_lines
-from tradetui.ui.intents.reversal.tables.table_rows import Room
+from tradetui.ui.intents.reversal.tables.table_rows import Figures, Room
 from tradetui.wire.models.futures import PendingOrder
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.product_types import ProductType
@@ -185,6 +185,26 @@ def test_one_way_mode_has_one_row_and_an_uncertain_result_a_second_one() -> None
     assert part[5].startswith("or          -0.2934     +0.5868      +0.2934    ~84,197.1")
     assert part[6] == "One of these two results; the outcome says which."
     assert part[8].endswith(" · the larger result")
+
+
+def test_in_one_way_mode_each_size_has_the_colour_of_its_side() -> None:
+    turned = plan(Net(Decimal("-0.2934")))
+    shown = preview(turned, replace(BASIS, other_leg=None), stops=[], orders=[])
+    progress = Progress(State.SETTLED, SearchStage.ENDED, "x", held=Net(Decimal("0.2934")), outcome=Outcome.REVERSED)
+    for row in (list(decision_lines(shown, (), WIDE))[4], list(outcome_lines(shown, turned, progress, WIDE))[3]):
+        styles = {row.plain[span.start : span.end].strip(): str(span.style) for span in row.spans}
+        assert (styles["-0.2934"], styles["+0.5868"], styles["+0.2934"]) == ("bold $short", "bold", "bold $long")
+
+
+def test_amounts_of_a_coin_margined_contract_name_their_coin() -> None:
+    assert Figures(None, "BTC").money_title("Fees") == "Fees BTC"
+    assert Figures(None, "USDT").money_title("Fees") == "Fees", "beside amounts in dollars"
+
+
+def test_what_is_traded_in_dollars_has_two_decimals_in_the_details() -> None:
+    settings = DeskSettings(name="t", environment=Environment.SANDBOX, product_types=(ProductType.USDT_FUTURES,))
+    rows = [line.plain for line in details_lines(preview(), settings, (), 109)]
+    assert any(row.startswith("notional          49,406.86 USDT: ") for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class ReversalDialog(ScrollingDialog):
 
     def _show_keys(self) -> None:
         self._frame.border_subtitle = MORE if self.shows_request else ""
-        self._key_line.show(shows_request=self.shows_request, lock=trading_app(self).key_named("lock_at_once"))
+        self._key_line.show(shows_request=self.shows_request, locked=self._execution.locked)
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
@@ -199,10 +199,10 @@ class ReversalDialog(ScrollingDialog):
     def _say_unread(self, problem: Exception) -> None:
         """Say the whole reason, which may be longer than the line above the buttons, where the preview would stand."""
         if self._preview is not None:
-            self._disarm(f"It could not be read again. {problem}")
+            self._disarm(f"The preview could not be read again. {problem}")
             return
         self._unreadable = True
-        self._area.show(Content.styled(scrub(f"It could not be read. {problem}"), "$warn"))
+        self._area.show(Content.styled(scrub(f"The preview could not be read. {problem}"), "$warn"))
         self._disarm("There is nothing to confirm.")
 
     def _show(self, preview: Preview) -> None:
@@ -307,6 +307,7 @@ class ReversalDialog(ScrollingDialog):
         come_back = shown and not self._fields.size_box.display
         self._fields.show(shown)
         self._fields.enable(self._ready)
+        self._key_line.show(shows_request=self.shows_request, locked=self._execution.locked)
         if come_back:
             self._focus.come_back_to_field()
 

@@ -11,15 +11,17 @@ from textual.widgets import Button, Static
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
+from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
-_KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock} Lock"
-_KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock} Lock"
+_KEYS: Final = "Tab Next   Enter Press   Esc Cancel   F2 Request   PgDn Details   {lock}"
+_KEYS_UNREAD: Final = "Enter Press   Esc Cancel   {lock}"
 _KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
 _MORE_BELOW: Final = "   PgDn More"
+_GAP: Final = "   "
 _BESIDE_BUTTON: Final = 30
 """Cells of the line of buttons that are not the confirm button's words."""
 _LEAST_BUTTON: Final = 16
@@ -78,13 +80,22 @@ class KeyLine(Static):
     def __init__(self) -> None:
         super().__init__("", id="keys", markup=False)
 
-    def show(self, *, shows_request: bool, lock: str) -> None:
-        """Name request and details only while there is a preview that has them; `lock` is the key that locks."""
-        self.update(sanitized((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock)))
+    def show(self, *, shows_request: bool, locked: bool) -> None:
+        """Name request and details only while there is a preview that has them, and the key for the lock."""
+        key_named = trading_app(self).key_named
+        lock = f"{key_named('lock')} Unlock" if locked else f"{key_named('lock_at_once')} Lock"
+        self._show((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock))
 
     def show_end(self, *, has_more: bool) -> None:
         """Name the keys at the end; `has_more` says that it does not fit."""
-        self.update(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
+        self._show(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
+
+    def _show(self, hints: str) -> None:
+        """In the colours of the other screens' line of keys."""
+        pairs = (hint.partition(" ") for hint in scrub(hints).split(_GAP))
+        parts = [Content.assemble((key, "bold $primary"), (f" {does}", "$foreground")) for key, _, does in pairs]
+        if self.content != (content := Content(_GAP).join(parts)):
+            self.update(content)
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:

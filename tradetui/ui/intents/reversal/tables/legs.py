@@ -41,6 +41,14 @@ class _HeldRow:
     changed: str | None = None
     style: str = ""
     is_signed: bool = False
+    has_sides: bool = False
+    """Whether it is the one position of one-way mode, of which each size is LONG or SHORT by its sign."""
+
+    def styles_of(self, *sizes: Decimal | None) -> tuple[str, ...]:
+        """The styles of cells that show these sizes, or None, where they are not the row's."""
+        if not self.has_sides:
+            return ()
+        return tuple(f"bold ${'long' if size > 0 else 'short'}" if size else self.style for size in sizes)
 
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
@@ -75,6 +83,7 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
                 DIFFERENT if is_different else "",
                 "bold $warn" if is_different else row.style,
                 "bold $warn",
+                cell_styles=() if is_different else row.styles_of(row.now, None, row.then, actual),
                 keeps_note=True,
             )
         )
@@ -92,7 +101,8 @@ def _row(held: _HeldRow, preview: Preview, figures: Figures) -> TableRow:
         held.entry,
         value,
     )
-    return TableRow(held.name, cells, held.note, held.style, changed=held.changed)
+    styles = held.styles_of(held.now, None, then, None, then)
+    return TableRow(held.name, cells, held.note, held.style, changed=held.changed, cell_styles=styles)
 
 
 def _held_rows(preview: Preview, plan: ReversalPlan, figures: Figures, marks: Marks) -> list[_HeldRow]:
@@ -159,8 +169,9 @@ def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figure
             entry,
             f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
             None if index else changed,
-            f"bold ${plan.leg.lower()}",
+            "bold",
             is_signed=True,
+            has_sides=True,
         )
 
 

@@ -14,7 +14,8 @@ from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Change, ChangedFact, Preview
 from tradetui.desk.reversal.progress import Aftermath, Progress
 from tradetui.desk.settings import DeskSettings
-from tradetui.desk.tables.cells.number_format import UNKNOWN, number
+from tradetui.desk.tables.cells.number_format import MONEY_PLACES, UNKNOWN, number
+from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.order_impact import RestingKind
 from tradetui.trading.positions import Reported
@@ -83,8 +84,9 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
         "read", "Positions, orders, account, bid and ask were read together; the frame says how long ago."
     )
     for figure in preview.figures:
-        value = UNKNOWN if figure.value is None else f"{number(figure.value, at_most=8)} {figure.coin}".rstrip()
-        now = "" if figure.now is None else f", {number(figure.now, at_most=8)} now"
+        written = partial(number, places=MONEY_PLACES if is_dollar(figure.coin) else None, at_most=8)
+        value = UNKNOWN if figure.value is None else f"{written(figure.value)} {figure.coin}".rstrip()
+        now = "" if figure.now is None else f", {written(figure.now)} now"
         yield hanging_line(figure.name, f"{value}{now}: {figure.basis}")
     for order in preview.resting:
         yield hanging_line(

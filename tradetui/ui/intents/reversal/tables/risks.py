@@ -106,14 +106,16 @@ def _rows(
 
 
 def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: ReversalCosts) -> TableRow:
-    entry = preview.position.entry if preview.position is not None else None
+    entry, title = None, figures.money_title("Profit taken")
+    if preview.position is not None:
+        entry = preview.position.entry
     if entry is None or costs.price is None:
-        return TableRow("Profit taken", ("", UNKNOWN), f"the entry of the {plan.leg} is not known")
+        return TableRow(title, ("", UNKNOWN), f"the entry of the {plan.leg} is not known")
     distance = costs.price - entry
     where = "above" if distance > ZERO else "below"
     basis = f"closes the {plan.leg} {figures.price(abs(distance))} {where} its entry"
     tone = "$gain" if (costs.realised or ZERO) > ZERO else "$loss"
-    return TableRow("Profit taken", ("", estimate(figures.money(costs.realised, signed=True))), basis, tone)
+    return TableRow(title, ("", estimate(figures.money(costs.realised, signed=True))), basis, tone)
 
 
 def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:
@@ -124,7 +126,7 @@ def _fees(preview: Preview, figures: Figures, estimates: ReversalEstimates, mark
         both = ", both trades" if before is None else ""
         basis = f"taker {per_cent(costs.fee_rate)} of {notional} {estimates.quote_coin}{both}"
     cells = ("", estimate(figures.money(costs.fees, signed=True)))
-    return TableRow("Fees", cells, basis, changed=None if before is None else f"was {before}")
+    return TableRow(figures.money_title("Fees"), cells, basis, changed=None if before is None else f"was {before}")
 
 
 def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -> TableRow:

@@ -46,6 +46,10 @@ class Figures:
         places = MONEY_PLACES if is_dollar(self.margin_coin) else _PLACES_OF_COINS
         return number(amount, signed=signed, places=places)
 
+    def money_title(self, title: str) -> str:
+        """The title of an amount in the margin coin, which it names where amounts beside it are in dollars."""
+        return title if is_dollar(self.margin_coin) else f"{title} {self.margin_coin}"
+
 
 def figures_of(preview: Preview) -> Figures:
     """The figures of a preview's contract, with the most decimals that any of its prices has where it says nothing."""
@@ -110,6 +114,8 @@ class TableRow:
     style: str = ""
     note_style: str = "$quiet"
     changed: str | None = None
+    cell_styles: Sequence[str] = ()
+    """The cells' own styles, where they are not the row's."""
     keeps_note: bool = False
     """Whether the note is shown, on a line of its own, also where it does not fit; else it makes room for the mark."""
 
@@ -122,10 +128,10 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
         for index, width in enumerate(widths[1:])
     ]
     for row in rows:
-        cells = "".join(f"{cell:>{width}}" for cell, width in zip(row.cells, columns, strict=False))
-        name_style = row.style or "$quiet"
-        parts = [(f"{scrub(row.name):<{name_width}}", name_style), (scrub(cells), row.style)]
-        length = name_width + len(cells)
+        cells = [f"{scrub(cell):>{width}}" for cell, width in zip(row.cells, columns, strict=False)]
+        styles = row.cell_styles or (row.style,) * len(cells)
+        parts = [(f"{scrub(row.name):<{name_width}}", row.style or "$quiet"), *zip(cells, styles, strict=True)]
+        length = name_width + sum(map(len, cells))
         note = scrub(row.note)
         changed = "" if row.changed is None else f" ◂ {scrub(row.changed)}"
         behind: list[tuple[str, str]] = []
