@@ -309,6 +309,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         assert isinstance(form, FilterForm)
         await typed(stage, pilot, "groupType", "gift")
         assert problem(stage, "groupType").startswith("Group: one of the billing types; given: gift. Use one of:")
+        assert screen_text(stage.app).count("pre_c2c") == 1, "which words there are is said once"
         assert form.query_one("#confirm", Button).disabled
         await pilot.press("enter")
         assert stage.app.screen is form

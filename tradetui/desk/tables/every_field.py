@@ -80,7 +80,13 @@ def _holds_decimal(annotation: object) -> bool:
     return annotation is Decimal or any(_holds_decimal(part) for part in get_args(annotation))
 
 
-_TITLES: Final = {"cTime": "Created", "uTime": "Updated", "clientOid": "Client id", "unionMm": "Union MM"}
+_TITLES: Final = {
+    "cTime": "Created",
+    "uTime": "Updated",
+    "clientOid": "Client id",
+    "priceAvg": "Avg price",
+    "unionMm": "Union MM",
+}
 
 
 def _title(name: str) -> str:

@@ -87,7 +87,10 @@ class FilterForm(ParameterForm[Query | None]):
 
     def _about(self, result: Checked) -> list[str]:
         field = self._fields.get(self.focused_id("field-"))
-        choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}" if field and field.choices else ""
+        choices_line = ""
+        # Under a box with another word stands already what it takes.
+        if field and field.choices and not self.query_one(f"#problem-{field.name}").display:
+            choices_line = f"{field_title(field.name)}: {', '.join(field.choices)}"
         if result.query is None:
             return [choices_line, self.to_correct(map(field_title, result.problems))]
         stretch = span_of_query(result.query, self._zone, self._today)

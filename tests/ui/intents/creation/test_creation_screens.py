@@ -485,6 +485,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         await pilot.pause()
         assert isinstance(stage.app.screen, IssuedKeysScreen)
         assert "tradetui has not created an API key" in screen_text(stage.app)
+        assert "v shows" not in screen_text(stage.app), "there is nothing to show or copy"
 
 
 async def test_what_the_account_cannot_have_is_not_offered() -> None:

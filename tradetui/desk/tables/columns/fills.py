@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -10,7 +10,14 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, id_column, narrow_time, ranked, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
-from tradetui.desk.tables.columns.trade_columns import PRODUCT, effect_column, fee_coin_column, fee_column, quote_coin
+from tradetui.desk.tables.columns.trade_columns import (
+    PRODUCT,
+    effect_column,
+    fee_coin_column,
+    fee_column,
+    quote_coin,
+    worded_column,
+)
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
 from tradetui.wire.product_types import margin_coin
@@ -21,6 +28,9 @@ if TYPE_CHECKING:
 
     FillRow: TypeAlias = ProductRow[FuturesFill] | FilledOrder
     """A fill, or an order's fills together."""
+
+
+_CLIENTS: Final[Mapping[str, str]] = {"web": "web", "android": "Android", "ios": "iOS"}
 
 
 def _symbol(row: FillRow) -> str:
@@ -68,7 +78,7 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     fee_coin_column(lambda row: row.record.fee_detail),
     money_column("quoteVolume", "Value", 10, lambda row: row.record.quote_volume, quote_coin, unit="USDT, USDC or USD"),
     text_column("tradeScope", "Role", 7, lambda row: row.record.trade_scope),
-    text_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source),
+    worded_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source, _CLIENTS),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
 )

@@ -95,11 +95,13 @@ def _effective_price(convert: ConvertRecord) -> Decimal | None:
 CONVERT_COLUMNS: Final[tuple[Column[ConvertRecord], ...]] = (
     time_column("ts", "Time", lambda row: row.ts),
     money_column(
-        "fromCoinSize", "Gave", 12, lambda row: row.from_coin_size, lambda row: row.from_coin, unit="coin given"
+        "fromCoinSize", "Paid", 12, lambda row: row.from_coin_size, lambda row: row.from_coin, unit="coin paid"
     ),
-    text_column("fromCoin", "of", 5, lambda row: row.from_coin),
-    money_column("toCoinSize", "Got", 12, lambda row: row.to_coin_size, lambda row: row.to_coin, unit="coin got"),
-    text_column("toCoin", "of", 5, lambda row: row.to_coin),
+    text_column("fromCoin", "Coin", 5, lambda row: row.from_coin),
+    money_column(
+        "toCoinSize", "Received", 12, lambda row: row.to_coin_size, lambda row: row.to_coin, unit="coin received"
+    ),
+    text_column("toCoin", "Coin", 5, lambda row: row.to_coin),
     Column(
         "effectivePrice",
         "Effective",

@@ -67,7 +67,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
         "presetStopSurplusPrice", "Take-profit", 11, lambda row: row.record.preset_stop_surplus_price, _symbol
     ),
     price_column("presetStopLossPrice", "Stop-loss", 9, lambda row: row.record.preset_stop_loss_price, _symbol),
-    worded_column("force", "Force", 9, lambda row: row.record.force, _FORCES),
+    worded_column("force", "TIF", 9, lambda row: row.record.force, _FORCES),
     worded_column("reduceOnly", "Reduce-only", 11, lambda row: row.record.reduce_only, {"yes": "yes", "no": "no"}),
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),

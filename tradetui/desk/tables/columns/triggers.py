@@ -88,7 +88,7 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
         tone=lambda row: Tone.WARN if failure_reason(row.record) else Tone.PLAIN,
     ),
     price_column("executePrice", "Executed", 9, lambda row: row.record.execute_price, _symbol),
-    worded_column("triggerType", "By", 10, lambda row: row.record.trigger_type, PRICE_SOURCES),
+    worded_column("triggerType", "Trigger by", 10, lambda row: row.record.trigger_type, PRICE_SOURCES),
     number_column("callbackRatio", "Callback %", 10, lambda row: row.record.callback_ratio, unit="per cent"),
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),

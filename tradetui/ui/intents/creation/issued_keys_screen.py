@@ -93,7 +93,6 @@ class IssuedKeys(Vertical):
     def _draw(self) -> None:
         entry = self.entry
         if entry is None:
-            self._card.update(sanitized("tradetui has not created an API key for this account yet."))
             return
         if entry.unreadable:
             self._card.update(sanitized(f"{entry.unreadable}\nIt may hold keys: do not delete it."))
@@ -186,6 +185,9 @@ class IssuedKeysScreen(IssuedKeysDialog):
             entries = await self._keys.entries()
         except KeyStoreUnusable as problem:
             message_line.update(sanitized(problem))
+            return
+        if not entries:
+            message_line.update(sanitized("tradetui has not created an API key for this account yet."))
             return
         message_line.display = False
         await self.query_one(Vertical).mount(IssuedKeys(self._keys, entries))

@@ -36,7 +36,7 @@ class ReleaseDialog(DeliberateDialog[str | None]):
         is_doubt = self._caution == DOUBT_CAUTION
         with self.framed("Trust positions summed from fills again" if is_doubt else "Release without an outcome"):
             yield Static(sanitized(self._heading), markup=False)
-            yield Static(sanitized(f"Known: {self._known}"), markup=False)
+            yield Static(sanitized(self._known), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
             # What is typed at a button begins the reason: selected by the focus it would be replaced.
             yield LineBox(
