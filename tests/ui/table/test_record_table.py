@@ -130,11 +130,11 @@ async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
     rows = Million()
     app = TableApp(rows)
     async with app.run_test(size=(40, 20)) as pilot:
-        app.table.action_last()
+        app.table.move("last")
         await pilot.pause()
         assert app.table.cursor.row_id == "r999999"
         assert lines(app)[-1].startswith("r99999")
-        app.table.action_page_up()
+        app.table.move("page_up")
         await pilot.pause()
         assert app.table.cursor.row_id == "r999980"
         assert rows.made < 400
@@ -198,7 +198,7 @@ async def test_a_double_click_and_the_action_select() -> None:
         assert ("selected", "c") not in app.posted
         await pilot.click(RecordTable, offset=(2, 3), times=2)
         assert ("selected", "c") in app.posted
-        app.table.action_cursor_up()
+        app.table.move("up")
         app.table.action_select()
         await pilot.pause()
         assert ("selected", "b") in app.posted
@@ -209,14 +209,14 @@ async def test_a_narrow_table_scrolls_to_its_other_columns_and_keeps_the_first()
     async with app.run_test(size=(18, 6)) as pilot:
         assert lines(app)[1].split() == ["a", "+2"]
         assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (0, 1)
-        app.table.action_cursor_right()
-        app.table.action_cursor_right()
+        app.table.move("right")
+        app.table.move("right")
         await pilot.pause()
         assert lines(app)[1].split() == ["a", "the", "note"]
         assert lines(app)[0].split() == ["Name", "Note"]
         assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (1, 0)
-        app.table.action_cursor_left()
-        app.table.action_cursor_left()
+        app.table.move("left")
+        app.table.move("left")
         await pilot.pause()
         assert lines(app)[1].split() == ["a", "+2"]
 
@@ -248,7 +248,7 @@ async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None
         assert lines(app)[7].split() == ["2", "+9"]
         assert lines(app)[7].index("+9") + 2 == lines(app)[1].index("+1") + 2, "totals stand under what they sum up"
         assert lines(app)[8] == "↓ 4 more · 9 of them"
-        app.table.action_last()
+        app.table.move("last")
         await pilot.pause()
         assert [line.split()[0] for line in lines(app)[1:6]] == names[4:]
         assert lines(app)[8] == "↑ 4 more · 9 of them"
@@ -262,7 +262,7 @@ async def test_where_there_is_no_note_the_line_above_the_totals_says_how_many_ro
     app = TableApp(source([f"r{number}" for number in range(9)]), footer=Footer(totals_of))
     async with app.run_test(size=(40, 9)) as pilot:
         assert lines(app)[7].startswith("─ ↓ 3 more ──") and lines(app)[8].split() == ["2", "+9"]
-        app.table.action_last()
+        app.table.move("last")
         await pilot.pause()
         assert lines(app)[7].startswith("─ ↑ 3 more ──")
         app.table.filter("r[12]")
@@ -369,7 +369,7 @@ async def test_a_number_scrolled_to_makes_room_as_well() -> None:
     names = [f"r{number}" for number in range(50)]
     app = TableApp(source(names, r49="123456789.123456"))
     async with app.run_test(size=(60, 10)) as pilot:
-        app.table.action_last()
+        app.table.move("last")
         await pilot.pause()
         await pilot.pause()
         assert "+123,456,789.123456" in lines(app)[-1]

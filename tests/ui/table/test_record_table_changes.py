@@ -78,7 +78,7 @@ async def test_scrolled_away_from_the_cursor_the_rows_on_the_screen_stay() -> No
         before = shown(app)
         app.table.set_source(source(["new", *FIFTY], 2))
         assert shown(app) == before
-        app.table.action_cursor_down()
+        app.table.move("down")
         await pilot.pause()
         assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app), "a key brings the cursor back into sight"
@@ -87,7 +87,7 @@ async def test_scrolled_away_from_the_cursor_the_rows_on_the_screen_stay() -> No
 async def test_fewer_rows_leave_no_gap_below() -> None:
     app = TableApp(source(FIFTY))
     async with app.run_test(size=(40, 8)) as pilot:
-        app.table.action_last()
+        app.table.move("last")
         await pilot.pause()
         app.table.set_source(source(FIFTY[:9], 2))
         await pilot.pause()
@@ -192,14 +192,14 @@ async def test_moving_the_cursor_repaints_two_lines(monkeypatch: pytest.MonkeyPa
     async with app.run_test(size=(40, 20)) as pilot:
         await pilot.pause()
         painted = Repaints(app, monkeypatch)
-        app.table.action_cursor_down()
+        app.table.move("down")
         assert sorted(painted.lines) == [1, 2]
         painted.lines.clear()
-        app.table.action_cursor_right()
+        app.table.move("right")
         assert sorted(painted.lines) == [0, 2]
         painted.lines.clear()
-        app.table.action_first()
-        app.table.action_cursor_up()
+        app.table.move("first")
+        app.table.move("up")
         assert sorted(painted.lines) == [1, 2], "at the end there is nothing to repaint"
 
 
@@ -217,7 +217,7 @@ async def test_cells_are_made_once_for_a_row_that_stays_the_same() -> None:
         first = len(made)
         assert first <= 20, "only what is measured and drawn is made"
         app.table.set_source(source(FIFTY, 2))
-        app.table.action_cursor_down()
+        app.table.move("down")
         await pilot.pause()
         assert len(made) == first
 

@@ -225,29 +225,15 @@ class CalendarPanel(Widget, can_focus=True):
         if date.min.toordinal() <= self.day.toordinal() + days <= date.max.toordinal():
             self.go_to(self.day + timedelta(days=days))
 
-    def action_cursor_up(self) -> None:
-        self._move(-DAYS_A_WEEK)
-
-    def action_cursor_down(self) -> None:
-        self._move(DAYS_A_WEEK)
-
-    def action_cursor_left(self) -> None:
-        self._move(-1)
-
-    def action_cursor_right(self) -> None:
-        self._move(1)
-
-    def action_page_up(self) -> None:
-        self.go_to_month(-1)
-
-    def action_page_down(self) -> None:
-        self.go_to_month(1)
-
-    def action_first(self) -> None:
-        self.go_to(self.month)
-
-    def action_last(self) -> None:
-        self.go_to(month_of(self.day, 1) - timedelta(days=1))
+    def move(self, way: str) -> None:
+        """Move the cursor as a binding says: by a day, a week or a month, or to an end of the month."""
+        days = {"up": -DAYS_A_WEEK, "down": DAYS_A_WEEK, "left": -1, "right": 1}
+        if way in days:
+            self._move(days[way])
+        elif way in ("first", "last"):
+            self.go_to(self.month if way == "first" else month_of(self.day, 1) - timedelta(days=1))
+        else:
+            self.go_to_month(-1 if way == "page_up" else 1)
 
     def action_select(self) -> None:
         self.post_message(self.Opened(self.day))

@@ -242,13 +242,14 @@ class MoneyScreen(TableScreen):
             "copy_row": copies,
         }
 
-    def action_table(self, name: str) -> None:
-        if action := getattr(self._panels.focused_widget, f"action_{name}", None):
-            action()
+    def action_move(self, way: str) -> None:
+        """Move the cursor of the focused panel; a chart has none."""
+        if not isinstance(widget := self._panels.focused_widget, ChartPanel):
+            widget.move(way)
 
     def action_detail(self) -> None:
-        if self.able("rows"):
-            self.action_table("select")
+        if self.able("rows") and not isinstance(widget := self._panels.focused_widget, ChartPanel):
+            widget.action_select()
 
     def action_copy_cell(self) -> None:
         row = self._panels.result_panel.cursor_row

@@ -272,23 +272,11 @@ class ResultPanel(Widget, can_focus=True):
         self._cursor = max(0, min(row_index, len(self._rows) - 1))
         self.refresh()
 
-    def action_cursor_up(self) -> None:
-        self._move_to(self._cursor - 1)
-
-    def action_cursor_down(self) -> None:
-        self._move_to(self._cursor + 1)
-
-    def action_page_up(self) -> None:
-        self._move_to(self._cursor - self.size.height)
-
-    def action_page_down(self) -> None:
-        self._move_to(self._cursor + self.size.height)
-
-    def action_first(self) -> None:
-        self._move_to(0)
-
-    def action_last(self) -> None:
-        self._move_to(len(self._rows) - 1)
+    def move(self, way: str) -> None:
+        """Move the cursor as a binding says; no line has anything to its left or right."""
+        page, last = self.size.height, len(self._rows) - 1
+        steps = {"up": -1, "down": 1, "page_up": -page, "page_down": page, "first": -last, "last": last}
+        self._move_to(self._cursor + steps.get(way, 0))
 
     def action_select(self) -> None:
         """Open the rows that the figure is made of."""

@@ -203,7 +203,7 @@ class DetailScreen(DimmingScreen[None]):
 
     def on_mount(self) -> None:
         self._fill()
-        self.table.action_cursor_right()
+        self.table.move("right")
         self.table.focus()
 
     @property
@@ -234,8 +234,9 @@ class DetailScreen(DimmingScreen[None]):
         self._generation += 1
         self.table.set_source(MemoryRows(fields, [field.name for field in fields], self._generation))
 
-    def action_table(self, name: str) -> None:
-        getattr(self.table, f"action_{name}")()
+    def action_move(self, way: str) -> None:
+        """Move the cursor of the list."""
+        self.table.move(way)
 
     def action_copy_cell(self) -> None:
         field = self.table.cursor.record

@@ -212,9 +212,9 @@ class LookupScreen(TableScreen):
         if self.able("read_all") and self.lookup is not None:
             self.lookup.go_on(everything=True)
 
-    def action_table(self, name: str) -> None:
+    def action_move(self, way: str) -> None:
         """Move the cursor; near the end of the rows the next page is asked for."""
-        super().action_table(name)
+        super().action_move(way)
         self._more_near_the_end()
 
     def _more_near_the_end(self) -> None:

@@ -215,29 +215,15 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     # Keys and mouse; the bindings are the application's
 
-    def action_cursor_up(self) -> None:
-        self.move_to(self.cursor.row_index - 1)
-
-    def action_cursor_down(self) -> None:
-        self.move_to(self.cursor.row_index + 1)
-
-    def action_cursor_left(self) -> None:
-        self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, -1))
-
-    def action_cursor_right(self) -> None:
-        self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, 1))
-
-    def action_page_up(self) -> None:
-        self.move_to(self.cursor.row_index - self.viewport.room)
-
-    def action_page_down(self) -> None:
-        self.move_to(self.cursor.row_index + self.viewport.room)
-
-    def action_first(self) -> None:
-        self.move_to(0)
-
-    def action_last(self) -> None:
-        self.move_to(self.rows.count - 1)
+    def move(self, way: str) -> None:
+        """Move the cursor as a binding says: up, down, left, right, page_up, page_down, first or last."""
+        row_index, page = self.cursor.row_index, self.viewport.room
+        rows = {"up": row_index - 1, "down": row_index + 1, "first": 0, "last": self.shown - 1}
+        rows |= {"page_up": row_index - page, "page_down": row_index + page}
+        if way in rows:
+            self.move_to(rows[way])
+        else:
+            self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, -1 if way == "left" else 1))
 
     def action_select(self) -> None:
         """Tell that the row under the cursor was chosen."""

@@ -115,8 +115,9 @@ class TableScreen(DeskScreen):
 
     # Rows
 
-    def action_table(self, name: str) -> None:
-        getattr(self.table, f"action_{name}")()
+    def action_move(self, way: str) -> None:
+        """Move the cursor of the table."""
+        self.table.move(way)
 
     def action_focus_table(self) -> None:
         """From the filter's box to the rows; the filter stays."""
