@@ -58,6 +58,14 @@ def test_a_row_known_already_changes_nothing_and_a_changed_one_is_updated() -> N
     assert archive.rows.count(FILLS) == 5
 
 
+def test_the_newest_rows_of_a_product_type_without_any_are_not_looked_for_among_all_others() -> None:
+    archive, thousands_of_steps = Archive(None), list[None]()
+    archive.add(FuturesFill, fills(range(1_000)))
+    archive.connection.set_progress_handler(lambda: thousands_of_steps.append(None), 1_000)
+    assert archive.rows.newest(FuturesFill, COIN, 100) == []
+    assert not thousands_of_steps
+
+
 def test_two_product_types_may_use_one_id() -> None:
     archive = Archive(None)
     archive.add(FuturesFill, [ProductRow(USDT, fill(1)), ProductRow(COIN, fill(1))])

@@ -17,6 +17,7 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
 """What is kept, by its name in the file."""
+_OF_TYPE: Final = "FROM record WHERE kind = ? AND product_type = ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +87,19 @@ class KeptRows:
 
     def newest(self, kind: type[RecordT], product_type: ProductType, limit: int) -> list[ProductRow[RecordT]]:
         """The newest rows of a product type, newest first."""
+        of_type = (KINDS[kind], str(product_type))
+        # Where there is none, looking by time goes through all rows of the kind.
+        if not self._connection.execute(f"SELECT 1 {_OF_TYPE} LIMIT 1", of_type).fetchone():
+            return []
         cursor = self._connection.execute(
-            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ?"
-            " ORDER BY time DESC, ordinal DESC LIMIT ?",
-            (KINDS[kind], str(product_type), limit),
+            f"SELECT rowid, product_type, body {_OF_TYPE} ORDER BY time DESC, ordinal DESC LIMIT ?", (*of_type, limit)
         )
         return [row for values in cursor if (row := self._read_row(kind, *values)) is not None]
 
     def fills(self, product_type: ProductType) -> Iterator[FuturesFill]:
         """Every fill kept of a product type, oldest first."""
         cursor = self._connection.execute(
-            "SELECT rowid, product_type, body FROM record WHERE kind = ? AND product_type = ? ORDER BY time, ordinal",
+            f"SELECT rowid, product_type, body {_OF_TYPE} ORDER BY time, ordinal",
             (KINDS[FuturesFill], str(product_type)),
         )
         for values in cursor:
