@@ -123,7 +123,7 @@ def test_a_position_tells_what_it_is_worth_and_a_coin_margined_one_in_both_coins
     assert fields["unrealizedPL"].value == "-0.01"
     assert (fields["unrealised in USDT"].value, fields["unrealised in USDT"].mark) == ("-840.00", DERIVED)
     assert fields["value"].value == "42,000.0"
-    assert fields["return on margin"].value == "-0.2"
+    assert (fields["return on margin"].value, fields["funding rate"].value) == ("-20 %", "0.01 %")
     assert fields["next funding in USDT"].value == "-4.20000"
     assert (fields["nearest stop"].value, fields["next funding"].value) == ("none", "—")
     assert "market" not in fields

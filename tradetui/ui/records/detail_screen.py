@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from tradetui.desk.tables.cells.column import Column, Tone
-from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number
+from tradetui.desk.tables.cells.number_format import LONGEST_DERIVED, UNKNOWN, number, percent_points
 from tradetui.desk.tables.columns.positions import NO_LIQUIDATION
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
@@ -85,24 +85,27 @@ def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
-    """What size, price and market come to; money is in dollars, coin-margined money at the mark."""
+    """What size, price and market come to; money is in dollars, coin-margined money at the mark; parts in per cent."""
     market = position.market
-    figures = (
-        ("value", value_of(position)),
-        ("unrealised in USDT", in_dollars(position, position.unrealised)),
-        ("return on margin", return_on_margin(position)),
-        ("funding rate", market.funding_rate),
-        ("next funding in USDT", next_funding_payment(position)),
-    )
-    for name, figure in figures:
-        yield Field(name, number(figure, at_most=LONGEST_DERIVED), "", DERIVED)
-    distance = number(signed_liquidation_distance(position), at_most=LONGEST_DERIVED)
-    yield Field("away from liquidation", NO_LIQUIDATION if position.has_no_liquidation else distance, "", DERIVED)
-    yield Field("next funding", _read(market.next_funding, zone), "", DERIVED)
-    stop = str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)
-    yield Field("nearest stop", stop, "", DERIVED)
+    distance = _percent(signed_liquidation_distance(position))
+    figures = [
+        ("value", number(value_of(position), at_most=LONGEST_DERIVED)),
+        ("unrealised in USDT", number(in_dollars(position, position.unrealised), at_most=LONGEST_DERIVED)),
+        ("return on margin", _percent(return_on_margin(position))),
+        ("funding rate", _percent(market.funding_rate)),
+        ("next funding in USDT", number(next_funding_payment(position), at_most=LONGEST_DERIVED)),
+        ("away from liquidation", NO_LIQUIDATION if position.has_no_liquidation else distance),
+        ("next funding", _read(market.next_funding, zone)),
+        ("nearest stop", str(market.stop_state) if market.stop is None else trimmed_digits(market.stop)),
+    ]
     if market.stop_part is not None:
-        yield Field("part that stops close", number(market.stop_part, at_most=LONGEST_DERIVED), "", DERIVED)
+        figures.append(("part that stops close", _percent(market.stop_part)))
+    for name, figure in figures:
+        yield Field(name, figure, "", DERIVED)
+
+
+def _percent(part: Decimal | None) -> str:
+    return UNKNOWN if part is None else f"{percent_points(part, exact=True)} %"
 
 
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
