@@ -50,6 +50,8 @@ def test_a_time_may_carry_its_zone_as_the_screen_writes_it() -> None:
     for text in ("2026-11-01 00:00 UTC", "2026-11-01T00:00 utc", "2026-11-01 01:00:00.000 CET"):
         assert milliseconds(text, NOW, "--since", zone) == 1_793_491_200_000
     assert milliseconds("2026-11-01 01:00 Europe/Berlin", NOW, "--since", zone) == 1_793_491_200_000
+    of_summer, of_winter = (milliseconds(f"2026-10-25 02:30 {name}", NOW, "--since", zone) for name in ("CEST", "CET"))
+    assert of_winter - of_summer == 3_600_000, "the hour that comes twice"
     for text in ("2026-11-01 00:00 EST", "2026-11-01 UTC", "2026-11-01T00:00Z UTC", "2026-11-01 00:00 CET"):
         with pytest.raises(InvalidRequest):
             milliseconds(text, NOW, "--since", UTC)

@@ -64,8 +64,10 @@ def _from_iso(text: str, zone: tzinfo) -> datetime:
     moment = datetime.fromisoformat(text.removesuffix(name).rstrip())
     if moment.tzinfo is None and name.upper() == "UTC":
         return moment.replace(tzinfo=UTC)
-    if moment.tzinfo is None and name in (str(zone), moment.replace(tzinfo=zone).tzname()):
-        return moment.replace(tzinfo=zone)
+    for fold in (0, 1):  # of the hour that comes twice, the name tells which
+        local = moment.replace(tzinfo=zone, fold=fold)
+        if moment.tzinfo is None and name in (str(zone), local.tzname()):
+            return local
     raise ValueError(name)
 
 

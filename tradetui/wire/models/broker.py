@@ -11,7 +11,7 @@ from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Ti
 from tradetui.wire.requests.request import Request, TimedRequest
 
 LIVE_WITHDRAWAL = "withdrawal"
-"""What the live exchange, as everybody, calls `withdrawl`."""
+"""The live exchange's spelling of `withdrawl`."""
 
 
 class SubaccountTransfer(Record):
