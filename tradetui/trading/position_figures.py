@@ -34,13 +34,16 @@ class NearestStop(NamedTuple):
 
 
 def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
-    """Of the stop-losses of a position's leg the one that fires first: the highest of a LONG, the lowest of a SHORT."""
+    """Of the stop-losses of a position's leg the one that fires first: the highest of a LONG, the lowest of a SHORT.
+
+    One that the exchange gives under two kinds of trigger orders closes its size once.
+    """
     prices: list[Decimal] = []
     trails = False
     stopped = ZERO
-    for stop in stops:
+    for stop in {stop.order_id: stop for stop in stops if stop.symbol.upper() == position.symbol}.values():
         plan_type = known(PlanType, stop.plan_type)
-        if stop.symbol.upper() != position.symbol or not _closes(stop, position):
+        if not _closes(stop, position):
             continue
         if plan_type in _STOP_LOSSES and stop.trigger_price:
             prices.append(stop.trigger_price)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -130,10 +131,15 @@ def test_a_position_without_a_stop_warns(state: StopState, text: str, tone: Tone
     assert stop.cell(replace(SOL, market=PositionMarket(stop_state=state)), FORMAT) == (text, tone)
 
 
+STOP_NUMBERS = itertools.count()
+
+
 def stop_of(symbol: str, price: str, plan_type: str = "pos_loss", side: str = "buy") -> TriggerOrder:
     leg = {"buy": "long", "sell": "short"}[side]
     hedge = {"posMode": "hedge_mode", "tradeSide": "close", "posSide": leg}
-    return trigger(1, "live", None, symbol=symbol, planType=plan_type, triggerPrice=price, side=side, **hedge)
+    return trigger(
+        next(STOP_NUMBERS), "live", None, symbol=symbol, planType=plan_type, triggerPrice=price, side=side, **hedge
+    )
 
 
 def test_the_nearest_stop_is_the_one_of_the_leg_that_fires_first() -> None:
@@ -178,7 +184,8 @@ def test_a_stop_that_the_position_names_counts_for_all_of_it_unless_an_order_has
     part = stop_of("SOLUSDT", "120", "loss_plan").model_copy(update={"size": Decimal("20.13")})
     named = replace(SOL, stop_loss=Decimal(120))
     assert nearest_stop(named, []) == (StopState.WAITING, Decimal(120), None)
-    assert nearest_stop(named, [part]) == (StopState.WAITING, Decimal(120), Decimal("0.1"))
+    for waiting in ([part], [part, part]):
+        assert nearest_stop(named, waiting) == (StopState.WAITING, Decimal(120), Decimal("0.1")), "each order once"
 
 
 def test_a_trigger_of_a_kind_nobody_knows_is_no_stop() -> None:
