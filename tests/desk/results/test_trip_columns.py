@@ -60,3 +60,10 @@ def test_a_net_without_a_fee_is_marked_and_said() -> None:
 
 def test_no_trips_have_no_note() -> None:
     assert trips_note([], DEFAULT_FORMAT) == ""
+
+
+def test_a_trip_that_may_have_held_more_before_its_first_known_fill_says_so_beside_how_long_it_was_held() -> None:
+    line = trip_line("3", "0")
+    doubtful = replace(line, row=line.row._replace(trip=replace(line.row.trip, start_proven=False)))
+    texts = {column.id: column.cell(doubtful, DEFAULT_FORMAT)[0] for column in TRIP_COLUMNS}
+    assert (texts["held"], texts["start"]) == ("0 s", "start not proven")

@@ -73,7 +73,7 @@ SCENES = {
     "money-200x60": _month((200, 60), (*_ALL, _JULY, "Wallet moved", "An order Factor"), _month_before),
     "money-120x36": _month((120, 36), (*_ALL, _JULY, "Wallet moved"), _month_before, after=_SAMPLED_S, published=True),
     "money-80x24": _month((80, 24), (*_ALL, "By symbol", "Tab Chart"), _opened),
-    "money-trips": _month((120, 36), ("Round trips", "start not known", "lost"), _trips),
+    "money-trips": _month((120, 36), ("Round trips", "start not proven", "lost"), _trips),
     "money-days": _month((120, 36), ("By day", "Unexplained", "0.00"), _days, after=_SAMPLED_S),
     "money-equity": _month((120, 36), ("Equity without deposits", "▐today▌"), _equity_today, after=190.0),
     "money-holes": Scene((120, 36), (*_ALL, "are being read", "?"), _opened, after=6.0),

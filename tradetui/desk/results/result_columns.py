@@ -251,7 +251,7 @@ def _side(line: TripLine) -> str:
 
 def _start(line: TripLine) -> str:
     if not line.row.trip.start_proven:
-        return "start not known"
+        return "start not proven"
     if line.row.trip.incomplete_fills:
         return "fee not given"
     if not line.row.trip.ended and not line.row.is_open:
