@@ -6,6 +6,7 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -166,8 +167,11 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
+        stage.desk.zone = timezone(timedelta(hours=2))
         await pilot.press("e")
         assert isinstance(stage.app.screen, ExportDialog)
+        proposed = stage.app.screen.query_one(Input).value
+        assert proposed.startswith("fills-hedge-20260801-1400"), "when it is in the profile's zone"
         stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
         await pilot.press("enter")
         await stage.app.workers.wait_for_complete()
