@@ -34,7 +34,7 @@ WRONG: Mapping[str, Mapping[str, str]] = {
     "spot-fills": {"symbol": "BTCUSDT", "startTime": "1d", "endTime": "2d"},
     "spot-bills": {"groupType": "gift", "startTime": "100d", "endTime": "0d"},
     "convert": {"startTime": "soon"},
-    "transfers": {"startTime": "30d", "endTime": "", "type": "withdrawl"},
+    "transfers": {"startTime": "30d", "endTime": "", "type": "withdrawal"},
     "email": {"subUid": ""},
 }
 """A form of each kind with mistakes in it."""
