@@ -40,7 +40,7 @@ _COLOURFUL: Final = {
     "alerts": Scene((120, 36), ("╭─ Alerts 5", "─ Log ", "fill"), press("A"), stage=AppOnRecentFills),
     "fills-dates": Scene(
         (120, 36),
-        ("4 Fills 93/186 · since 25 Jul 12:00", "30 Jul  SOLUSDT"),
+        ("4 Fills 93/186 · since 25 Jul 12:00", "30 Jul "),
         press("4", "z", "f", *"7d", "enter", "G"),
         stage=AppOnRecentFills,
     ),

@@ -67,6 +67,11 @@ def test_the_first_column_that_would_go_is_short_where_that_fits() -> None:
     assert lay_out(wide, 21).shown == (0, 2)
 
 
+def test_a_text_that_has_a_shorter_one_is_whole_or_takes_no_room_for_nothing() -> None:
+    moments = [ColumnNeed(1, 6, 12, is_whole_or_narrowest=True), ColumnNeed(2, 5, 5)]
+    assert [lay_out(moments, room).widths for room in (17, 18)] == [(6, 5), (12, 5)]
+
+
 def test_of_equal_ranks_the_last_goes_first() -> None:
     assert lay_out(needs((9, 5), (9, 5), (9, 5)), 11).shown == (0, 1)
 

@@ -80,17 +80,16 @@ def _holds_decimal(annotation: object) -> bool:
     return annotation is Decimal or any(_holds_decimal(part) for part in get_args(annotation))
 
 
-_TITLES: Final = {
-    "cTime": "Created",
-    "uTime": "Updated",
-    "clientOid": "Client id",
-    "priceAvg": "Avg price",
-    "unionMm": "Union MM",
-}
+_TITLES: Final = {"cTime": "Created", "uTime": "Updated", "clientOid": "Client id", "unionMm": "Union MM"}
 
 
 def _title(name: str) -> str:
     if name in _TITLES:
         return _TITLES[name]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return (spaced[:1].upper() + spaced[1:].lower()).replace(" pl", " PL").replace("Btc ", "BTC ")
+    return (
+        (spaced[:1].upper() + spaced[1:].lower())
+        .replace(" pl", " PL")
+        .replace("Btc ", "BTC ")
+        .replace("Price avg", "Avg price")
+    )

@@ -177,7 +177,8 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
         width = max(title, column.width, min(longest, WIDEST_NUMBER))
         return ColumnNeed(rank, width, width, None if column.short is None else title)
     widest = max(title, min(longest or column.width, WIDEST_TEXT))
-    return ColumnNeed(rank, max(title, min(widest, column.width)), widest)
+    narrowest = max(title, min(widest, column.width))
+    return ColumnNeed(rank, narrowest, widest, is_whole_or_narrowest=column.short is not None)
 
 
 def _short_of(column: Column[RowT], text: str, width: int) -> str:

@@ -21,6 +21,8 @@ class ColumnNeed(NamedTuple):
     narrowest: int
     widest: int
     shortest: int | None = None
+    is_whole_or_narrowest: bool = False
+    """Whether no width between the two is of use."""
 
 
 class ColumnLayout(NamedTuple):
@@ -134,7 +136,10 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
             widths[slot] -= cut
             spare += cut
     for slot in sorted(range(len(shown)), key=lambda slot: needs[shown[slot]].rank):
-        more = max(0, min(spare, needs[shown[slot]].widest - widths[slot]))
+        need = needs[shown[slot]]
+        more = max(0, min(spare, need.widest - widths[slot]))
+        if need.is_whole_or_narrowest and widths[slot] + more < need.widest:
+            continue
         widths[slot] += more
         spare -= more
     return widths

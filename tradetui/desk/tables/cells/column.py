@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_or_unknown
 from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
-from tradetui.desk.tables.time_format import moment_text, time_or_day
+from tradetui.desk.tables.time_format import day_of, moment_text
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
@@ -161,13 +161,13 @@ def time_column(
 
 
 def narrow_time(column: Column[RowT]) -> Column[RowT]:
-    """A column of moments that shows the time of those of today, and of others the day."""
+    """A column of moments to the minute; where there is no room for day and time, of those of other days the day."""
 
     def shown(row: RowT, cell_format: CellFormat) -> str:
         moment = column.value(row)
-        return time_or_day(moment, cell_format.zone, cell_format.today) if isinstance(moment, datetime) else UNKNOWN
+        return moment_text(moment, cell_format.zone, cell_format.today) if isinstance(moment, datetime) else UNKNOWN
 
-    return column._replace(text=shown, width=6)
+    return column._replace(text=shown, width=6, short=day_of)
 
 
 TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
