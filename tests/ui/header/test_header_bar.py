@@ -26,7 +26,7 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import Totals
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.header.header_bar import _ACCESS, Figure, HeaderBar, fitting_figures
-from tradetui.ui.header.session_summary import _STATES, alarm_of, today_of, worth_of
+from tradetui.ui.header.header_content import _STATES, alarm_of, today_of, worth_of
 
 
 @pytest.mark.looptime

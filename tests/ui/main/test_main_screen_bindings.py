@@ -14,7 +14,7 @@ from tradetui.ui.application.overlays.help import HEADER_FIGURES, HelpDialog, He
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
-from tradetui.ui.header.session_summary import link_of, worth_of
+from tradetui.ui.header.header_content import link_of, worth_of
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen

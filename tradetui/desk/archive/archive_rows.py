@@ -36,7 +36,7 @@ SEARCHED_UNSEEN: Final = 1_000
 class ArchiveRows(Generic[RecordT]):
     """A `RowSource` over keyset pages, sorted by time, newest or oldest first.
 
-    `row` and `key` give None for what is not in memory yet and have its page read; `changed` is called when it is
+    `row` and `row_id` give None for what is not in memory yet and have its page read; `changed` is called when it is
     there. Of the symbols in the archive only those are shown that pass every test of `keeps_symbol`, of the rows those
     that pass `keeps_row`, which is asked in the disk's thread. Rows that this version cannot read are left out;
     `unreadable_count` says how many of their kind came up so far. A page is reached from the nearest place known, be it

@@ -15,6 +15,7 @@ from tradetui.wire.text.json_text import dump_json, load_json
 PEGGED: Final = frozenset({"USDC", "SUSDC"})
 """Coins that are turned over at the rate the newest sample of equity implies, and at par before there is one."""
 SAMPLED_EVERY_MS: Final = 60_000
+"""Time between samples. A sample's key in the archive counts them (`minute`), so another value needs a migration."""
 THINNED_EVERY_MS: Final = 3_600_000
 _KEPT: Final = ((7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS), (90 * DAY_MS, None, DAY_MS))
 """From which age to which one sample is kept of each hour, and of each day; younger ones are a minute apart."""

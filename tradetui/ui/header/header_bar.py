@@ -1,4 +1,4 @@
-"""The header bar: whose money, what may be done, what it is worth, and how the link is doing."""
+"""The header bar: lays out badges, figures and the link in one or two lines; `header_content` decides which."""
 
 from __future__ import annotations
 

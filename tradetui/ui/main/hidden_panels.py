@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -113,19 +112,51 @@ class HiddenPanels(Widget):
     def __init__(self) -> None:
         super().__init__(id="hidden-panels")
         self._panels: tuple[HiddenPanel, ...] = ()
+        self._headlines: dict[str, tuple[object, str]] = {}
 
-    def show(self, panels: Sequence[HiddenPanel], terminal: Size, spare: int) -> None:
-        """Name these panels in as many lines as they need, `spare` at most; in none on a low terminal.
+    def show(
+        self,
+        names: Sequence[str],
+        desk: Desk | None,
+        cell_format: CellFormat,
+        key_named: Callable[[str], str],
+        spare: int,
+    ) -> None:
+        """Name these panels, and after them the alerts that nobody has looked at; `key_named` gives a binding's key.
 
-        The lines are repainted only when they read otherwise.
+        In as many lines as they need, `spare` at most; in none on a low terminal. The lines are repainted only when
+        they read otherwise. Without a desk the headlines of the one before are forgotten.
         """
+        if desk is None:
+            self._headlines.clear()
+        panels = [self._panel_of(name, key_named(name), desk, cell_format) for name in names]
+        unseen = desk.alerts.unseen if desk is not None else 0
+        if panels and unseen:
+            panels.append(HiddenPanel("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", False))
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
+        terminal = self.app.size
         self.display = bool(panels) and terminal.height >= _LOWEST_TERMINAL
         lines = max(1, len(in_lines(panels, max(1, terminal.width - 2), spare)))
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines
+
+    def _panel_of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+        """A panel with the number of its rows and its headline; with neither before it was read.
+
+        A headline is worked out once for rows that stay the same.
+        """
+        table = PANELS[name]
+        feed = desk.feeds[name] if desk is not None else None
+        if desk is None or feed is None or feed.snapshot.read_at is None:
+            return HiddenPanel(name, key, table.label, "", "", feed is not None and has_trouble(feed))
+        rows = desk.panel_rows(name, other_view=False)
+        written_of = (rows.generation, cell_format)
+        if name not in self._headlines or self._headlines[name][0] != written_of:
+            headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
+            self._headlines[name] = (written_of, scrub(headline))
+        return HiddenPanel(name, key, table.label, f"{rows.count:,}", self._headlines[name][1], has_trouble(feed))
 
     def render(self) -> Content:
         lines: list[Content] = []
@@ -154,33 +185,3 @@ class HiddenPanels(Widget):
 
     def _lines(self) -> list[list[tuple[HiddenPanel, str]]]:
         return in_lines(self._panels, self.content_size.width, self.content_size.height)
-
-
-class PanelHeadlines:
-    """Works each headline out once for rows that stay the same."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, tuple[object, str]] = {}
-
-    def of_panels(
-        self, names: Sequence[str], desk: Desk | None, cell_format: CellFormat, key_named: Callable[[str], str]
-    ) -> list[HiddenPanel]:
-        """These panels, and after them the alerts that nobody has looked at; `key_named` gives a binding's key."""
-        panels = [self._of(name, key_named(name), desk, cell_format) for name in names]
-        unseen = desk.alerts.unseen if desk is not None else 0
-        if panels and unseen:
-            panels.append(HiddenPanel("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", False))
-        return panels
-
-    def _of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
-        """A panel with the number of its rows and its headline; with neither before it was read."""
-        table = PANELS[name]
-        feed = desk.feeds[name] if desk is not None else None
-        if desk is None or feed is None or feed.snapshot.read_at is None:
-            return HiddenPanel(name, key, table.label, "", "", feed is not None and has_trouble(feed))
-        rows = desk.panel_rows(name, other_view=False)
-        written_of = (rows.generation, cell_format)
-        if name not in self._known or self._known[name][0] != written_of:
-            headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
-            self._known[name] = (written_of, scrub(headline))
-        return HiddenPanel(name, key, table.label, f"{rows.count:,}", self._known[name][1], has_trouble(feed))

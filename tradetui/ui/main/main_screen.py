@@ -15,10 +15,10 @@ from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
-from tradetui.ui.main.hidden_panels import HiddenPanels, PanelHeadlines
+from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.notices import PauseBanner, RefusalNotice, StorageNotice, VanishedPosition
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea, PanelPainter
@@ -65,7 +65,6 @@ class MainScreen(TableScreen):
         self._painted_at = 0.0
         self._day: date | None = None
         self._storage = StorageNotice()
-        self._headlines = PanelHeadlines()
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
@@ -153,7 +152,6 @@ class MainScreen(TableScreen):
         self._refusal.show(None)
         # Until the new desk tells, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
-        self._headlines = PanelHeadlines()
         self._show_hidden(None)
         self.query_one(NewestAlert).show_newest(None, self.zone, self.today)
 
@@ -237,11 +235,10 @@ class MainScreen(TableScreen):
     def _show_hidden(self, desk: Desk | None) -> None:
         """Name the panels that are not on the screen in a line, or in more where the one that is leaves some free."""
         off_screen = [name for name in PANELS if name not in self._area.shown]
-        panels = self._headlines.of_panels(off_screen, desk, self.cell_format, self.key_named)
         spare = 1
         if len(self._area.shown) == 1:
             spare = max(1, self.app.size.height - self._header.size.height - 1 - self.panel.full_lines)
-        self._hidden.show(panels, self.app.size, spare)
+        self._hidden.show(off_screen, desk, self.cell_format, self.key_named, spare)
 
     def _show_hints(self) -> None:
         on_positions, may_trade = self.focused_panel == POSITIONS.name, self._possible.may_trade

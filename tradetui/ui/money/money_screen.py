@@ -20,7 +20,7 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings

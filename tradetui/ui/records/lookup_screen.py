@@ -20,7 +20,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import LOOKUPS, Table, TableName
 from tradetui.ui.app_protocols import OpenLookup, ask_in_dialog
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
-from tradetui.ui.header.session_summary import show_session
+from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings

@@ -1,4 +1,4 @@
-"""What the header bar says of a session: the account, an alarm, what it is worth, and how the link is doing."""
+"""What the header bar shows of a session: account, alarm, equity, results, margin, exposure, link and clock."""
 
 from __future__ import annotations
 
