@@ -21,9 +21,11 @@ from tests.commands.conftest import Point
 from tests.optional_packages import import_optional
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE, Output
+from tradetui.commands.show import bittytax
 from tradetui.commands.show.bittytax import HEADINGS, BittyTaxWriter, TaxRow, futures_fill_events
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import booked_fill
+from tradetui.wire.enums import BusinessType
 from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
@@ -123,6 +125,20 @@ def test_bills_are_events_left_out_or_said_to_be_unknown() -> None:
     assert (withdrawal["Sell Quantity"], withdrawal["Fee Quantity"]) == ("7", "1")
     assert (writer.in_fills, dict(writer.unknown)) == (1, {"bills of type MYSTERY_BONUS": 1})
     assert "1 bills of type MYSTERY_BONUS" in " ".join(writer.remarks())
+
+
+def test_a_type_of_bill_that_is_known_but_not_placed_is_said_to_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one is that the exchange adds and that so far only the list of its business types has."""
+    monkeypatch.delitem(bittytax._BILL_TYPES, BusinessType.AIRDROP_REWARDS)
+    rows, writer = written(
+        bill("AIRDROP_REWARDS"), bill("deposit"), bill("transfer-out", "-7"), bill("user lock", "-7")
+    )
+    assert [row["Type"] for row in rows] == ["Deposit"]
+    assert dict(writer.unknown) == {"bills of type AIRDROP_REWARDS": 1}
+
+
+def test_every_type_of_bill_is_an_event_a_trade_or_none() -> None:
+    assert {*bittytax._BILL_TYPES, *bittytax._TRADES, *bittytax._NO_EVENTS} == set(BusinessType)
 
 
 def test_rows_stand_oldest_first_and_hold_no_formula() -> None:

@@ -63,6 +63,10 @@ _BILL_TYPES: Final[Mapping[BusinessType, str]] = {
     BusinessType.MIX_CONTRACT_REWARDS: "Income",
 }
 _TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DEDUCTION_HANDLING_FEE})
+_NO_EVENTS: Final = frozenset(
+    {BusinessType.TRANSFER_IN, BusinessType.TRANSFER_OUT, BusinessType.SYSTEM_LOCK, BusinessType.USER_LOCK}
+)
+"""What stays in the account; a type that is in none of these three is counted as unknown."""
 
 
 class TaxRow(NamedTuple):
@@ -88,8 +92,8 @@ class TaxRow(NamedTuple):
 class BittyTaxWriter:
     """Takes records in any order and prints their events when it is closed.
 
-    `unknown` counts records that could not be told to be events or none, by what they say; `in_fills` counts bills of
-    spot trades, which the fills tell with their prices; `incomplete` counts fills that came without fee or profit.
+    `unknown` counts records of an unknown type, by that type; `in_fills` counts bills of spot trades, which the fills
+    have with their prices; `incomplete` counts fills that came without fee or profit.
     """
 
     def __init__(self, output: Output) -> None:
@@ -162,7 +166,7 @@ class BittyTaxWriter:
         kind = known(BusinessType, _DOCUMENTED_TYPES.get(word.upper(), word))
         if kind in _TRADES:
             self.in_fills += 1
-        elif kind is None:
+        elif kind not in _NO_EVENTS and kind not in _BILL_TYPES:
             self.unknown[f"bills of type {word or 'not given'}"] += 1
         if kind is None or kind not in _BILL_TYPES or not bill.size:
             return []
