@@ -44,7 +44,7 @@ class KeyCheck:
 
 
 async def check_key(client: ExchangeReader, product_type: str) -> KeyCheck:
-    """Read what this key may read in any case and what the exchange tells of it."""
+    """Read what this key may read in any case and what the exchange says of it."""
     try:
         await client.futures.accounts(product_type=product_type)
     except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:

@@ -10,7 +10,7 @@ from tradetui.profiles.errors import ConfigurationError
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until SIGINT or SIGTERM; the first line on stdout tells address and keys as JSON."""
+    """Serve until SIGINT or SIGTERM; the first line on stdout has address and keys as JSON."""
     from tradetui.sandbox.app import SandboxOptions
     from tradetui.sandbox.gateway.faults import UnknownFault, parse_faults
     from tradetui.sandbox.server import AddressUnusable, serve

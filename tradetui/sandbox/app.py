@@ -82,7 +82,7 @@ class Answer:
 
 
 class Sandbox:
-    """The exchange. `now` tells its time in milliseconds.
+    """The exchange. `now` gives its time in milliseconds.
 
     `calls` remembers the last requests that arrived, `counts` how many of each method and path did. `skew_ms` puts its
     clock off.

@@ -117,7 +117,7 @@ def _base_url(listener: socket.socket) -> str:
 
 
 def serve(options: SandboxOptions, host: str, port: int, stream: TextIO = sys.stdout) -> None:
-    """Serve until SIGINT or SIGTERM, which are no errors; the first line written tells address and keys as JSON.
+    """Serve until SIGINT or SIGTERM, which are no errors; the first line written has address and keys as JSON.
 
     Raises:
         ValueError: the port is none.
@@ -135,7 +135,7 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
         loop.add_signal_handler(number, stop.set)
     sandbox = sandbox_from(options)
 
-    def tell(base_url: str) -> None:
+    def print_address(base_url: str) -> None:
         first: dict[str, Any] = {
             "base_url": base_url,
             "profiles": [key.public() for key in sandbox.exchange_state.keys],
@@ -147,4 +147,4 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
             # Nobody will ever know the address.
             stop.set()
 
-    await serving(sandbox, host, port, tell, stop)
+    await serving(sandbox, host, port, print_address, stop)

@@ -50,19 +50,19 @@ def credentials_of(loaded: LoadedProfile) -> Credentials:
 
 
 def identity_of(loaded: LoadedProfile) -> AccountIdentity:
-    """The account: by the exchange where it answers, else as it told before, else by the profile's uid or the key."""
+    """The account: as the exchange reports it, else as it did before, else by the profile's uid or the key."""
     credentials = credentials_of(loaded)
     identity = asyncio.run(_reported_identity(loaded, account_key(loaded, credentials)))
     return identity or presumed_identity(loaded, credentials)
 
 
 def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
-    """By what the profile's account is known before the exchange tells."""
+    """What identifies the profile's account before the exchange has answered."""
     return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
 
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
-    """The account as far as it is known before the exchange was asked."""
+    """The account as far as it is known before the exchange has answered."""
     key = account_key(loaded, credentials)
     try:
         remembered = KnownAccounts(loaded.data_dir).uid_of(key)
@@ -174,7 +174,7 @@ def open_desk(
         from tradetui.commands.session.build_trading_session import keys_of_profile, new_ids, trading_session
         from tradetui.desk.intents.intents import Intents
 
-        # The journal is opened when the exchange has told whose account this is; until then nothing is sent.
+        # The journal is opened when the exchange has said whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
         new_id = new_ids(SystemRandom())

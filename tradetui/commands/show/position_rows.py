@@ -32,7 +32,7 @@ async def held_positions(
 ) -> AsyncIterator[Position]:
     """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding.
 
-    `count_undecodable` is told how many rows could not be read, `see_symbols` of which symbols rows were left out, and
+    `count_undecodable` gets how many rows could not be read, `see_symbols` of which symbols rows were left out, and
     of which kept.
     """
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])

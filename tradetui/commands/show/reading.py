@@ -86,7 +86,7 @@ class ReadingProgress:
         self.came: set[str] = set()
         """The symbols of rows that were kept."""
         self.refused_before: tuple[int, ExchangeError] | None = None
-        """The moment (Unix ms) before which the exchange tells nothing, and how it refused."""
+        """The moment (Unix ms) before which the exchange returns nothing, and how it refused."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)

@@ -38,7 +38,7 @@ class AccountKeys:
         self.trouble = "the account is not identified yet"
         """Why no key can be kept, as long as `ready` is False."""
         self.uid = ""
-        """The account's UID; empty while nobody has told it."""
+        """The account's UID; empty while it is not known."""
         self._disk = disk
         self._clock = clock
         self._secret_backend = secret_backend
@@ -93,7 +93,7 @@ class AccountKeys:
                 await self._disk.run(self._key_store.discard, name)
 
     async def save(self, unsaved: UnsavedKeys, intent: str) -> None:
-        """Put on disk what the exchange told once; synced when this returns."""
+        """Save issued keys, which the exchange sends only once, to the disk; synced when this returns."""
         await self._disk.run(unsaved.save, self._opened(), intent, self._clock.wall_ms())
 
     @property
@@ -162,7 +162,7 @@ class UnsavedKeys:
 
 
 def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
-    """What became of a key asked for, of which this was told and kept under this name."""
+    """What became of a requested key, by what was issued and saved under its name."""
     if issued_key is None:
         return CreatedItem(title, "not in the reply: it may have been created", None)
     uid = f": UID {issued_key.uid}" if issued_key.uid else ""

@@ -42,7 +42,7 @@ from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountReques
 from tradetui.wire.models.spot import AccountInfo
 
 _GRACE_S: Final = 2.0
-"""How long the end of a session waits for a reply under way: what it tells would be lost."""
+"""How long the end of a session waits for a reply under way: the keys in it would be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Creation:
 
     @property
     def holds_unsaved(self) -> bool:
-        """Whether something was told that is in memory only; the end of the session may lose it."""
+        """Whether an issued key is in memory only; the end of the session may lose it."""
         return bool(self._unsaved)
 
     def offers(self, kind: CreationKind) -> bool:
@@ -170,7 +170,7 @@ class Creation:
     # Sending
 
     async def create(self, request: CreationRequest) -> CreationStatus:
-        """Write the intent and the passphrases, send once, and keep what is told.
+        """Write the intent and the passphrases, send once, and save what the exchange issues.
 
         Raises:
             Withheld: a check, the journal or the key store; nothing was sent.
@@ -267,7 +267,7 @@ class Creation:
         return CreationStatus(intent, CreationKind.BROKER_SUBACCOUNT, State.SETTLED, sentence, rows=(item,))
 
     async def keep(self, intent: str) -> CreationStatus:
-        """Put what was told on disk, or try so again; raises Withheld where nothing waits for it."""
+        """Save the keys issued for an intent to the disk, also again; raises Withheld where none is unsaved."""
         unsaved = self._unsaved.get(intent)
         if unsaved is None:
             raise Withheld(("Everything that the exchange returned is saved already.",))

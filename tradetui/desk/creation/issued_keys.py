@@ -1,4 +1,4 @@
-"""Which row of a reply is which of the sub-accounts asked for, and what was told of each."""
+"""Matches the rows of a reply to the sub-accounts that were requested, and reads the key issued for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDS = 4
 
 @dataclass(frozen=True, slots=True)
 class RequestedKey:
-    """A key that is asked for: what it is called, and the passphrase chosen for it."""
+    """A key to be requested: its title, and the passphrase chosen for it."""
 
     title: str
     passphrase: SecretStr
@@ -44,7 +44,7 @@ def requested_keys_of(
 def match_issued_keys(
     requested_keys: Sequence[RequestedKey], rows: Sequence[object], undecodable_rows: Sequence[UndecodableRow]
 ) -> tuple[list[IssuedKey | None], list[IssuedKey]]:
-    """What was told of each key asked for, in that order, and what was told of keys that are none of these for certain.
+    """The key issued for each requested one, in that order, and the keys that belong to none of them for certain.
 
     The exchange gives names back changed (masked, as an e-mail address): a row belongs to the name it begins with,
     else to the note it carries, else, where nothing is missing, to its place. A row that comes twice is one.
@@ -95,7 +95,7 @@ def _issued_key(row: object) -> IssuedKey:
 
 
 def _saved(received: object) -> IssuedKey:
-    """What can be saved of a row that could not be read: the secret in it is told once."""
+    """What can be saved of a row that could not be read: the exchange sends the secret in it only once."""
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
     return IssuedKey(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),

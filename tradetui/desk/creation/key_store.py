@@ -1,7 +1,7 @@
-"""Keeps keys that the exchange tells once: on disk and synced, readable by their owner alone, before anybody sees them.
+"""Keeps keys that the exchange sends only once: on disk, synced and readable by the owner alone, before they are shown.
 
 Each key is a TOML file of its own, which a profile can name as the place of its credentials. A file is made, with the
-passphrase, before the key is asked for, so that its name is taken; what the exchange told replaces it in one step.
+passphrase, before the key is requested, so that its name is taken; the issued key replaces it in one step.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class SecretBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """What the exchange told of a key. A secret it did not tell is None, and so is the passphrase if it is in doubt."""
+    """A key as the exchange issued it. A secret it did not send is None, and so is the passphrase if it is in doubt."""
 
     api_key: str
     secret: SecretStr | None
@@ -115,7 +115,7 @@ class KeyStore:
         return name
 
     def give(self, name: str, issued_key: IssuedKey) -> None:
-        """Keep what the exchange told of a key whose name was reserved; synced when this returns."""
+        """Keep an issued key under its reserved name; synced when this returns."""
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, COMPLETE)}
         public.update(told=True, uid=issued_key.uid, label=issued_key.label)
         public.update(permissions=list(issued_key.permissions), addresses=list(issued_key.addresses))

@@ -34,7 +34,7 @@ class CreationKind(StrEnum):
 class CreationRules:
     """What one kind is: its request, the request of one row of its form, and who may have it.
 
-    `authority` is the exchange's name of the permission, where it tells a key's (GET /api/v2/spot/account/info);
+    `authority` is the exchange's name of the permission, where it reports a key's (GET /api/v2/spot/account/info);
     `account_kind` the kind of account it is for, None where any may have it; `most` how many one request creates.
     """
 
@@ -61,7 +61,7 @@ def kind_of(request: CreationRequest) -> CreationKind:
 
 @dataclass(frozen=True, slots=True)
 class CreatedItem:
-    """What became of one of the things asked for; `entry` is its name in the key store, `good` None while in doubt."""
+    """What became of a requested sub-account or key; `entry` names it in the key store, `good` is None in doubt."""
 
     title: str
     sentence: str
@@ -71,9 +71,9 @@ class CreatedItem:
 
 @dataclass(frozen=True, slots=True)
 class CreationStatus:
-    """Where a creation stands: its state, what that means, what to do next, and a row for each thing asked for.
+    """Where a creation stands: its state, what that means, what to do next, and a row for each sub-account or key.
 
-    `kept` is whether everything that was told is on disk; while it is not, it is in memory and can be kept again.
+    `kept` is whether every issued key is on disk; one that is not is in memory, and can be saved again.
     """
 
     intent: str

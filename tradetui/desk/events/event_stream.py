@@ -26,7 +26,7 @@ ENTERED_EVERY_S: Final = 1.0
 READ_SINCE_S: Final = 1.0
 """A read that ended so long after an order was seen gone began after it."""
 FILLS_WAITED_S: Final = 30.0
-"""How long such a read of the fills is waited for before an order is told to be gone without it."""
+"""How long such a read of the fills is waited for before the event of an order that is gone comes without it."""
 OVERLAP_MS: Final = 60_000
 _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.FILL: frozenset({TableName.FILLS, "contracts"}),

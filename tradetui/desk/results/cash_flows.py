@@ -1,4 +1,4 @@
-"""What was moved into the futures accounts and out of them, as far as bills tell or the wallets show."""
+"""What was moved into the futures accounts and out of them, as far as bills or balances show."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tradetui.wire.product_types import ProductType
 
 @dataclass(frozen=True, slots=True)
 class KnownTransfers:
-    """Transfers in USDT, oldest first, and up to when (Unix ms) the bills are read that tell them."""
+    """Transfers in USDT, oldest first, and up to when (Unix ms) the bills of them are read."""
 
     flows: tuple[CashFlow, ...]
     until: int
@@ -36,8 +36,8 @@ def known_transfers(
     """The transfers of a period (Unix ms); None where not all of its bills are read.
 
     Bills are read less often than fills: what they may lack of the newest is what `READ_LATELY_MS` allows. A product
-    type that was never traded, and whose bills are never told, is left out. None too where what was moved in a coin
-    has no known worth.
+    type that was never traded, and whose bills the exchange never sends, is left out. None too where what was moved in
+    a coin has no known worth.
     """
     last_ms = max(since, min(until, now_ms - READ_LATELY_MS))
     known_until = min(until, now_ms)

@@ -86,7 +86,7 @@ def read_day_opening(
     """The opening of the day (in the zone) of a moment, Unix ms; blocks on the disk.
 
     It begins with a sample near the day's start, at most two sampling intervals, so two minutes, before or after;
-    where there is none, with the first of the day. None without any, and where neither bills nor fills tell what was
+    where there is none, with the first of the day. None without any, and where neither bills nor fills show what was
     moved in since.
     """
     connection, day = archive.connection, day_at(now_ms, zone)
@@ -115,7 +115,7 @@ def _opening_by_fills(
     *,
     is_whole_day: bool,
 ) -> DayOpening | None:
-    """The opening where no bills tell what was moved in: what the wallets moved by beyond fills is taken for it."""
+    """The opening where no bills show what was moved in: what the wallets moved by beyond fills is taken for it."""
     connection = archive.connection
     opening = partial(_opening, day, start, is_complete=False, is_whole_day=is_whole_day)
     sample = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)

@@ -144,9 +144,9 @@ def _audited(
 
 
 def _traded_unseen(connection: sqlite3.Connection, used: _UsedType, span: TimeSpan) -> bool:
-    """Whether bills tell of trades before the first fill that is known: no net has what these brought in.
+    """Whether bills show trades before the first fill that is known: no net has what these brought in.
 
-    A managed sub-account is told no fill from before its binding.
+    A managed sub-account gets no fill from before its binding.
     """
     until = span.until if used.first_fill is None else min(span.until, used.first_fill - 1)
     return any(
@@ -237,7 +237,7 @@ def _balance_change(
 ) -> Decimal:
     """By how much a wallet's balance changed; the sum of its bills where they carry no balance.
 
-    Margin that goes to an isolated position is still the wallet's, whether or not balances are told without it.
+    Margin that goes to an isolated position is still the wallet's, whether or not the reported balances include it.
     """
     wallet = (str(product_type), coin)
     before = _bill(connection, wallet, "time < ?", span.since, newest=True)

@@ -26,12 +26,12 @@ def is_key_name(name: str) -> bool:
 
 
 def long_name(name: str) -> str:
-    """The name under which Textual tells a key: `slash` for `/`."""
+    """Textual's name of a key: `slash` for `/`."""
     return _character_to_key(name) if len(name) == 1 else name
 
 
 def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
-    """What a key, by the name under which Textual tells it, does on any screen; `changed_keys` are the profile's."""
+    """What a key, by Textual's name, does on any screen; `changed_keys` are the profile's."""
     return [
         binding
         for binding in BINDINGS

@@ -150,7 +150,7 @@ class MainScreen(TableScreen):
         self._area.reset()
         self.show_product(None)
         self._refusal.show(None)
-        # Until the new desk tells, nothing about it is proven.
+        # Until the new desk is open, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
         self._show_hidden(None)
         self.query_one(NewestAlert).show_newest(None, self.zone, self.today)

@@ -1,4 +1,4 @@
-"""A panel: a bordered table of one feed whose title tells name, count, age and state."""
+"""A panel: a bordered table of one feed whose title shows name, count, age and state."""
 
 from __future__ import annotations
 

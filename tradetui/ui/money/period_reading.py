@@ -103,7 +103,7 @@ class PeriodReading:
         return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
 
     async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
-        """Read the period and the calendar's month; what cannot be read is told in `trouble`."""
+        """Read the period and the calendar's month; what cannot be read is named in `trouble`."""
         reader = desk.results()
         if reader is None:
             return

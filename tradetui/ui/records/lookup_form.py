@@ -1,4 +1,4 @@
-"""The filter form: one line for each parameter an endpoint takes, every rule told at its field as one types."""
+"""The filter form: one line for each parameter an endpoint takes, every broken rule named at its field as one types."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class MachineZone(tzinfo):
         return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
 
     def dst(self, moment: datetime | None) -> timedelta | None:
-        """Not told."""
+        """None: the machine does not say whether it is summer time."""
         return None
 
     def tzname(self, moment: datetime | None) -> str:

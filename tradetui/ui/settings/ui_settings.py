@@ -37,7 +37,7 @@ class ProfileLook:
 class ConfigurationReload(NamedTuple):
     """What the configuration of the open profile says now.
 
-    `settings` has the limits to go on with, never looser than before. `reopens` tells that the session may do less as
+    `settings` has the limits to go on with, never looser than before. `reopens` is whether the session may do less as
     a whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_look` are the names
     of those settings that only say how the screen looks and which keys it takes.
     `alert_rules` are those to go by.

@@ -381,7 +381,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         return max(0, self.size.width - 2 * MARGIN - self.show_vertical_scrollbar)
 
     def _fit_width(self) -> None:
-        """Measure and lay out the columns where the table got another width; it is drawn before it is told so."""
+        """Measure and lay out the columns where the table got another width; it is drawn before its resize event."""
         if self._column_room != self._laid_out_room:
             # Where nothing but the header is in sight no row is measured: the next size decides anew.
             self._laid_out_room = self._column_room if self.size.height > 1 else 0

@@ -262,7 +262,7 @@ class TableLines:
 
 
 def _width_of(layout: ColumnLayout) -> int:
-    """Cells of a line with its margin; a strip that is not told counts them."""
+    """Cells of a line with its margin; a strip that is made without this number counts them."""
     return MARGIN + layout.width
 
 

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 CONFIRMED_S: Final = 1.0
 """A read that ended so long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
-"""How long such a read is waited for, before what was seen is told without it."""
+"""How long such a read is waited for, before the alert comes without it."""
 LINK_KEY: Final = "link"
 FEE_COINS: Final = 4
-"""Coins of fees that a command is told: what it is given stays short, whatever an exchange sends."""
+"""Coins of fees in what a command gets, which stays short, whatever an exchange sends."""
 
 
 class _Noticed(NamedTuple, Generic[RowT]):
@@ -87,7 +87,7 @@ class AlertDetector:
     def triggers_changed(
         self, snapshot: Snapshot[ProductRow[TriggerOrder]], now_s: float, now_ms: int
     ) -> list[AlertEvent]:
-        """Take in the trigger orders that ended; but for cancelled ones they are told at once."""
+        """Take in the trigger orders that ended; all but cancelled ones alert at once."""
         events = []
         for row in self._new_triggers.of(snapshot, now_ms):
             match trigger_state(row.record):
@@ -176,7 +176,7 @@ class AlertDetector:
         return _event_of_fills(fills, frozenset({RuleKind.FILL}), sentence)
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
-        """A trigger that was executed; fills of its order that are about to be told are told with it."""
+        """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
         order_id, symbol = row.record.execute_order_id, row.record.symbol.upper()
         if not order_id:
             return self._trigger_event(row, RuleKind.TRIGGER)

@@ -20,7 +20,7 @@ LOST_FILLS_TABLE: Final = """
     ) WITHOUT ROWID
     """
 """From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
-what lies before the first that it still told."""
+what lies before the oldest fill that it still returned."""
 
 REFUSED_HOLES_TABLE: Final = """
     CREATE TABLE refused_hole (
@@ -127,10 +127,10 @@ def lost_ends(connection: sqlite3.Connection, product_type: ProductType) -> list
 def spans_never_kept(
     connection: sqlite3.Connection, product_types: Sequence[ProductType] | None, since: int | None
 ) -> list[MissingSpan]:
-    """What lies before everything that the exchange still told when it was read first, where a period begins there.
+    """What is older than the exchange still returned at the first reading, where a period begins there.
 
     A period without a beginning asks for what is known alone. Where it was not written down (archives of before, and
-    those whose past is still being read), the coverage of bills tells it, which begins ninety days before their first
+    those whose past is still being read), the coverage of bills shows it, which begins ninety days before their first
     reading; a period that begins up to an hour earlier is one of ninety days.
     """
     spans = []

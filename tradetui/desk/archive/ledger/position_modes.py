@@ -1,4 +1,4 @@
-"""Where the position mode of a product type changed, as its fills tell: nothing can be held across a change."""
+"""Where the position mode of a product type changed, by its fills: nothing can be held across a change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PositionModes:
         return latest > 0 and runs[latest][0] > after
 
     def unexpected(self, fills: Iterable[PlacedFill]) -> set[ProductType]:
-        """The product types of fills that tell of a change of mode that is not known yet."""
+        """The product types of fills that show a change of mode that is not known yet."""
         product_types = set()
         for instant, fill in fills:
             mode = fill.meaning.mode

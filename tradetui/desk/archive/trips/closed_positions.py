@@ -1,4 +1,4 @@
-"""Positions that ended, as the exchange tells them: a second opinion of each round trip, and its funding."""
+"""Closed positions as the exchange reports them: a second opinion of each round trip, and its funding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ APART_MS: Final = 2_000
 
 
 class ReportedTrip(NamedTuple):
-    """Funding of a position that ended, and its net result where the exchange tells it; both in the margin coin."""
+    """Funding of a position that ended, and its net result where the exchange reports it; both in the margin coin."""
 
     funding: Decimal
     net: Decimal | None
@@ -67,7 +67,7 @@ def closed_positions_until(connection: sqlite3.Connection, product_type: Product
 def reported_trip(
     connection: sqlite3.Connection, product_type: ProductType, symbol: str, trip: Trip
 ) -> ReportedTrip | None:
-    """What the exchange tells of a trip; None unless one position of its side began and ended with it."""
+    """What the exchange reports of a trip; None unless one position of its side began and ended with it."""
     if trip.opened_ms is None:
         return None
     rows = connection.execute(

@@ -30,7 +30,7 @@ _ROUNDED_TO: Final = Decimal("0.00000001")
 class TripRow(NamedTuple):
     """A round trip of a symbol; `funding` is in the trip's coin, None where it is not known.
 
-    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it tells none.
+    `net_difference` is what the exchange's own net result of the position has beyond `net`; None where it reports none.
     Of one that `is_open` all figures are so far.
     """
 

@@ -150,7 +150,7 @@ def time_column(
 ) -> Column[RowT]:
     """A moment, or what stands `without` one; copied and exported with its milliseconds.
 
-    `received` says that the exchange told it.
+    `received` is whether it is a field of the exchange's reply.
     """
 
     def shown(row: RowT, cell_format: CellFormat) -> str:

@@ -1,4 +1,4 @@
-"""Positions that ended, as the exchange tells their history: worked out from fills and funding when it is asked for."""
+"""The history of closed positions, worked out from fills and funding when it is read."""
 
 from __future__ import annotations
 

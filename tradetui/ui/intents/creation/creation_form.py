@@ -1,4 +1,4 @@
-"""The form: one row for each thing to create, every rule told beneath its row as one types."""
+"""The form: one row for each thing to create, every broken rule named beneath its row as one types."""
 
 from __future__ import annotations
 

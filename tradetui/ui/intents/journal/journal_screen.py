@@ -61,7 +61,7 @@ _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal 
 
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
-    """All the journal knows of an intent: what it was, then each step with its time and what was told in it.
+    """All the journal knows of an intent: what it was, then each step with its time and details.
 
     Secrets stand in it as `***` and nowhere else.
     """

@@ -1,4 +1,4 @@
-"""One confirmed reversal: it is sent, followed, and its end told, whether its dialog is still open or was left."""
+"""One confirmed reversal: it is sent, tracked, and its outcome shown, whether its dialog is still open or was left."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AttemptView(Protocol):
 
 
 class Attempt:
-    """Goes on, and tells its end in a corner, where the dialog was left."""
+    """A confirmed reversal. It goes on when its dialog is closed; a notice in the corner then names the outcome."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Attempt:
             self._view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
-        """Show how it ended, or tell somebody who did not wait for it."""
+        """Show the outcome in the dialog, or in a notice where it was left."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
         self._read_anew()
         trading_app(self._app).refresh_header()

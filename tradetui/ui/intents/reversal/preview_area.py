@@ -33,7 +33,7 @@ _NEW_LINE = Content("\n")
 class Unread:
     """It stays on the screen until `read`, however often the preview is read again meanwhile.
 
-    `looked_at` is what was on the screen, armed, when a key was pressed last: changes are told against it.
+    `looked_at` is what was on the screen, armed, when a key was pressed last: changes are named against it.
     `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays
     until the word that is asked for is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` what the
     journal has to say once.

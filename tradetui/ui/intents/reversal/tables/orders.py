@@ -23,7 +23,7 @@ _GAP: Final = 3
 _LEAST_ACTION: Final = 22
 _NEW: Final = " ◂ new"
 _LEAST_RUN: Final = 2
-"""More neighbours than so many are told by the nearest and the furthest."""
+"""Of more neighbours than so many only the nearest and the furthest are named."""
 
 
 def orders_table(
