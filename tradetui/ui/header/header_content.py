@@ -38,14 +38,8 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     link, totals, today = desk.connection_status, desk.totals(), desk.today()
     halved = any(use.halved for use in link.usage().values())
     alarm = alarm_of(desk, key_named)
-    known = (
-        totals.equity is None,
-        totals.unrealised is None,
-        totals.worst_margin_ratio is None,
-        totals.open_profit is None,
-        totals.exposure_multiple is None,
-        today is None,
-    )
+    figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
+    known = (figure is None for figure in (*figures, totals.exposure_multiple, today))
     urgent = (
         desk.access,
         desk.health.state,
