@@ -27,8 +27,8 @@ class Program(App[None]):
     """The same table over the same rows as the screen of everything seen, without a desk around it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("j", "move('cursor_down')", "Down"),
-        ("k", "move('cursor_up')", "Up"),
+        ("j", "move('down')", "Down"),
+        ("k", "move('up')", "Up"),
         ("f", "move('page_down')", "Page down"),
         ("G", "move('last')", "Last"),
         ("g", "move('first')", "First"),
@@ -59,8 +59,8 @@ class Program(App[None]):
     def _show(self) -> None:
         self._table.set_source(self._rows)
 
-    def action_move(self, name: str) -> None:
-        getattr(self._table, f"action_{name}")()
+    def action_move(self, way: str) -> None:
+        self._table.move(way)
 
     def action_turn(self) -> None:
         self._table.sort_by("cTime" if self._table.sort is None else None)

@@ -60,8 +60,8 @@ class Program(App[None]):
     CSS = "Grid { grid-size: 2 3; } RecordTable, DataTable { height: 1fr; }"
 
     BINDINGS = [
-        ("j", "move('cursor_down')", "Down"),
-        ("k", "move('cursor_up')", "Up"),
+        ("j", "move('down')", "Down"),
+        ("k", "move('up')", "Up"),
         ("f", "move('page_down')", "Page down"),
         ("b", "move('page_up')", "Page up"),
         ("G", "move('last')", "Last"),
@@ -93,9 +93,11 @@ class Program(App[None]):
             self.set_interval(1.0, self._feed)
         self.set_timer(TIDIED_S, _tidy_up)  # as the program does once it stands
 
-    def action_move(self, where: str) -> None:
-        if self.focused is not None:
-            getattr(self.focused, f"action_{where}")()
+    def action_move(self, way: str) -> None:
+        if isinstance(table := self.focused, RecordTable):
+            table.move(way)
+        elif table is not None:
+            getattr(table, f"action_cursor_{way}")()
 
     def action_turn(self) -> None:
         if isinstance(table := self.focused, RecordTable):
