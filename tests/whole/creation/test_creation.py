@@ -586,6 +586,8 @@ async def test_a_key_of_another_account_creates_nothing_whatever_is_unlocked(tmp
             await on.intents.set_lock(False)
         assert on.creation.locked
         assert (on.posts, on.journalled()) == (0, [])
+        await on.intents.set_lock(True)
+        assert on.creation.blocking_reasons(CreationKind.SUBACCOUNTS) == (on.intents.other_owner,), "no key unlocks it"
 
 
 async def test_a_key_that_becomes_another_accounts_while_a_creation_is_written_down_creates_nothing(

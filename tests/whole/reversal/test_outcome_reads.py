@@ -723,8 +723,11 @@ async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_fro
             sentence = f"this API key belongs to UID {on.uid}, and this session was started for 77: nothing is sent"
             with pytest.raises(NotConfirmed, match=sentence):
                 await execution.confirm(preview, preview.subject)
-            await execution.intents.set_lock(False)
-            assert execution.locked
+            for locked_by_hand in (True, False):
+                await execution.intents.set_lock(locked_by_hand)
+                assert execution.locked
+                (reason,) = execution.blocking_reasons(preview)
+                assert sentence in reason, "and not that it can be unlocked, or what to type"
             assert on.posts == 0
         finally:
             await execution.stop()

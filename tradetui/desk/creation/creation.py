@@ -133,9 +133,11 @@ class Creation:
         return self._intents.locked
 
     def blocking_reasons(self, kind: CreationKind) -> tuple[str, ...]:
-        """Every reason nothing can be sent now, in sentences; empty where it may be."""
+        """Every reason nothing can be sent now, in sentences; that the key is another account's alone, where it is."""
         intents = self._intents
-        reasons: list[str] = [intents.other_owner] if intents.other_owner else []
+        if intents.other_owner:
+            return (intents.other_owner,)
+        reasons: list[str] = []
         if intents.locked_by_hand:
             reasons.append(SendsNothing.LOCKED)
         if intents.trouble:

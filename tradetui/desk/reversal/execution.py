@@ -147,7 +147,9 @@ class Execution:
         return self._market_state.contradiction
 
     def blocking_reasons(self, preview: Preview, typed: str = "") -> tuple[str, ...]:
-        """Every reason confirming is disabled now."""
+        """Every reason confirming is disabled now; that the key is another account's alone, where it is."""
+        if self.intents.other_owner:
+            return (self.intents.other_owner,)
         symbol, product_type = preview.target.symbol, preview.target.product_type
         context = RiskContext(
             settings=self.settings,
@@ -158,8 +160,7 @@ class Execution:
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
         )
-        other_owner = self.intents.other_owner
-        return (*filter(None, (other_owner,)), *blocking_reasons(preview, context, typed))
+        return blocking_reasons(preview, context, typed)
 
     # Sending
 

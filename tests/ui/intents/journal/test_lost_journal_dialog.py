@@ -11,6 +11,7 @@ from textual.widgets import Button, Input
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
 from tradetui.desk.intents.journal.registered_journal import NEW
+from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.journal.unusable_journal import WORD, LostJournalDialog
 
@@ -96,7 +97,9 @@ async def test_a_new_journal_is_said_once() -> None:
         assert "This account has no journal yet" not in text_in_one_line(stage)
 
 
-async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_unlocks_nothing() -> None:
+async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_unlocks_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stage = AppOnRecentFills()
     async with stage.running(SIZE) as pilot:
         intents = stage.desk.intents
@@ -111,3 +114,20 @@ async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_
         await pilot.pause()
         assert f"belongs to UID {right_uid}, and this session was started for 77" in newest_message(stage)
         assert intents.locked and not isinstance(stage.app.screen, ConfirmDialog)
+        await intents.set_lock(True)
+        execution, going_on = stage.desk.execution, asyncio.Event()
+        assert execution is not None
+        read = execution.preview
+
+        async def read_later(target: Target) -> Preview:
+            await going_on.wait()
+            return await read(target)
+
+        monkeypatch.setattr(execution, "preview", read_later)
+        await pilot.press("up", "R")
+        for part in ("reading …", "F2 Request"):  # before and after
+            await asyncio.sleep(1)
+            await pilot.pause()
+            assert part in text_in_one_line(stage)
+            assert "unlocks it" not in text_in_one_line(stage)
+            going_on.set()
