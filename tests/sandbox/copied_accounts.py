@@ -59,9 +59,9 @@ def born_once(exchange_state: ExchangeState, *, fills: int | None = None) -> Exc
 
     `fills` is how many of the newest each keeps where a test is not about the past.
     """
-    for uid, born in exchange_state.unborn.items():
+    for uid, born in exchange_state.account_factories.items():
         past = Past(exchange_state.seed, exchange_state.now_ms, uid, fills)
-        exchange_state.unborn[uid] = partial(_copy, past, born)
+        exchange_state.account_factories[uid] = partial(_copy, past, born)
     return exchange_state
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.signed_requests import DAY_MS, NOW_MS, Answered, Caller
-from tradetui.sandbox.handlers.reads import BOOKS
+from tradetui.sandbox.handlers.reads import PAGED_ROWS
 from tradetui.sandbox.handlers.rules import RULES
 
 PAGED_READS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -39,7 +39,7 @@ class Shelf:
 
     def __init__(self, name: str, rows: int) -> None:
         self.name = name
-        self.book = BOOKS[name]
+        self.book = PAGED_ROWS[name]
         self.ids = list(range(1_000 + rows, 1_000, -1))
         account, self.parameters = PAGED_READS[name]
         self.account = account
@@ -105,7 +105,7 @@ def test_default_and_greatest_page(name: str) -> None:
     assert len(beyond.rows) == paging.maximum if paging.capped else beyond.code == "40058"
 
 
-@pytest.mark.parametrize("name", [name for name in PAGED_READS if BOOKS[name].list_key])
+@pytest.mark.parametrize("name", [name for name in PAGED_READS if PAGED_ROWS[name].list_key])
 def test_end_id_takes_one_to_the_next_page(name: str) -> None:
     shelf = Shelf(name, 9)
     first = shelf.read(limit=5)
@@ -114,7 +114,7 @@ def test_end_id_takes_one_to_the_next_page(name: str) -> None:
     else:
         assert first.data["endId"] == str(shelf.ids[4])
         assert shelf.ids_in(shelf.read(limit=5, idLessThan=first.data["endId"])) == shelf.ids[5:]
-    assert shelf.read(idLessThan=shelf.ids[-1]).data == {BOOKS[name].list_key: None, "endId": None}
+    assert shelf.read(idLessThan=shelf.ids[-1]).data == {PAGED_ROWS[name].list_key: None, "endId": None}
 
 
 def test_one_is_the_first_page_of_transfers_and_of_nothing_else() -> None:
@@ -134,7 +134,7 @@ def test_books_are_newest_first_which_a_read_with_a_start_relies_on(name: str) -
     caller, (account, parameters) = Caller(), PAGED_READS[name]
     for _ in range(20):
         caller.sandbox.exchange_state.advance(caller.sandbox.exchange_state.now_ms + 60_000)
-    book = BOOKS[name]
+    book = PAGED_ROWS[name]
     rows = caller.sandbox.exchange_state.rows(caller.key(account).uid, book.name, parameters.get("productType"))
     times = [row[book.time_field] for row in rows]
     assert len(times) > 1 and {len(time) for time in times} == {13}

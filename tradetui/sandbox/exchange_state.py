@@ -30,7 +30,7 @@ class ExchangeState:
         self.now_ms = now_ms
         self.market = Market(seed)
         self.accounts: dict[str, Account] = {}
-        self.unborn: dict[str, Callable[[], Account]] = {}
+        self.account_factories: dict[str, Callable[[], Account]] = {}
         self.keys: list[SandboxKey] = []
         self.still = False
         self.one_way_size_honoured = True
@@ -68,8 +68,8 @@ class ExchangeState:
 
     def account(self, uid: str) -> Account:
         """An account, with its past made when it is first asked for."""
-        if uid in self.unborn:
-            self.accounts[uid] = account = self.unborn.pop(uid)()
+        if uid in self.account_factories:
+            self.accounts[uid] = account = self.account_factories.pop(uid)()
             for book in account.futures.values():
                 book.begun_ms = self.now_ms
         return self.accounts[uid]

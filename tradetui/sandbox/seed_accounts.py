@@ -59,7 +59,7 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
     """The exchange at a moment; the same seed and moment give the same state."""
     exchange_state = ExchangeState(seed, now_ms, step_ms=max(1, round(STEP_MS / speed)))
     for seeded in _ACCOUNTS:
-        exchange_state.unborn[seeded.uid] = partial(_born, seed, now_ms, seeded)
+        exchange_state.account_factories[seeded.uid] = partial(_seeded_account, seed, now_ms, seeded)
         # A sub-account's key is bound to no address.
         ips = () if seeded.kind == "managed" else ANYWHERE
         exchange_state.keys.append(made_key(seed, seeded.name, seeded.uid, ALL, seeded.mode, seeded.kind, ips=ips))
@@ -68,8 +68,8 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
     return exchange_state
 
 
-def _born(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
-    """One account with what lies behind it."""
+def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
+    """One account with its history."""
     chance = random.Random(f"{seed}/{seeded.uid}")
     account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, chance, lively=seeded.lively)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None

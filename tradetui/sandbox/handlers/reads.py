@@ -18,7 +18,7 @@ from tradetui.sandbox.wallet_history import SPOT_SYMBOLS
 RowFilter = Callable[[Row], bool]
 
 
-class Book(NamedTuple):
+class PagedRows(NamedTuple):
     """Where a paged endpoint finds its rows, their id and time fields, the payload's list key, and plain filters."""
 
     name: str
@@ -28,17 +28,17 @@ class Book(NamedTuple):
     filters: tuple[str, ...] = ()
 
 
-BOOKS: Final[Mapping[str, Book]] = {
-    "spot.fills": Book("spot-fills", "tradeId", "cTime", None, ("symbol", "orderId")),
-    "broker.transfers": Book("transfers", "txId", "ts", "list"),
-    "futures.triggers": Book("triggers", "orderId", "cTime", "entrustedList", ("symbol", "planStatus")),
-    "convert.history": Book("converts", "id", "ts", "dataList"),
-    "spot.bills": Book("bills", "billId", "cTime", None, ("coin", "groupType", "businessType")),
-    "futures.pending_orders": Book("orders", "orderId", "cTime", "entrustedList", ("symbol",)),
-    "futures.fills": Book("fills", "tradeId", "cTime", "fillList", ("symbol", "orderId")),
-    "futures.bills": Book("futures-bills", "billId", "cTime", "bills", ("coin", "businessType")),
-    "futures.closed_positions": Book("closed-positions", "positionId", "utime", "list", ("symbol",)),
-    "futures.live_triggers": Book("live-triggers", "orderId", "cTime", "entrustedList", ("symbol",)),
+PAGED_ROWS: Final[Mapping[str, PagedRows]] = {
+    "spot.fills": PagedRows("spot-fills", "tradeId", "cTime", None, ("symbol", "orderId")),
+    "broker.transfers": PagedRows("transfers", "txId", "ts", "list"),
+    "futures.triggers": PagedRows("triggers", "orderId", "cTime", "entrustedList", ("symbol", "planStatus")),
+    "convert.history": PagedRows("converts", "id", "ts", "dataList"),
+    "spot.bills": PagedRows("bills", "billId", "cTime", None, ("coin", "groupType", "businessType")),
+    "futures.pending_orders": PagedRows("orders", "orderId", "cTime", "entrustedList", ("symbol",)),
+    "futures.fills": PagedRows("fills", "tradeId", "cTime", "fillList", ("symbol", "orderId")),
+    "futures.bills": PagedRows("futures-bills", "billId", "cTime", "bills", ("coin", "businessType")),
+    "futures.closed_positions": PagedRows("closed-positions", "positionId", "utime", "list", ("symbol",)),
+    "futures.live_triggers": PagedRows("live-triggers", "orderId", "cTime", "entrustedList", ("symbol",)),
 }
 _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "futures.live_triggers"})
 
@@ -68,10 +68,10 @@ def read(
 ) -> Any:
     """The payload of a read; raises Refusal."""
     call = ReadCall(exchange_state, key, name, checked(name, parameters, live=live), now_ms)
-    return _page(call, BOOKS[name], RULES[name], live) if name in BOOKS else _SINGLE[name](call)
+    return _page(call, PAGED_ROWS[name], RULES[name], live) if name in PAGED_ROWS else _SINGLE[name](call)
 
 
-def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
+def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> Any:
     assert rules.paging is not None
     values, exchange_state = call.values, call.exchange_state
     size, before = page_size(rules.paging, values), page_before(rules.paging, values)
@@ -79,22 +79,22 @@ def _page(call: ReadCall, book: Book, rules: Rules, live: bool) -> Any:
     start, end = span_of(rules.span, values, call.now_ms, bound_ms) if rules.span else (None, None)
     _check_symbol(call)
     filters = [
-        *([lambda row: int(row[book.id_field]) < before] if before is not None else []),
-        *([_ended_by(book.time_field, end)] if end is not None else []),
-        *(_equal(name, values[name]) for name in book.filters if name in values),
+        *([lambda row: int(row[paged_rows.id_field]) < before] if before is not None else []),
+        *([_ended_by(paged_rows.time_field, end)] if end is not None else []),
+        *(_equal(name, values[name]) for name in paged_rows.filters if name in values),
         *_special_filters(call),
     ]
-    rows: Iterable[Row] = exchange_state.rows(call.uid, book.name, values.get("productType"))
+    rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType"))
     if start is not None:
-        rows = takewhile(_begun_by(book.time_field, start), rows)
+        rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
     for is_kept in filters:
         rows = filter(is_kept, rows)
     page = list(islice(rows, size))
-    if book.list_key is None:
+    if paged_rows.list_key is None:
         return page
     if page:
-        return {book.list_key: page, "endId": page[-1][book.id_field]}
-    return {book.list_key: None, "endId": None} if live else {book.list_key: [], "endId": ""}
+        return {paged_rows.list_key: page, "endId": page[-1][paged_rows.id_field]}
+    return {paged_rows.list_key: None, "endId": None} if live else {paged_rows.list_key: [], "endId": ""}
 
 
 def _check_symbol(call: ReadCall) -> None:

@@ -250,9 +250,9 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
         if parameter in values:
             values[parameter] = _word(parameter, values[parameter], choices)
     if name == "broker.transfers":
-        values["type"] = _spoken_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
+        values["type"] = _documented_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
     if name == "spot.bills" and "businessType" in values:
-        values["businessType"] = _spoken_word(
+        values["businessType"] = _documented_word(
             "businessType", values["businessType"], BUSINESS_TYPES, LIVE_BUSINESS_TYPES, live
         )
     if "productType" in values:
@@ -271,7 +271,7 @@ def _word(name: str, text: str, choices: Iterable[str]) -> str:
     return choice
 
 
-def _spoken_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
-    """The document's word for one given in the dialect that is spoken; raises Refusal."""
-    spoken = {live_values.get(word, word) if live else word: word for word in choices}
-    return spoken[_word(name, text, spoken)]
+def _documented_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
+    """The document's word for one given in the dialect in use; raises Refusal."""
+    documented_values = {live_values.get(word, word) if live else word: word for word in choices}
+    return documented_values[_word(name, text, documented_values)]

@@ -104,17 +104,17 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         if self.reason_line.content != content:
             self.reason_line.update(content)
 
-    def say_next_step(self, deed: str) -> None:
-        """Say what Enter does where the focus is, once nothing is missing; `deed` is the other button's: "sends it"."""
-        self.give_reason(Content.styled(scrub(self._next_step(deed)), "$quiet"))
+    def say_next_step(self, effect: str) -> None:
+        """Say what Enter does at the focus, once nothing is missing; `effect` is the other button's: "sends it"."""
+        self.give_reason(Content.styled(scrub(self._next_step(effect)), "$quiet"))
 
-    def _next_step(self, deed: str) -> str:
+    def _next_step(self, effect: str) -> str:
         focused = self.focused
         if focused is self.confirm_button:
-            return f"Enter {deed}; Esc cancels."
+            return f"Enter {effect}; Esc cancels."
         if focused is self.cancel_button:
-            return f"Enter presses {self.cancel_button.label}; Tab, then Enter, {deed}."
-        return f"Enter goes on to the button that {deed}." if isinstance(focused, Input) else ""
+            return f"Enter presses {self.cancel_button.label}; Tab, then Enter, {effect}."
+        return f"Enter goes on to the button that {effect}." if isinstance(focused, Input) else ""
 
     def box_for_text(self, key: str) -> Input | None:
         """The box that takes what is typed while a button has the focus; None where nothing is to be typed."""

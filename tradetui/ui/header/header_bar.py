@@ -51,7 +51,7 @@ class Figure(NamedTuple):
         return sum(cell_len(text) for text, _ in self.parts)
 
 
-class Shown(NamedTuple):
+class HeaderContent(NamedTuple):
     """What stands in the bar: badges at the left, the link at the right, and what the account is worth below."""
 
     environment: str
@@ -71,13 +71,13 @@ class HeaderBar(Widget):
 
     def __init__(self, environment: str, access: str, account: str) -> None:
         super().__init__(id="header")
-        self.shown = Shown(environment, access, scrub(account), worth=_STARTING)
+        self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
         self._urgent: tuple[object, ...] = ()
         self._painted_at = -QUIET_SECONDS
 
     def begin(self, environment: str, access: str, account: str) -> None:
         """Another account is being opened: nothing of the one before may stay."""
-        self.shown = Shown(environment, access, scrub(account), worth=_STARTING)
+        self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
         self._urgent = ()
         self.refresh()
 
@@ -87,7 +87,7 @@ class HeaderBar(Widget):
         self.refresh()
 
     def show(
-        self, urgent: tuple[object, ...], now: float, worth: tuple[Figure, ...], shown_now: Callable[[], Shown]
+        self, urgent: tuple[object, ...], now: float, worth: tuple[Figure, ...], content: Callable[[], HeaderContent]
     ) -> None:
         """Bring the bar up to date: at once where `urgent` is another than before, else every few seconds.
 
@@ -96,7 +96,7 @@ class HeaderBar(Widget):
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
             shown = self.shown._replace(worth=worth)
         else:
-            shown = shown_now()
+            shown = content()
             self._urgent, self._painted_at = urgent, now
         if shown != self.shown:
             self.shown = shown

@@ -9,7 +9,7 @@ from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points
-from tradetui.ui.header.header_bar import Figure, HeaderBar, Part, Shown
+from tradetui.ui.header.header_bar import Figure, HeaderBar, HeaderContent, Part
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     if desk.health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
 
-    def shown_now() -> Shown:
-        return Shown(
+    def content() -> HeaderContent:
+        return HeaderContent(
             str(desk.settings.environment), str(desk.access), account_of(desk), alarm, worth, link_of(desk, halved)
         )
 
-    bar.show(urgent, desk.clock.monotonic(), worth, shown_now)
+    bar.show(urgent, desk.clock.monotonic(), worth, content)
 
 
 def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:

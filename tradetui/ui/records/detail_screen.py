@@ -45,7 +45,7 @@ DERIVED = "worked out"
 AS_REQUESTED = "as requested"
 NOT_SENT = "not sent"
 _BEHIND_A_RECORD = ("received", "unreadable")
-_DEEDS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
+_HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone", "UTC/local"), ("back", "back"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class DetailScreen(DimmingScreen[None]):
         self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
-        keys = (f"{trading_app(self).key_named(id_)} {deed}" for id_, deed in _DEEDS)
+        keys = (f"{trading_app(self).key_named(id_)} {title}" for id_, title in _HINTS)
         with self.framed(self._heading_now, " · ".join(keys)):
             yield self.table
 

@@ -23,7 +23,7 @@ from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
 from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Notice, name_button
 from tradetui.ui.intents.reversal.phase import Phase
-from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, Unread
+from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, UnreadNotices
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.binding_registry import is_key_of
 from tradetui.ui.key_bindings.key_queue import TypedInput
@@ -56,7 +56,7 @@ class ReversalDialog(ScrollingDialog):
         self._target = target
         self._phase = Phase.READING
         self._preview: Preview | None = None
-        self._unread = Unread()
+        self._unread = UnreadNotices()
         self._marked: tuple[Change, ...] = ()
         """What the preview marks, also after it was read."""
         self._ready = False

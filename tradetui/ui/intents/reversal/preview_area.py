@@ -30,8 +30,8 @@ _NEW_LINE = Content("\n")
 
 
 @dataclass(slots=True)
-class Unread:
-    """It stays on the screen until `read`, however often the preview is read again meanwhile.
+class UnreadNotices:
+    """What stays on the screen until `read`, however often the preview is read again meanwhile.
 
     `looked_at` is what was on the screen, armed, when a key was pressed last: changes are named against it.
     `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays
