@@ -160,7 +160,7 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
         await pilot.resize_terminal(80, 24)
         await settled(pilot)
         note = next(line for line in screen_text(stage.app).splitlines() if line.startswith(" Wallet "))
-        assert re.fullmatch(r" Wallet \S+, transfers \S+ · today since 12:00 \S+ *", note), "whole, nothing is cut"
+        assert re.fullmatch(r" Wallet moved \S+, transfers \S+ · today since 12:00 \S+ *", note), "nothing is cut"
         await pilot.resize_terminal(120, 36)
         await pilot.press("f", "tab", "tab", *"zzz", "enter")
         await settled(pilot)

@@ -46,7 +46,7 @@ def wallet_sentence(
 
     net = signed(results.total.net)
     if moved is not None and is_short:
-        parts = [f"Wallet {signed(moved)}, transfers {signed(transferred)}"]
+        parts = [f"Wallet moved {signed(moved)}, transfers {signed(transferred)}"]
     elif moved is not None:
         beyond = f"transfers {signed(transferred)}, unexplained {signed(results.unexplained)}"
         parts = [f"Wallet moved {signed(moved)}: net {net}, {beyond}"]

@@ -2,8 +2,8 @@
 
 `RecordTable(columns, id=…)` shows the `RowSource` given to `set_source`; where a row is not there yet it draws
 a placeholder. Columns, format, order, filter and test survive every refresh; `rows` is what is shown, for an export.
-The cursor follows its row while rows come and go, and the scroll follows the cursor. The keys of the `action_…`
-methods are the application's.
+The cursor follows its row while rows come and go, and the scroll follows the cursor. Which keys call `move` and
+`action_select` is the application's.
 """
 
 from __future__ import annotations

@@ -106,9 +106,8 @@ def _rows(
 
 
 def _profit(plan: ReversalPlan, preview: Preview, figures: Figures, costs: ReversalCosts) -> TableRow:
-    entry, title = None, figures.money_title("Profit taken")
-    if preview.position is not None:
-        entry = preview.position.entry
+    title = figures.money_title("Profit taken")
+    entry = preview.position.entry if preview.position is not None else None
     if entry is None or costs.price is None:
         return TableRow(title, ("", UNKNOWN), f"the entry of the {plan.leg} is not known")
     distance = costs.price - entry
