@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -121,14 +121,22 @@ class _DaySums:
 def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
     sums = _DaySums(FillTotals())
     zone, day = cell_format.zone, cell_format.summed_day
+    begins, ends = (None, None) if day is None else (_begin_of(day, zone), _begin_of(day + timedelta(days=1), zone))
+    since: datetime | None = None
     for row in rows:
-        moment = row.record.c_time.astimezone(zone)
-        if day is not None and moment.date() != day:
-            sums.has_older = sums.has_older or moment.date() < day
-            continue
-        sums.since = moment if sums.since is None else min(sums.since, moment)
-        sums.totals.add(row)
+        moment = row.record.c_time
+        if begins is not None and moment < begins:
+            sums.has_older = True
+        elif ends is None or moment < ends:
+            since = moment if since is None else min(since, moment)
+            sums.totals.add(row)
+    sums.since = None if since is None else since.astimezone(zone)
     return sums
+
+
+def _begin_of(day: date, zone: tzinfo) -> datetime:
+    """In UTC, as records have their times: comparing with another zone would ask it for its offset each time."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 def fills_totals(rows: Iterable[FillRow], cell_format: CellFormat) -> TotalTexts:
