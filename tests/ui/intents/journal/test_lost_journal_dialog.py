@@ -129,5 +129,5 @@ async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_
             await asyncio.sleep(1)
             await pilot.pause()
             assert part in text_in_one_line(stage)
-            assert "unlocks it" not in text_in_one_line(stage)
+            assert "unlocks it" not in text_in_one_line(stage) and "L Unlock" not in text_in_one_line(stage)
             going_on.set()

@@ -100,7 +100,7 @@ class ReversalDialog(ScrollingDialog):
 
     def _show_keys(self) -> None:
         self._frame.border_subtitle = MORE if self.shows_request else ""
-        self._key_line.show(shows_request=self.shows_request, locked=self._execution.locked)
+        self._key_line.show(self._execution.intents, shows_request=self.shows_request)
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
@@ -307,7 +307,7 @@ class ReversalDialog(ScrollingDialog):
         come_back = shown and not self._fields.size_box.display
         self._fields.show(shown)
         self._fields.enable(self._ready)
-        self._key_line.show(shows_request=self.shows_request, locked=self._execution.locked)
+        self._key_line.show(self._execution.intents, shows_request=self.shows_request)
         if come_back:
             self._focus.come_back_to_field()
 

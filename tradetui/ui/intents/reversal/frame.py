@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
+from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
@@ -80,10 +81,11 @@ class KeyLine(Static):
     def __init__(self) -> None:
         super().__init__("", id="keys", markup=False)
 
-    def show(self, *, shows_request: bool, locked: bool) -> None:
-        """Name request and details only while there is a preview that has them, and the key for the lock."""
+    def show(self, intents: Intents, *, shows_request: bool) -> None:
+        """Name request and details only while there is a preview that has them, and the key that unlocks or locks."""
         key_named = trading_app(self).key_named
-        lock = f"{key_named('lock')} Unlock" if locked else f"{key_named('lock_at_once')} Lock"
+        can_unlock = intents.locked and not intents.other_owner
+        lock = f"{key_named('lock')} Unlock" if can_unlock else f"{key_named('lock_at_once')} Lock"
         self._show((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock))
 
     def show_end(self, *, has_more: bool) -> None:
