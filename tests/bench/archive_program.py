@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from tests.bench.tables_program import TIDIED_S
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.kept_rows import Selection
+from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.application.app import _tidy_up

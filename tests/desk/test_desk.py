@@ -14,7 +14,7 @@ from tradetui.desk.account.account_storage import account_dir
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.equity import samples
-from tradetui.desk.archive.kept_rows import Selection
+from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.feeds.polling.scheduler import HEAD_START_S

@@ -328,7 +328,7 @@ class Desk:
         if archive is None:
             return None
         from tradetui.desk.archive.archive_rows import ArchiveRows
-        from tradetui.desk.archive.kept_rows import Selection
+        from tradetui.desk.archive.row_queries import Selection
 
         if dates is None:
             return ArchiveRows(archive.rows, self.disk, Selection(kind), changed=changed)

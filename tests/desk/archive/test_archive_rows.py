@@ -11,7 +11,7 @@ import pytest
 from tests.desk.archive.test_archive import FILLS, fills
 from tradetui.desk.archive.archive_rows import PAGE, ArchiveRows
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
-from tradetui.desk.archive.kept_rows import Selection
+from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES

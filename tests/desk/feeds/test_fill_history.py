@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.kept_rows import Selection
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.trips.trip_queries import ended_trips
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader

@@ -13,7 +13,7 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import COIN, NOW_MS, USDT, ScriptedClient
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.kept_rows import Selection
+from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.fills.corrections import MOST_CORRECTIONS, STEADY_S
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory

@@ -17,7 +17,7 @@ from textual.widgets import Input
 from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills
 from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows
-from tradetui.desk.archive.kept_rows import KeptRows, RowRank
+from tradetui.desk.archive.row_queries import RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.row_sums import fills_totals
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -414,7 +414,7 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
         with monkeypatch.context() as broken:
-            broken.setattr(KeptRows, "newest_row", fail)
+            broken.setattr(RowQueries, "newest_row", fail)
             screen = await opened(stage, pilot)
             text = screen_text(stage.app)
             assert "The archive cannot be read: disk I/O error." in text
@@ -423,7 +423,7 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
         await settled(pilot)
         assert screen.table.shown > 0 and "cannot be read" not in screen_text(stage.app)
         with monkeypatch.context() as broken:
-            broken.setattr(KeptRows, "page", fail)
+            broken.setattr(RowQueries, "page", fail)
             await pilot.press("u", "G")
             await settled(pilot)
             text = screen_text(stage.app)
@@ -436,10 +436,10 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
 async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    newest_row, newest = KeptRows.newest_row, set[int]()
+    newest_row, newest = RowQueries.newest_row, set[int]()
 
-    def without_later_fills(kept_rows: KeptRows) -> int:
-        newest.add(newest_row(kept_rows))
+    def without_later_fills(row_queries: RowQueries) -> int:
+        newest.add(newest_row(row_queries))
         return min(newest)
 
     def fail(*_: object, **__: object) -> None:
@@ -447,9 +447,9 @@ async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
 
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
-        monkeypatch.setattr(KeptRows, "newest_row", without_later_fills)
+        monkeypatch.setattr(RowQueries, "newest_row", without_later_fills)
         with monkeypatch.context() as broken:
-            broken.setattr(KeptRows, "page", fail)
+            broken.setattr(RowQueries, "page", fail)
             screen = await opened(stage, pilot)
             count = screen.table.shown
             assert "the archive cannot be read: disk I/O error" in screen_text(stage.app)

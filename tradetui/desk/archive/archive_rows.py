@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final, Generic
 
-from tradetui.desk.archive.kept_rows import KeptRows, RowRank, Selection
+from tradetui.desk.archive.row_queries import RowQueries, RowRank, Selection
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import Sort, matcher
 from tradetui.storage.disk_thread import Disk
@@ -46,7 +46,7 @@ class ArchiveRows(Generic[RecordT]):
 
     def __init__(
         self,
-        kept_rows: KeptRows,
+        row_queries: RowQueries,
         disk: Disk,
         selection: Selection[RecordT],
         *,
@@ -65,7 +65,7 @@ class ArchiveRows(Generic[RecordT]):
         self.error = ""
         """Why the file could not be read, until it is read again by `refresh`; empty where it could."""
         self._refreshes = 0
-        self._kept_rows = kept_rows
+        self._row_queries = row_queries
         self._disk = disk
         self._changed = changed or (lambda: None)
         self._pages: OrderedDict[int, list[ProductRow[RecordT]]] = OrderedDict()
@@ -90,7 +90,7 @@ class ArchiveRows(Generic[RecordT]):
             self._fail(problem)
             return
         self.selection, self.count, self.error = selection, count, ""
-        self.unreadable_count = self._kept_rows.unreadable_count(self.selection.kind)
+        self.unreadable_count = self._row_queries.unreadable_count(self.selection.kind)
         self._pages.clear()
         self._places.clear()
         self._edges.clear()
@@ -107,25 +107,25 @@ class ArchiveRows(Generic[RecordT]):
     async def _search(
         self, selection: Selection[RecordT], keeps_row: Callable[[ProductRow[RecordT]], bool]
     ) -> tuple[int, ...]:
-        rowids = await self._disk.run(self._kept_rows.rowids, selection)
+        rowids = await self._disk.run(self._row_queries.rowids, selection)
         kept: list[int] = []
         for first in range(0, len(rowids), SEARCHED_AT_ONCE):
             part = rowids[first : first + SEARCHED_AT_ONCE]
-            kept += await self._disk.run(self._kept_rows.matching, selection.kind, part, keeps_row)
+            kept += await self._disk.run(self._row_queries.matching, selection.kind, part, keeps_row)
         return tuple(kept)
 
     def _recount(self, selection: Selection[RecordT]) -> tuple[Selection[RecordT], int]:
         """The selection of the rows there are by now, and their count; runs on the disk's thread."""
         # Pages, sums and exports are of the rows that are counted here, whatever comes in meanwhile.
-        selection = replace(selection, newest_row=self._kept_rows.newest_row(), rowids=None)
+        selection = replace(selection, newest_row=self._row_queries.newest_row(), rowids=None)
         if self._keeps_symbol:
-            symbols = self._kept_rows.symbols(selection.kind)
+            symbols = self._row_queries.symbols(selection.kind)
             kept = tuple(symbol for symbol in symbols if all(keeps(symbol) for keeps in self._keeps_symbol))
             selection = replace(selection, symbols=kept)
         if selection.id_piece:
-            rowids = self._kept_rows.rowids(selection, limit=ROWIDS_AT_MOST + 1)
+            rowids = self._row_queries.rowids(selection, limit=ROWIDS_AT_MOST + 1)
             selection = replace(selection, rowids=rowids if len(rowids) <= ROWIDS_AT_MOST else None)
-        return selection, self._kept_rows.count(selection)
+        return selection, self._row_queries.count(selection)
 
     def ordered(
         self, sort: Sort | None, pattern: str, text_of: Callable[[ProductRow[RecordT]], str] = str
@@ -149,7 +149,7 @@ class ArchiveRows(Generic[RecordT]):
         elif matches is not None and not is_id_piece:
             keeps_symbol = (*keeps_symbol, matches)
         self._narrowed = view = ArchiveRows(
-            self._kept_rows,
+            self._row_queries,
             self._disk,
             replace(self.selection, id_piece=pattern) if is_id_piece else self.selection,
             newest=newest,
@@ -181,12 +181,12 @@ class ArchiveRows(Generic[RecordT]):
 
     def whole(self) -> WholeArchive[RecordT]:
         """The rows one after the other, read page by page as they are asked for."""
-        return WholeArchive(self._kept_rows, self._disk, self.selection, self.count, newest=self.newest)
+        return WholeArchive(self._row_queries, self._disk, self.selection, self.count, newest=self.newest)
 
     async def chunks(self) -> AsyncIterator[list[ProductRow[RecordT]]]:
         """All rows from the first to the last, so many at a time; other work of the disk goes between."""
         after: RowRank | None = None
-        while page := await self._disk.run(self._kept_rows.page, self.selection, after, CHUNK, newest=self.newest):
+        while page := await self._disk.run(self._row_queries.page, self.selection, after, CHUNK, newest=self.newest):
             yield [row for _, row in page]
             after = page[-1][0]
 
@@ -251,7 +251,7 @@ class ArchiveRows(Generic[RecordT]):
         if refreshes != self._refreshes:
             self._changed()  # whoever still wants the page asks again
             return
-        if self._kept_rows.unreadable_count(self.selection.kind) != self.unreadable_count:
+        if self._row_queries.unreadable_count(self.selection.kind) != self.unreadable_count:
             await self.refresh()  # rows of this page were counted, and cannot be read
             return
         rows = [row for _, row in page]
@@ -282,20 +282,20 @@ class ArchiveRows(Generic[RecordT]):
         if from_behind < from_before:
             edge = None if behind is None else edges[behind][0]
             newest, skip = not self.newest, from_behind
-            return self._kept_rows.page(self.selection, edge, last - first, newest=newest, skip=skip)[::-1]
+            return self._row_queries.page(self.selection, edge, last - first, newest=newest, skip=skip)[::-1]
         edge = None if before is None else edges[before][1]
-        return self._kept_rows.page(self.selection, edge, last - first, newest=self.newest, skip=from_before)
+        return self._row_queries.page(self.selection, edge, last - first, newest=self.newest, skip=from_before)
 
 
 class WholeArchive(Generic[RecordT]):
     """Rows from the first to the last for a thread that may wait, a page of them in memory."""
 
     def __init__(
-        self, kept_rows: KeptRows, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
+        self, row_queries: RowQueries, disk: Disk, selection: Selection[RecordT], count: int, *, newest: bool
     ) -> None:
         self.generation = 0
         self.count = count
-        self._kept_rows = kept_rows
+        self._row_queries = row_queries
         self._disk = disk
         self._selection = selection
         self._newest = newest
@@ -306,7 +306,7 @@ class WholeArchive(Generic[RecordT]):
         """The row at a place, each asked for after the one before it; None behind the last there is."""
         while index >= self._first + len(self._page):
             after = self._page[-1][0] if self._page else None
-            page = self._disk.now(self._kept_rows.page, self._selection, after, PAGE, newest=self._newest)
+            page = self._disk.now(self._row_queries.page, self._selection, after, PAGE, newest=self._newest)
             if not page:
                 return None
             self._first += len(self._page)

@@ -12,12 +12,12 @@ from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
-from tradetui.desk.archive.kept_rows import KINDS, KeptRows
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, keep_refusals, lost_ends
 from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
+from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import closed_positions_until, keep_closed_positions
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
@@ -66,7 +66,7 @@ class Archive:
         # What a power cut takes can be read again; the journal, where it cannot, syncs every step.
         self.connection.execute("PRAGMA synchronous=NORMAL")
         self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
-        self.rows = KeptRows(self.connection)
+        self.rows = RowQueries(self.connection)
         self._ledger = Ledger(self.connection)
         self._trimmed_keys: dict[str, None] = {}
         self._thinned_hour = 0

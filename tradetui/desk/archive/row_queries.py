@@ -77,7 +77,7 @@ RowRank = tuple[int, str, str]
 """Where a row stands: time, ordinal of its id, product type."""
 
 
-class KeptRows:
+class RowQueries:
     """The rows of one archive's file. Every call blocks for a moment and belongs on the disk's thread."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
