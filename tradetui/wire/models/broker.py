@@ -4,8 +4,8 @@ from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
-from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
+from tradetui.wire.replies.nested_fields import texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest

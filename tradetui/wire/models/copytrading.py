@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import SecretStr
 
-from tradetui.wire.replies.field_normalizers import texts_of
+from tradetui.wire.replies.nested_fields import texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Passphrase
 from tradetui.wire.requests.request import Request

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
 from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
-from tradetui.wire.replies.field_normalizers import records_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UnsignedSize, UtcTime
+from tradetui.wire.replies.nested_fields import records_of
 from tradetui.wire.replies.record import Normalizer, Record
 
 

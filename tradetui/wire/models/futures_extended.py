@@ -6,8 +6,8 @@ from pydantic import Field
 
 from tradetui.wire.enums import OrderStatus, PositionSide, known, same
 from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode, Sided
-from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, Places, SizeFigure, UnsignedSize, UtcTime
+from tradetui.wire.replies.nested_fields import texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 
 

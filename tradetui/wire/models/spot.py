@@ -6,8 +6,8 @@ from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, Tr
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, TimeRule
 from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
-from tradetui.wire.replies.field_normalizers import records_of, texts_of
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
+from tradetui.wire.replies.nested_fields import records_of, texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest

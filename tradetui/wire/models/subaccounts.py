@@ -7,8 +7,8 @@ from pydantic import SecretStr
 
 from tradetui.wire.enums import VirtualPermission
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.replies.field_normalizers import texts_of
 from tradetui.wire.replies.field_types import IdText
+from tradetui.wire.replies.nested_fields import texts_of
 from tradetui.wire.replies.record import Normalizer, Record
 from tradetui.wire.requests.parameter import Addresses, Label, Listed, Parameter, Passphrase, Shaped
 from tradetui.wire.requests.request import Request

@@ -1,4 +1,4 @@
-"""Fields that come as object, list or text, brought into one shape each."""
+"""Reads fields that hold objects or lists, also as JSON text, into tuples of records or of text."""
 
 from __future__ import annotations
 
