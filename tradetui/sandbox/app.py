@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import SandboxKey, caller, check_permission
+from tradetui.sandbox.gateway.arrival_counts import AddressCounts, ArrivalCounts
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
-from tradetui.sandbox.gateway.limits import AddressCounts, ArrivalCounts
 from tradetui.sandbox.handlers.reads import read
 from tradetui.sandbox.handlers.reply_variants import MESSAGE_IN_DOCUMENT, envelope_bytes, in_dialect
 from tradetui.wire.endpoints.catalogue import CATALOGUE
