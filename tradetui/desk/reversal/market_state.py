@@ -11,9 +11,9 @@ from typing import Final
 
 from tradetui.desk.feeds.accounts_orders import without_repeated_coins
 from tradetui.desk.feeds.positions import PositionsReader, earlier_contradiction
+from tradetui.desk.reversal.observed_orders import ObservedOrders
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.progress import Aftermath
-from tradetui.desk.reversal.seen_orders import SeenOrders
 from tradetui.desk.settings import DeskSettings
 from tradetui.desk.task_groups import ReadGroup
 from tradetui.exchange.client import ExchangeReader
@@ -83,7 +83,7 @@ class MarketState:
         self._settings = settings
         self._clock = clock
         self._readers: dict[ProductType, PositionsReader] = {}
-        self.seen_orders = SeenOrders()
+        self.observed_orders = ObservedOrders()
         self.contradiction = ""
         """Why sums of this account's hedge-mode fills do not show what is held; empty while nothing says so."""
 
@@ -239,7 +239,7 @@ class MarketState:
             orders: list[PendingOrder] = []
             async for reply in pages:
                 for order in reply.rows:
-                    self.seen_orders.remember(order.client_oid, order.order_id, order.size)
+                    self.observed_orders.remember(order.client_oid, order.order_id, order.size)
                 orders += reply.rows
             return orders
 

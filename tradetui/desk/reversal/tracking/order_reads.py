@@ -82,7 +82,7 @@ class OrderReads:
         detail = reply.rows[0] if reply.rows else None
         if detail is None or (detail.client_oid or client_oid) != client_oid:
             return OrderReading(OrderAnswer.NOT_REPORTED)
-        self._market_state.seen_orders.remember(client_oid, detail.order_id, detail.size)
+        self._market_state.observed_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
     async def is_pending(self, params: ReversalParams, client_oid: str) -> bool:
@@ -117,13 +117,13 @@ class OrderReads:
         params = sent.plan.params
         order = await self.order(params, sent.intent, replied_order_id)
         orders = await self._market_state.orders(params.product_type, params.symbol)
-        seen_orders = self._market_state.seen_orders
+        observed_orders = self._market_state.observed_orders
         for row in orders:
             if replied_order_id is not None and row.order_id == replied_order_id and not row.client_oid:
-                seen_orders.remember(sent.intent, row.order_id, row.size)
-        seen_order = seen_orders.get(sent.intent)
-        order_id = seen_order.order_id if seen_order is not None else replied_order_id
-        order_size = seen_order.size if seen_order is not None else None
+                observed_orders.remember(sent.intent, row.order_id, row.size)
+        observed_order = observed_orders.get(sent.intent)
+        order_id = observed_order.order_id if observed_order is not None else replied_order_id
+        order_size = observed_order.size if observed_order is not None else None
         if order.detail is not None:
             order_size = order.detail.size or order_size
         pending = tuple(row for row in orders if _is_ours(row, sent, order_id))

@@ -11,27 +11,27 @@ _MOST_ORDERS: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class SeenOrder:
+class ObservedOrder:
     """An order's id at the exchange, and its size in the base coin where that is known."""
 
     order_id: str
     size: Decimal | None
 
 
-class SeenOrders:
+class ObservedOrders:
     """Remembers every order as soon as it is read, whatever becomes of the reads around it."""
 
     def __init__(self) -> None:
-        self._orders: dict[str, SeenOrder] = {}
+        self._orders: dict[str, ObservedOrder] = {}
 
     def remember(self, client_oid: str | None, order_id: str, size: Decimal | None) -> None:
         """Keep an order that was just read; without a clientOid nobody would ask for it."""
         if not client_oid:
             return
         earlier = self._orders.pop(client_oid, None)
-        self._orders[client_oid] = SeenOrder(order_id, size or (earlier.size if earlier else None))
+        self._orders[client_oid] = ObservedOrder(order_id, size or (earlier.size if earlier else None))
         if len(self._orders) > _MOST_ORDERS:
             del self._orders[next(iter(self._orders))]
 
-    def get(self, client_oid: str) -> SeenOrder | None:
+    def get(self, client_oid: str) -> ObservedOrder | None:
         return self._orders.get(client_oid)
