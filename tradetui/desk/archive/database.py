@@ -12,9 +12,9 @@ from typing import Final
 
 from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
+from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, keep_refusals, lost_ends
-from tradetui.desk.archive.ledger.placed_fill import placed_fill
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
@@ -254,7 +254,7 @@ class Archive:
         except (UndecodableRowError, ValueError):
             return  # the version that wrote it has booked it: booked again, it would count twice
         self._ledger.prepare()
-        self._ledger.replace(placed_fill(product_type, fill_before), placed_fill(product_type, fill))
+        self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
         self._ledger.write()
 
     def gaps(self, product_type: ProductType) -> list[Gap]:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from tradetui.desk.archive.bills import bill_coverage, funding_by_quarter
+from tradetui.desk.archive.ledger.fill_sequence import read_booked_fill
 from tradetui.desk.archive.ledger.ledger_tables import FIGURES, sums_of
 from tradetui.desk.archive.ledger.missing_fills import (
     READ_LATELY_MS,
@@ -21,7 +22,6 @@ from tradetui.desk.archive.ledger.missing_fills import (
     settles_in,
     spans_never_kept,
 )
-from tradetui.desk.archive.ledger.placed_fill import read_booked_fill
 from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.span_sums import QuarterSpan, span_sums
 from tradetui.trading.contract_math import ZERO

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.equity import Rates
+from tradetui.desk.archive.ledger.fill_sequence import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
-from tradetui.desk.archive.ledger.placed_fill import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.trading.contract_math import ZERO

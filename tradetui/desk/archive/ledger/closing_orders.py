@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from tradetui.desk.archive.ledger.placed_fill import Instant, PlacedFill
+from tradetui.desk.archive.ledger.fill_sequence import Instant, SequencedFill
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
 from tradetui.trading.results.periods import ResultSums, quarter_of
@@ -43,9 +43,9 @@ class ClosingOrders:
         self._connection = connection
         self._sums = sums
 
-    def add(self, placed: PlacedFill, closing: Closing) -> None:
+    def add(self, sequenced: SequencedFill, closing: Closing) -> None:
         """Count what a fill closed as part of its order."""
-        instant, fill = placed
+        instant, fill = sequenced
         order_key = (*fill.key, fill.order_id)
         row = self._connection.execute(
             f"SELECT {_FIELDS} FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg = ? AND order_id = ?",

@@ -18,9 +18,15 @@ from itertools import chain
 from typing import Final
 
 from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
+from tradetui.desk.archive.ledger.fill_sequence import (
+    BEFORE_ALL,
+    VISIBLE_AFTER_MS,
+    Instant,
+    SequencedFill,
+    read_booked_fill,
+)
 from tradetui.desk.archive.ledger.ledger_tables import FIGURES, forget_spans, ledger_figures, sums_of
 from tradetui.desk.archive.ledger.missing_fills import lost_ends
-from tradetui.desk.archive.ledger.placed_fill import BEFORE_ALL, VISIBLE_AFTER_MS, Instant, PlacedFill, read_booked_fill
 from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
@@ -84,13 +90,13 @@ class Ledger:
             " ORDER BY rowid LIMIT ?",
             (booked_rowid, ROWS_A_STEP),
         )
-        fills: list[PlacedFill] = []
+        fills: list[SequencedFill] = []
         count, reached = 0, 0
         # One by one, here and below: two thousand bodies are a megabyte, which the process would not give back.
         for rowid, product_type, time, ordinal, body in rows:
             count, reached = count + 1, int(rowid)
             if (booked := read_booked_fill(product_type, body, time)) is not None:
-                fills.append(PlacedFill(Instant(time, ordinal), booked))
+                fills.append(SequencedFill(Instant(time, ordinal), booked))
         self._book_new(fills)
         is_full = count == ROWS_A_STEP
         self.set_mark(reached if is_full else last_rowid)
@@ -100,18 +106,18 @@ class Ledger:
         """Keep up to which row of the file fills are booked."""
         self._connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (booked_rowid,))
 
-    def _book_new(self, fills: Iterable[PlacedFill]) -> None:
-        by_leg: defaultdict[LegKey, list[PlacedFill]] = defaultdict(list)
-        for placed in fills:
-            self._book(placed)
-            by_leg[placed.fill.key].append(placed)
-        for product_type in self._modes.unexpected(placed for placed in chain.from_iterable(by_leg.values())):
+    def _book_new(self, fills: Iterable[SequencedFill]) -> None:
+        by_leg: defaultdict[LegKey, list[SequencedFill]] = defaultdict(list)
+        for sequenced in fills:
+            self._book(sequenced)
+            by_leg[sequenced.fill.key].append(sequenced)
+        for product_type in self._modes.unexpected(sequenced for sequenced in chain.from_iterable(by_leg.values())):
             self._find_modes(product_type)
-        for key, placed_fills in by_leg.items():
-            placed_fills.sort(key=lambda placed: placed.instant)
-            self._take_in(key, placed_fills)
+        for key, sequenced_fills in by_leg.items():
+            sequenced_fills.sort(key=lambda sequenced: sequenced.instant)
+            self._take_in(key, sequenced_fills)
 
-    def replace(self, before: PlacedFill, after: PlacedFill) -> None:
+    def replace(self, before: SequencedFill, after: SequencedFill) -> None:
         """Book a fill that came again with other figures instead of the one known, where that is booked."""
         self._book(before, times=-1)
         self._book(after)
@@ -163,9 +169,9 @@ class Ledger:
         )
         self._changed_legs.clear()
 
-    def _book(self, placed: PlacedFill, times: int = 1) -> None:
-        quarter, key = quarter_of(placed.instant.time), placed.fill.key
-        for booking in placed.fill.bookings():
+    def _book(self, sequenced: SequencedFill, times: int = 1) -> None:
+        quarter, key = quarter_of(sequenced.instant.time), sequenced.fill.key
+        for booking in sequenced.fill.bookings():
             self._sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _sums(self, key: QuarterKey) -> ResultSums:
@@ -197,13 +203,13 @@ class Ledger:
             self._legs[key] = kept
         return kept
 
-    def _take_in(self, key: LegKey, fills: list[PlacedFill]) -> None:
+    def _take_in(self, key: LegKey, fills: list[SequencedFill]) -> None:
         kept = self._kept(key)
         if fills[0].instant <= kept.applied:
             self._send_back(key, fills[0].instant)
         elif not kept.behind:
-            for placed in fills:
-                self._apply(kept, placed)
+            for sequenced in fills:
+                self._apply(kept, sequenced)
             self._changed_legs.add(key)
 
     def _send_back(self, key: LegKey, instant: Instant) -> None:
@@ -215,8 +221,8 @@ class Ledger:
             self._connection.execute("DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?", key)
             kept.leg = self._first_state(key)
 
-    def _apply(self, kept: _KeptLeg, placed: PlacedFill) -> None:
-        leg, (instant, fill) = kept.leg, placed
+    def _apply(self, kept: _KeptLeg, sequenced: SequencedFill) -> None:
+        leg, (instant, fill) = kept.leg, sequenced
         ended: tuple[Trip, ...] = ()
         if self._modes.changed(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
@@ -225,7 +231,7 @@ class Ledger:
         outcome = leg.add(fill)
         kept.applied = instant
         if outcome.closing is not None:
-            self._orders.add(placed, outcome.closing)
+            self._orders.add(sequenced, outcome.closing)
         ended += outcome.ended
         if ended:
             state = dump_json(leg_as_json(leg))
@@ -320,7 +326,7 @@ class Ledger:
             instant = Instant(time, ordinal)
             fill = read_booked_fill(product_type, body, time) if product_type == key.product_type else None
             if fill is not None and fill.key == key:
-                self._apply(kept, PlacedFill(instant, fill))
+                self._apply(kept, SequencedFill(instant, fill))
             elif instant > kept.applied:
                 kept.applied = instant
         kept.behind = count == rows_at_most

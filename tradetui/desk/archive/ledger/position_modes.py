@@ -6,7 +6,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable
 
-from tradetui.desk.archive.ledger.placed_fill import Instant, PlacedFill
+from tradetui.desk.archive.ledger.fill_sequence import Instant, SequencedFill
 from tradetui.wire.product_types import ProductType
 
 
@@ -27,7 +27,7 @@ class PositionModes:
         latest = bisect_right(runs, (until, "\uffff")) - 1
         return latest > 0 and runs[latest][0] > after
 
-    def unexpected(self, fills: Iterable[PlacedFill]) -> set[ProductType]:
+    def unexpected(self, fills: Iterable[SequencedFill]) -> set[ProductType]:
         """The product types of fills that show a change of mode that is not known yet."""
         product_types = set()
         for instant, fill in fills:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from tradetui.desk.archive.ledger.placed_fill import Instant, read_booked_fill
+from tradetui.desk.archive.ledger.fill_sequence import Instant, read_booked_fill
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trips.closed_positions import APART_MS, ReportedTrip, reported_trip
 from tradetui.desk.archive.trips.funding import TripFunding

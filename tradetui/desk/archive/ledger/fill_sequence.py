@@ -1,4 +1,4 @@
-"""An archived fill with its place in the order in which fills are booked: by time, then by id."""
+"""The sequence in which archived fills are booked: by time, then by id."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ VISIBLE_AFTER_MS: Final = 5_000
 
 
 class Instant(NamedTuple):
-    """A place in the order of booking: Unix ms, then the id as it is ordered."""
+    """A point of the sequence: Unix ms, then the id as it is sorted."""
 
     time: int
     ordinal: str
 
 
-class PlacedFill(NamedTuple):
-    """A fill and its place in the order of booking."""
+class SequencedFill(NamedTuple):
+    """A fill as it is booked, and its point of the sequence."""
 
     instant: Instant
     fill: BookedFill
@@ -33,10 +33,10 @@ class PlacedFill(NamedTuple):
 BEFORE_ALL: Final = Instant(-1, "")
 
 
-def placed_fill(product_type: ProductType, fill: FuturesFill) -> PlacedFill:
-    """A fill as it is booked, with its place in the order of time: its moment (Unix ms), then its id."""
+def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFill:
+    """A fill as it is booked, with its point of the sequence."""
     time = unix_ms(fill.c_time)
-    return PlacedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
+    return SequencedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 
 
 def read_booked_fill(product_type: str, body: str, time: int) -> BookedFill | None:
