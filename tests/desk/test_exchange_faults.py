@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.desk.fixtures.desk_simulation import Simulation
-from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.tables.table import PANELS
 from tradetui.exchange.capabilities import ACCOUNT_PROBE_S
 from tradetui.exchange.rate_limit.budget import NoBudget

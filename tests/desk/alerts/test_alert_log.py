@@ -18,7 +18,7 @@ from tradetui.desk.alerts.delivery import OTHERS_WAIT_S
 from tradetui.desk.alerts.rules import Channel, Condition, Rule, RuleKind
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.exchange.clock import LoopClock, Moment
 from tradetui.storage.disk_thread import InlineDisk
 

@@ -16,7 +16,7 @@ from tradetui.desk.alerts.detection.threshold_detector import ThresholdDetector
 from tradetui.desk.alerts.rules import Channel, Rule, RuleKind
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.market_context import MarketContext
-from tradetui.desk.feeds.polling.health import LinkState
+from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -13,7 +13,7 @@ from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind,
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalSteps
 from tradetui.desk.feeds.polling.feed import Feed
-from tradetui.desk.feeds.polling.health import LOST_LINKS, Health, LinkState, health_of
+from tradetui.desk.feeds.polling.session_health import LOST_LINKS, Health, LinkState, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import FeedRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
+from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number, percent, percent_points

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from tradetui.ui.safe_text import notify, sanitized
 
 if TYPE_CHECKING:
-    from tradetui.desk.feeds.polling.health import Health
+    from tradetui.desk.feeds.polling.session_health import Health
     from tradetui.trading.positions import Position
     from tradetui.ui.table.record_table import RecordTable
 

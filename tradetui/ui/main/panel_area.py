@@ -13,7 +13,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
 from tradetui.desk.feeds.polling.feed import Pace
-from tradetui.desk.feeds.polling.health import LOST_LINKS
+from tradetui.desk.feeds.polling.session_health import LOST_LINKS
 from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, regions

@@ -18,7 +18,7 @@ from tradetui.desk.alerts.detection.alert_sentences import (
 )
 from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, order_fills
 from tradetui.desk.alerts.rules import RuleKind
-from tradetui.desk.feeds.polling.health import LOST_LINKS, LinkState
+from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision

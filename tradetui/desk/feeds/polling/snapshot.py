@@ -1,4 +1,4 @@
-"""What a feed knows at one moment: immutable rows, how old they are, and what went wrong since."""
+"""What a feed knows at one moment: immutable rows, their age and whether they are stale, and what went wrong since."""
 
 from __future__ import annotations
 

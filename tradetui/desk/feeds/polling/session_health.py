@@ -1,4 +1,4 @@
-"""How the session stands with the exchange as a whole, in one word and a sentence."""
+"""The health of a session: its connection and all its feeds together, in one word and a sentence."""
 
 from __future__ import annotations
 
