@@ -27,7 +27,14 @@ from tradetui.exchange.rate_limit.budget import (
     closing,
     paused,
 )
-from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, permits, reserved_for_interactive
+from tradetui.exchange.rate_limit.endpoint_quota import (
+    COOLING_S,
+    LATE_S,
+    LOST_S,
+    EndpointQuota,
+    permits,
+    reserved_for_interactive,
+)
 
 if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
@@ -73,7 +80,7 @@ class LocalBudget:
         pool = self._pools.get(endpoint.name)
         if pool is None:
             limit = permits(endpoint, self._share, self._account_kind)
-            pool = _Pool(endpoint, Quota(limit, random=self._random), self._clock, self._address)
+            pool = _Pool(endpoint, EndpointQuota(limit, random=self._random), self._clock, self._address)
             self._pools[endpoint.name] = pool
         return await pool.acquire(priority, hold_s)
 
@@ -94,7 +101,7 @@ class LocalBudget:
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
-    def __init__(self, endpoint: Endpoint, allowance: Quota, clock: Clock, address: AddressCalls) -> None:
+    def __init__(self, endpoint: Endpoint, allowance: EndpointQuota, clock: Clock, address: AddressCalls) -> None:
         self.endpoint = endpoint
         self.allowance = allowance
         self.clock = clock

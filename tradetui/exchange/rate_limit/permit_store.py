@@ -24,7 +24,13 @@ from tradetui.exchange.rate_limit.address_rows import (
     AddressTerms,
     CountedCall,
 )
-from tradetui.exchange.rate_limit.quota import COOLING_S, LATE_S, LOST_S, Quota, reserved_for_interactive
+from tradetui.exchange.rate_limit.endpoint_quota import (
+    COOLING_S,
+    LATE_S,
+    LOST_S,
+    EndpointQuota,
+    reserved_for_interactive,
+)
 from tradetui.storage.sqlite_file import connect, migrate, transaction, use_log
 
 NS = 1_000_000_000
@@ -256,7 +262,7 @@ class PermitStore:
         return key
 
     def _when(
-        self, rows: list[tuple[int, int, str]], allowance: Quota, allowed: int, *, feed: bool, now: float
+        self, rows: list[tuple[int, int, str]], allowance: EndpointQuota, allowed: int, *, feed: bool, now: float
     ) -> tuple[float | None, float]:
         """When a use may begin, or else when to look again; `rows` end latest first."""
         if now < allowance.paused_until:
@@ -322,17 +328,17 @@ class PermitStore:
         if use.counted is not None:
             self._addresses.ended(use.counted, arrived_by)
 
-    def _pool(self, key: str, limit: int) -> tuple[Quota, int]:
+    def _pool(self, key: str, limit: int) -> tuple[EndpointQuota, int]:
         row = self._base.execute(
             "select withheld, paused_until, halved_at, restore_at, grants from pools where key = ?", (key,)
         ).fetchone()
         if row is None:
-            return Quota(limit, random=self._random), 0
+            return EndpointQuota(limit, random=self._random), 0
         withheld, paused_until, halved_at, restore_at, grants = row
         restore = inf if restore_at is None else restore_at / NS
-        return (Quota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random), grants)
+        return (EndpointQuota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random), grants)
 
-    def _keep(self, key: str, allowance: Quota, grants: int) -> None:
+    def _keep(self, key: str, allowance: EndpointQuota, grants: int) -> None:
         halved = round(max(allowance.halved_at, -1.0) * NS)
         restore = None if allowance.restore_at == inf else round(allowance.restore_at * NS)
         self._base.execute(

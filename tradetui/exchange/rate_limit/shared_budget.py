@@ -39,9 +39,9 @@ from tradetui.exchange.rate_limit.budget import (
     paused,
 )
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
+from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S, permits
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
 from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, passes
-from tradetui.exchange.rate_limit.quota import COOLING_S, permits
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How many permits an endpoint has right now: its share of the limit, less what a refusal took away for a while."""
+"""How many permits an endpoint has: its share of the limit, paused and halved for a while after HTTP 429."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reserved_for_interactive(allowed: int) -> int:
 
 
 @dataclass(slots=True)
-class Quota:
+class EndpointQuota:
     """One endpoint's permits; all times are monotonic seconds."""
 
     limit: int
