@@ -38,7 +38,7 @@ from tradetui.exchange.rate_limit.address_quota import AddressUsage
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.profiles.route import Route, route_of
 from tradetui.storage.sqlite_file import FileUnusable
-from tradetui.ui.key_bindings.textual_bindings import profile_bindings
+from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 from tradetui.ui.settings.themes import DEFAULT_THEME, THEMES, theme_named
 from tradetui.wire.enums import PlanType
 from tradetui.wire.key_permissions import may_withdraw, permission_texts

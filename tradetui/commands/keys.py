@@ -31,7 +31,7 @@ def _profile_keys(args: argparse.Namespace) -> Mapping[str, str]:
         return {}
     if not changed:
         return {}
-    from tradetui.ui.key_bindings.textual_bindings import profile_bindings
+    from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
     checked = profile_bindings(changed)
     for trouble in checked.troubles:

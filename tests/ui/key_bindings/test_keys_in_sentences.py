@@ -12,7 +12,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
-from tradetui.ui.key_bindings.textual_bindings import profile_bindings
+from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
 KEY_OF_REGISTRY = re.compile(
     r"(?:^|[\n.;:·(,] ?|\b(?:and|or) )(?:[A-Zb-z?/]|Space|[\[{] and [\]}]) (?!is\b|as\b|this\b)[a-z]{3,}s\b"

@@ -29,7 +29,8 @@ from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.application.trading_lock import TradingLock
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.key_bindings.key_queue import KeyOrder, TypedInput
-from tradetui.ui.key_bindings.textual_bindings import KeyTrouble, bindings, profile_bindings
+from tradetui.ui.key_bindings.profile_bindings import KeyTrouble, profile_bindings
+from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.start_screen import StartScreen
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.preferences import PreferenceWriter, ScreenPreferences, TableChoice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.ui.key_bindings.textual_bindings import profile_bindings
+from tradetui.ui.key_bindings.profile_bindings import profile_bindings
 
 
 @pytest.mark.parametrize(
