@@ -24,7 +24,7 @@ from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.time_points import milliseconds
+from tradetui.wire.typed_time import milliseconds
 
 _KIND_WIDTH = max(map(len, EventKind))
 _OF_ORDER = ("state", "filled", "missed", "order")

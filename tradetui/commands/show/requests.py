@@ -18,7 +18,7 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, SHORTEST_THREE_MONTHS_MS, Ends, split_span
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.requests.request import check_window
-from tradetui.wire.time_points import end_until_now, milliseconds
+from tradetui.wire.typed_time import end_until_now, milliseconds
 
 ReadSpan: TypeAlias = tuple[int, int]
 """Start and end in Unix milliseconds, both included."""

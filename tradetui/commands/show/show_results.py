@@ -42,7 +42,7 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
-from tradetui.wire.time_points import is_day, milliseconds
+from tradetui.wire.typed_time import is_day, milliseconds
 
 _FIGURES: Final = (
     "coin",

@@ -18,7 +18,7 @@ from tradetui.wire.models.broker import LIVE_WITHDRAWAL
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.parameter import Milliseconds, Parameter
 from tradetui.wire.requests.request import Request, check_window
-from tradetui.wire.time_points import end_until_now, is_ago
+from tradetui.wire.typed_time import end_until_now, is_ago
 
 START, END = "startTime", "endTime"
 _MISSPELT: Final = str(TransferType.WITHDRAWAL)

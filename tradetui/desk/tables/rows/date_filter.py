@@ -14,7 +14,7 @@ from tradetui.trading.trigger_terms import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.time_points import milliseconds
+from tradetui.wire.typed_time import milliseconds
 
 FROM, TO, SYMBOL = "from", "to", "symbol"
 DATE_FIELDS: Final = (FROM, TO, SYMBOL)

@@ -1,4 +1,4 @@
-"""Reads the points in time a person gives, on the command line or in a form."""
+"""Reads a time that was typed, on the command line or in a form: ISO 8601, `7d` ago, or Unix milliseconds."""
 
 from __future__ import annotations
 
