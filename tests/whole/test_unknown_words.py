@@ -108,7 +108,7 @@ EXERCISED = {
     "desk/feeds/positions.py:_doubted": FEED,
     "desk/feeds/positions.py:held_sizes": WORDLESS,
     "trading/account_totals.py:totals_of": ACTUALS,
-    "trading/coin_totals.py:_of_transfer": WORDLESS,
+    "trading/spot_totals.py:_of_transfer": WORDLESS,
     "trading/estimates/cost_estimates.py:Basis.is_isolated": MARGIN,
     "trading/estimates/reversal_actuals.py:reversal_actuals": ACTUALS,
     "trading/order_impact.py:_kind": IMPACT,
@@ -142,7 +142,7 @@ NO_ENUM_VALUES = frozenset(
         "desk/reversal/progress.py:holdings_of_json",
         "desk/reversal/progress.py:plan_of",
         "trading/account_totals.py:_profit_in_usdt",
-        "trading/coin_totals.py:coins_of",
+        "trading/spot_totals.py:coins_of",
         "trading/trade_effect.py:",
     }
 )

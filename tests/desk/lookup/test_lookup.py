@@ -19,7 +19,7 @@ from tradetui.desk.tables.table import LOOKUPS
 from tradetui.exchange.capabilities import PROBE_AGAIN_S
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.sandbox.gateway.api_keys import ALL
-from tradetui.trading.coin_totals import added
+from tradetui.trading.spot_totals import added
 from tradetui.wire.models.spot import AccountInfo
 
 pytestmark = pytest.mark.looptime

@@ -26,8 +26,8 @@ from tradetui.desk.tables.rows.row_source import MemoryRows, view
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES, Table, TableName
 from tradetui.exchange.errors import Rejected
 from tradetui.profiles.model import Intervals
-from tradetui.trading.coin_totals import NOT_NAMED, added
 from tradetui.trading.positions import FromFills, Position, reported
+from tradetui.trading.spot_totals import NOT_NAMED, added
 from tradetui.wire.endpoints.catalogue import CATALOGUE, endpoint
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.errors import ENDPOINT_LABELS

@@ -11,7 +11,7 @@ from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.cells.cell_format import SeenPrecisions
 from tradetui.desk.tables.rows.row_source import IdentifiedRowT, MemoryRows
 from tradetui.exchange.errors import Busy, RateLimited, Unreachable, UnreadableReply
-from tradetui.trading.coin_totals import CoinTotal, added
+from tradetui.trading.spot_totals import CoinTotal, added
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.spot import SpotFill

@@ -24,7 +24,7 @@ from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.cells.cell_format import CellFormat
-    from tradetui.trading.coin_totals import CoinTotal
+    from tradetui.trading.spot_totals import CoinTotal
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
     from tradetui.wire.models.convert import ConvertRecord
     from tradetui.wire.models.spot import SpotBill, SpotFill
@@ -35,7 +35,7 @@ def _symbol(fill: SpotFill) -> str:
 
 
 def _quote_coin(fill: SpotFill) -> str | None:
-    from tradetui.trading.coin_totals import coins_of
+    from tradetui.trading.spot_totals import coins_of
 
     coins = coins_of(fill.symbol)
     return None if coins is None else coins[1]
@@ -165,7 +165,7 @@ def _of_named_coin(amount: Callable[[CoinTotal], Decimal]) -> Callable[[CoinTota
     """The amount; None of the coins that the exchange does not name: a sum of several would be a wrong figure."""
 
     def known(total: CoinTotal) -> Decimal | None:
-        from tradetui.trading.coin_totals import NOT_NAMED
+        from tradetui.trading.spot_totals import NOT_NAMED
 
         return None if total.coin == NOT_NAMED else amount(total)
 

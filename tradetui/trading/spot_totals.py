@@ -1,4 +1,4 @@
-"""What a list of spot fills, bills, converts or transfers adds up to, coin by coin."""
+"""Totals by coin of spot fills, spot bills, converts and transfers, for the screens of lookups and for tax exports."""
 
 from __future__ import annotations
 
