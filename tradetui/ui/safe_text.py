@@ -7,6 +7,7 @@ from typing import Any
 from textual.app import App
 from textual.content import Content
 from textual.notifications import SeverityLevel
+from textual.widgets import Static
 
 from tradetui.wire.text.sanitize import scrub
 
@@ -19,6 +20,20 @@ def sanitized(text: object) -> Content:
 def inside_sentence(title: str) -> str:
     """A title as it stands within a sentence; names of coins, products and abbreviations keep their capitals."""
     return " ".join(word.lower() if word[1:].islower() else word for word in title.split(" "))
+
+
+class Notice(Static):
+    """Lines that are on the screen only while they say something, and drawn again only where they read otherwise."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__("", id=id, markup=False)
+        self.display = False
+
+    def say(self, text: str | Content) -> None:
+        content = text if isinstance(text, Content) else sanitized(text)
+        if self.content != content:
+            self.update(content)
+        self.display = bool(content.plain)
 
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:

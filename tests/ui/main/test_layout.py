@@ -14,28 +14,35 @@ from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
-from tradetui.ui.main.layout import LOWEST, NARROWEST, Arrangement, PanelNeed, Shape, arrangement, regions, share
+from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, panels_shown, regions, share
 from tradetui.ui.main.panel import coarse
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "shape", "shown"),
+    ("width", "height", "shown"),
     [
-        (200, 60, Shape.FIVE, tuple(PANELS)),
-        (150, 40, Shape.FIVE, tuple(PANELS)),
-        (120, 36, Shape.THREE, ("positions", "orders", "fills")),
-        (80, 24, Shape.SINGLE, ("positions",)),
-        (200, 24, Shape.SINGLE, ("positions",)),
-        (1, 1, Shape.SINGLE, ("positions",)),
+        (200, 60, tuple(PANELS)),
+        (150, 40, tuple(PANELS)),
+        (120, 36, ("positions", "orders", "fills")),
+        (80, 36, ("positions", "orders", "fills")),
+        (80, 24, ("positions",)),
+        (200, 24, ("positions",)),
+        (1, 1, ("positions",)),
     ],
 )
-def test_arrangement(width: int, height: int, shape: Shape, shown: tuple[str, ...]) -> None:
-    placed = arrangement(width, height, "positions", (), zoomed=False)
-    assert (placed.shape, placed.shown) == (shape, shown)
-    assert arrangement(width, height, "fills", (), zoomed=True).shown == ("fills",)
+def test_panels_shown(width: int, height: int, shown: tuple[str, ...]) -> None:
+    assert panels_shown(width, height, "positions", (), zoomed=False) == shown
+    assert panels_shown(width, height, "fills", (), zoomed=True) == ("fills",)
 
 
-THREE = Arrangement(Shape.THREE, ("positions", "orders", "fills"))
+THREE = ("positions", "orders", "fills")
+
+
+def test_three_panels_are_one_over_two_where_they_fit_and_else_a_stack() -> None:
+    lefts = {width: [left for left, _, _, _ in regions(THREE, width, 32, {}).values()] for width in (115, 116)}
+    assert lefts == {115: [0, 0, 0], 116: [0, 0, 58]}
+
+
 needs_of_panels = st.fixed_dictionaries(
     {str(name): st.builds(PanelNeed, st.integers(3, 500), st.integers(20, 250)) for name in PANELS}
 )
@@ -46,9 +53,9 @@ needs_of_panels = st.fixed_dictionaries(
 def test_panels_cover_the_room_and_each_other_nowhere(
     width: int, height: int, focused: str, needs: dict[str, PanelNeed]
 ) -> None:
-    placed = arrangement(width, height, focused, (), zoomed=False)
-    laid_out = regions(placed, width, height, needs)
-    assert set(laid_out) == set(placed.shown)
+    shown = panels_shown(width, height, focused, (), zoomed=False)
+    laid_out = regions(shown, width, height, needs)
+    assert set(laid_out) == set(shown)
     assert focused in laid_out
     rectangles = list(laid_out.values())
     assert sum(across * down for _, _, across, down in rectangles) == width * height
@@ -56,7 +63,7 @@ def test_panels_cover_the_room_and_each_other_nowhere(
         beside = left + across <= left2 or left2 + across2 <= left
         assert beside or top + down <= top2 or top2 + down2 <= top
     assert all(left + across <= width and top + down <= height for left, top, across, down in rectangles)
-    if placed.shape in (Shape.THREE, Shape.FIVE):
+    if len(shown) > 1 and width >= 2 * NARROWEST:
         assert all(across >= NARROWEST for _, _, across, _ in laid_out.values())
 
 
@@ -86,7 +93,7 @@ def test_of_five_panels_none_is_half_empty(width: int, height: int) -> None:
         "triggers": PanelNeed(361, 160),
         "accounts": PanelNeed(9, 135),
     }
-    laid_out = regions(Arrangement(Shape.FIVE, tuple(PANELS)), width, height, needs)
+    laid_out = regions(tuple(PANELS), width, height, needs)
     empty = {
         name: 1 - min(across, needs[name].cells) * min(down, needs[name].lines) / (across * down)
         for name, (_, _, across, down) in laid_out.items()
@@ -103,7 +110,7 @@ def test_on_a_very_wide_screen_the_accounts_take_no_room_that_positions_need() -
         "triggers": PanelNeed(361, 160),
         "accounts": PanelNeed(10, 160),
     }
-    laid_out = regions(Arrangement(Shape.FIVE, tuple(PANELS)), 300, 74, needs)
+    laid_out = regions(tuple(PANELS), 300, 74, needs)
     assert laid_out["positions"][2:] == (171, 24)
     assert laid_out["accounts"][2:] == (129, 10)
 
@@ -157,10 +164,10 @@ def test_new_alerts_are_counted_before_any_headline_is_given_room() -> None:
 
 
 def test_in_a_stack_a_hidden_panel_takes_its_own_place() -> None:
-    before = arrangement(120, 36, "positions", (), zoomed=False).shown
-    assert arrangement(120, 36, "triggers", before, zoomed=False).shown == ("positions", "triggers", "fills")
-    assert arrangement(120, 36, "accounts", before, zoomed=False).shown == ("accounts", "orders", "fills")
-    assert arrangement(120, 36, "fills", before, zoomed=False).shown == before
+    before = panels_shown(120, 36, "positions", (), zoomed=False)
+    assert panels_shown(120, 36, "triggers", before, zoomed=False) == ("positions", "triggers", "fills")
+    assert panels_shown(120, 36, "accounts", before, zoomed=False) == ("accounts", "orders", "fills")
+    assert panels_shown(120, 36, "fills", before, zoomed=False) == before
 
 
 def test_ages_are_coarse() -> None:

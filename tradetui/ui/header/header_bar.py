@@ -47,7 +47,6 @@ class Figure(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells it takes."""
         return sum(cell_len(text) for text, _ in self.parts)
 
 
@@ -71,14 +70,13 @@ class HeaderBar(Widget):
 
     def __init__(self, environment: str, access: str, account: str) -> None:
         super().__init__(id="header")
-        self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
-        self._urgent: tuple[object, ...] = ()
         self._painted_at = -QUIET_SECONDS
+        self.begin(environment, access, account)
 
     def begin(self, environment: str, access: str, account: str) -> None:
         """Another account is being opened: nothing of the one before may stay."""
         self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
-        self._urgent = ()
+        self._urgent: tuple[object, ...] = ()
         self.refresh()
 
     def cannot_open(self) -> None:
@@ -124,7 +122,6 @@ class HeaderBar(Widget):
 
 
 def _line(parts: list[Part], width: int) -> Content:
-    """One line, cut with an ellipsis where it is too long."""
     return Content.assemble(*parts).truncate(width, ellipsis=True)
 
 
@@ -141,13 +138,12 @@ def fitting_figures(figures: Sequence[Figure], width: int) -> list[Figure]:
     fitting: dict[int, Figure] = {}
     room = width + _GAP
     for index, figure in sorted(enumerate(figures), key=lambda entry: entry[1].rank):
-        fitted = figure
         if figure.width + _GAP > room and figure.short:
-            fitted = Figure(figure.rank, figure.short)
-        room -= fitted.width + _GAP
+            figure = Figure(figure.rank, figure.short)
+        room -= figure.width + _GAP
         if room < 0:
             break
-        fitting[index] = fitted
+        fitting[index] = figure
     return [fitting[index] for index in sorted(fitting)]
 
 

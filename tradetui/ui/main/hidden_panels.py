@@ -42,7 +42,6 @@ class HiddenPanel(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What it is called, and how many rows it has."""
         # A headline that begins with a figure counts by itself: "9 waiting".
         count = "" if self._counts_itself else self.row_count
         return " ".join(filter(None, (self.key, self.title, count))) + ("!" if self.has_trouble else "")
@@ -61,7 +60,6 @@ class HiddenPanel(NamedTuple):
 
     @property
     def between(self) -> str:
-        """What stands between label and headline."""
         return " " if self._counts_itself else " · "
 
 

@@ -6,7 +6,6 @@ The sizes follow what the panels hold: the lines their rows take, and the cells 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import Enum, auto
 from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
@@ -28,27 +27,11 @@ Region: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in cells."""
 
 
-class Shape(Enum):
-    """How panels are shown: all at once, one over two, three above each other, or one."""
-
-    FIVE = auto()
-    THREE = auto()
-    STACK = auto()
-    SINGLE = auto()
-
-
 class PanelNeed(NamedTuple):
     """What a panel could use, its border included: lines for all its rows, cells for all its columns."""
 
     lines: int
     cells: int
-
-
-class Arrangement(NamedTuple):
-    """The panels shown, and how."""
-
-    shape: Shape
-    shown: tuple[str, ...]
 
 
 class _Split(NamedTuple):
@@ -91,7 +74,7 @@ _TWO_COLUMNS_FROM: Final = 240
 """Cells across from which five panels may stand in two columns: in fewer the right one would hide half its figures."""
 
 
-def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> Arrangement:
+def panels_shown(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> tuple[str, ...]:
     """The panels for a terminal: as many as have room, the focused one alone on a small terminal or when zoomed.
 
     Where there are three, the accounts share a place with the positions and the triggers with the orders; `before`
@@ -99,26 +82,25 @@ def arrangement(width: int, height: int, focused: str, before: tuple[str, ...], 
     """
     room = height - _CHROME
     if zoomed or room < 3 * LOWEST - 1:
-        return Arrangement(Shape.SINGLE, (focused,))
+        return (focused,)
     if width >= 2 * NARROWEST and room >= 4 * LOWEST:
-        return Arrangement(Shape.FIVE, tuple(PANELS))
+        return tuple(PANELS)
     shown = list(before if len(before) == len(_STACK) else _STACK)
     if focused not in shown:
         shown[_SHARED_WITH.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
-    return Arrangement(Shape.THREE if width >= 2 * NARROWEST else Shape.STACK, tuple(shown))
+    return tuple(shown)
 
 
-def regions(placed: Arrangement, width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
-    """Where each panel lies in so much room: nothing over and nothing twice."""
-    if placed.shape is Shape.FIVE:
+def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
+    """Where each panel lies in so much room, nothing over and nothing twice: three are one over two where they fit."""
+    if len(shown) == len(PANELS):
         trees = (*_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _FIVE
         fitting = [tree for tree in trees if _least(tree).cells <= width and _least(tree).lines <= height]
         candidates = [_laid_out(tree, (0, 0, width, height), needs) for tree in fitting or _FIVE[:1]]
         return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
-    if placed.shape is Shape.THREE:
-        first, *others = placed.shown
-        return _laid_out(_stack(first, _side_by_side(*others)), (0, 0, width, height), needs)
-    return _laid_out(_stack(*placed.shown), (0, 0, width, height), needs)
+    first, *others = shown
+    below: Sequence[_Part] = [_side_by_side(*others)] if others and width >= 2 * NARROWEST else others
+    return _laid_out(_stack(first, *below), (0, 0, width, height), needs)
 
 
 def share(total: int, most: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:

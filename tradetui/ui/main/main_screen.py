@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
@@ -19,13 +20,13 @@ from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
-from tradetui.ui.main.notices import PauseBanner, RefusalNotice, StorageNotice, VanishedPosition
 from tradetui.ui.main.panel import Panel
-from tradetui.ui.main.panel_area import PanelArea, PanelPainter
+from tradetui.ui.main.panel_area import PanelArea
 from tradetui.ui.main.possible_actions import PossibleActions
-from tradetui.ui.safe_text import notify
+from tradetui.ui.main.vanished_position import VanishedPosition
+from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.desk_screen import NewestAlert
+from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 REFRESHED_EVERY_S = 1.0
+_PAUSED: Final = "PAUSED: rows stand still while reading goes on · {pause} resumes"
+_PROBED: Final = "The exchange is asked again once a minute."
 
 
 class MainScreen(TableScreen):
@@ -50,8 +53,8 @@ class MainScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings("main")
     _header = getters.query_one(HeaderBar)
     _hidden = getters.query_one(HiddenPanels)
-    _banner = getters.query_one(PauseBanner)
-    _refusal = getters.query_one(RefusalNotice)
+    _banner = getters.query_one("#banner", Notice)
+    _refusal = getters.query_one("#refused", Notice)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -60,28 +63,25 @@ class MainScreen(TableScreen):
         self.focused_panel: str = POSITIONS.name
         self.paused = False
         self.product: str | None = None
-        self._painter = PanelPainter(self.panels)
         self._painting = False
         self._painted_at = 0.0
         self._day: date | None = None
-        self._storage = StorageNotice()
+        self._storage_trouble: str | None = None
         self._vanished = VanishedPosition(self.positions_panel.table)
 
     def compose(self) -> ComposeResult:
-        """Header, tabs, the panels, the filter's box, hints."""
         # A class that comes after the widgets has the styles of all of them worked out once more; so has a focus.
         self.set_class(has_two_lines(self.app.size.height), "-narrow")
         profile = self._settings.profiles[self._settings.chosen]
         yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
-        yield PauseBanner()
-        yield RefusalNotice()
+        yield Notice("banner")
+        yield Notice("refused")
         yield self._area
         yield HiddenPanels()
-        yield NewestAlert()
+        yield Notice(NEWEST_ALERT)
         yield Hints()
 
     def on_mount(self) -> None:
-        """Arrange for the terminal's size."""
         self.show_zone()
         self.set_interval(REFRESHED_EVERY_S, self._refresh_ages)
         self._area.use_preferences(self.trade_app.preferences)
@@ -98,12 +98,12 @@ class MainScreen(TableScreen):
         self._take_settings(settings)
         self._sorts_before.clear()
         self.show_zone()
-        self._area.use_defaults()
+        for panel in self.panels.values():
+            panel.use_defaults()
         self._area.use_preferences(self.trade_app.preferences)
         self.refresh_states()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Arrange anew, live."""
         self._arrange()
 
     @property
@@ -117,12 +117,10 @@ class MainScreen(TableScreen):
 
     @property
     def subject(self) -> str:
-        """What the rows of the focused panel are called now."""
         return self.panel.title
 
     @property
     def feed_name(self) -> str:
-        """The name of the feed and, for help and settings, of the screen."""
         return self.focused_panel
 
     screen_name = feed_name
@@ -130,8 +128,7 @@ class MainScreen(TableScreen):
     @property
     def export_name(self) -> str:
         """The other view has other rows, so its file has another name."""
-        view = self.panel.other_view
-        return super().export_name if view is None else view.file_stem
+        return self.panel.kind.name if self.panel.other_view is None else self.panel.other_view.file_stem
 
     @property
     def exported_rows(self) -> RowSource[object]:
@@ -141,22 +138,24 @@ class MainScreen(TableScreen):
     def show_zone(self) -> None:
         """Show times in the zone and know its day, and figures with the decimals that are known by now."""
         self._day = self.today
-        self._area.set_format(self.cell_format)
+        cell_format = self.cell_format
+        for panel in self.panels.values():
+            panel.set_format(cell_format)
 
     # What the desk publishes
 
     def opening(self, name: str) -> None:
         """Another desk is being opened; nothing of the one before stays on the screen."""
-        self._area.reset()
+        for panel in self.panels.values():
+            panel.reset()
         self.show_product(None)
-        self._refusal.show(None)
+        self._refusal.say("")
         # Until the new desk is open, nothing about it is proven.
         self._header.begin("LIVE", "MONITOR", name)
         self._show_hidden(None)
-        self.query_one(NewestAlert).show_newest(None, self.zone, self.today)
+        self.say_newest_alert(None)
 
     def opened(self, desk: Desk) -> None:
-        """The desk is open and about to read."""
         self.show_zone()
         self.set_paces()
         self._show_header(desk)
@@ -165,7 +164,8 @@ class MainScreen(TableScreen):
     def cannot_open(self, why: str) -> None:
         """The desk could not be opened: say why in every panel."""
         self._header.cannot_open()
-        self._area.say_failure(why)
+        for panel in self.panels.values():
+            panel.say_failure(why)
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
@@ -176,9 +176,9 @@ class MainScreen(TableScreen):
         if (desk := self.desk) is None:
             return
         if feed is not None:
-            self._painter.fresh.add(feed.name)
+            self._area.fresh.add(feed.name)
             if not self.paused and isinstance(self.app.screen, FollowsRow):
-                self.app.screen.follow(feed.name, self._painter.rows_of(desk, feed.name))
+                self.app.screen.follow(feed.name, self._area.rows_of(desk, feed.name))
         if feed is not None and self.app.screen is not self:
             return  # behind a dialog every paint would draw the dialog anew as well: the next second paints what is new
         if not self._painting:
@@ -199,36 +199,35 @@ class MainScreen(TableScreen):
         self._painted_at = desk.clock.monotonic()
         if not self.paused:
             self.show_zone()
-            self._painter.paint_fresh(desk)
+            self._area.paint_fresh(desk)
             self._area.follow_rows()
             self.refresh_states()
         self._show_header(desk)
 
     def refresh_states(self) -> None:
-        """Bring titles, ages, tabs and hints up to date."""
         if self.desk is not None:
-            self._painter.show_states(self.desk)
+            self._area.show_states(self.desk)
         self._show_hidden(self.desk)
         self._show_hints()
 
     def refresh_header(self) -> None:
-        """Bring the header up to date at once, behind a dialog too."""
         if self.desk is not None:
             self._show_header(self.desk)
 
     def _show_header(self, desk: Desk) -> None:
         show_session(self._header, desk, self.key_named)
-        self._refusal.show(desk.health)
-        self._storage.note(self.app, desk.storage.trouble)
+        health, trouble = desk.health, desk.storage.trouble
+        self._refusal.say(f"{health.sentence}. {health.remedy} {_PROBED}" if health.of_account else "")
+        if trouble and trouble != self._storage_trouble:
+            notify(self.app, f"Rows are not saved beyond this session: {trouble}", severity="warning", seconds=60)
+        self._storage_trouble = trouble
 
     def on_screen_resume(self) -> None:
-        """Show what came while another screen was in front."""
         self._show_hidden(self.desk)
-        if self._painter.fresh:
+        if self._area.fresh:
             self.published(None)
 
     def show_alert(self) -> None:
-        """Count it on the line of what is off the screen, too."""
         super().show_alert()
         self._show_hidden(self.desk)
 
@@ -241,8 +240,8 @@ class MainScreen(TableScreen):
         self._hidden.show(off_screen, desk, self.cell_format, self.key_named, spare)
 
     def _show_hints(self) -> None:
-        on_positions, may_trade = self.focused_panel == POSITIONS.name, self._possible.may_trade
-        hints = hinted_bindings(on_positions=on_positions, may_trade=may_trade)
+        on_positions = self.focused_panel == POSITIONS.name
+        hints = hinted_bindings(on_positions=on_positions, may_trade=self._possible.may_trade)
         self.show_hints(hints, zone_label(self.zone))
 
     @property
@@ -254,7 +253,6 @@ class MainScreen(TableScreen):
         return super().blocking_reason(binding) if reason is None else reason
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id."""
         return {**super().possible(), **self._possible.by_binding()}
 
     # Layout
@@ -267,18 +265,20 @@ class MainScreen(TableScreen):
         self.set_paces()
         # What comes onto the screen is painted even while the others stand still: its rows would be older than theirs.
         if self.desk is not None:
-            self._painter.paint(self.desk, revealed)
+            self._area.paint(self.desk, revealed)
         self.call_later(self._paint)
 
     def set_paces(self) -> None:
-        """Poll what is looked at at its own pace, what is hidden, by another screen too, more slowly."""
+        """Poll what is looked at at its own pace; what is hidden, or covered by another screen, more slowly."""
         if self.desk is not None:
-            self._area.set_paces(self.desk, is_covered=self.trade_app.looks_up)
+            for name, panel in self.panels.items():
+                is_shown = panel.display and not self.trade_app.looks_up
+                self.desk.set_pace(name, Pace.SHOWN if is_shown else Pace.HIDDEN)
 
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""
         self.focused_panel = name
-        self._painter.fresh.add(name)
+        self._area.fresh.add(name)
         self._arrange()
         self.table.focus()
 
@@ -295,7 +295,6 @@ class MainScreen(TableScreen):
         self._show_hints()
 
     def action_zoom(self) -> None:
-        """One panel over the whole screen, and back."""
         self._area.zoomed = not self._area.zoomed
         self._arrange()
 
@@ -319,22 +318,18 @@ class MainScreen(TableScreen):
         self.go_to(name)
 
     async def action_next_panel(self, by: int) -> None:
-        """Focus the next or the one before."""
         names = tuple(PANELS)
         await self.action_panel(names[(names.index(self.focused_panel) + by) % len(names)])
 
     # View
 
     def action_history(self) -> None:
-        """Everything that was ever seen of this panel's rows."""
         if self.able("history"):
             self.post_message(OpenHistory(self.focused_panel, self.panel.dates, product=self.product))
 
     def action_dates(self) -> None:
-        """Choose from when to when, and of which symbols, this panel shows its rows."""
         if self.able("dates"):
-            panel = self.panel
-            self.ask_for_dates(panel.dates, partial(self._show_dates, panel))
+            self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))
 
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
         """Show the stretch in the panel, or in its history where it begins before the panel's oldest row."""
@@ -348,11 +343,10 @@ class MainScreen(TableScreen):
         """The other view of the focused panel: every fill, or the stops that still wait; and back."""
         if self.able("view") and self.desk is not None:
             self.panel.in_other_view = not self.panel.in_other_view
-            self._painter.paint(self.desk, [self.focused_panel])
+            self._area.paint(self.desk, [self.focused_panel])
             self.refresh_states()
 
     def action_product(self) -> None:
-        """The next product type, after the last one all of them."""
         if self.able("product") and self.desk is not None:
             types = [None, *map(str, self.desk.settings.product_types)]
             self.show_product(types[(types.index(self.product) + 1) % len(types)])
@@ -360,34 +354,32 @@ class MainScreen(TableScreen):
 
     def show_product(self, product: str | None) -> None:
         self.product = product
-        self._area.show_product(product, self.cell_format)
+        for panel in self.panels.values():
+            panel.narrow(product, panel.dates, self.cell_format)
         self.refresh_states()
 
     def action_poll_now(self) -> None:
-        """Read this panel again at once."""
         if self.able("poll_now") and self.desk is not None:
             self.desk.poll_now(self.focused_panel)
             notify(self.app, f"Reading {self.panel.kind.title.lower()} …", seconds=1.5)
 
     def action_pause(self) -> None:
-        """Let the rows stand still to be read, or move on."""
         if self.paused:
             self.resume()
             return
         self.paused = True
-        self._banner.show(self.key_named("pause"))
+        self._banner.say(_PAUSED.format(pause=self.key_named("pause")))
         self._show_hints()
 
     def resume(self) -> None:
         """Paint again, everything that came in between first."""
         if self.paused:
             self.paused = False
-            self._banner.display = False
+            self._banner.say("")
             self.published(None)
             self._show_hints()
 
     def action_profile(self) -> None:
-        """Pick another account."""
         if self.able("profile"):
             self.post_message(OpenProfiles())
 
@@ -412,6 +404,5 @@ class MainScreen(TableScreen):
         self.post_message(OpenReversal(None if record is None else self.desk.execution.target_of(record)))
 
     def action_lock(self) -> None:
-        """Lock trading at once; unlocking asks first."""
         if self.able("lock"):
             self.trade_app.lock_or_unlock()

@@ -114,7 +114,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:
-        """The table; words where there is no row come when there is something to say."""
+        """The table alone: what stands in its place comes when there is something to say."""
         yield self.table
 
     def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:
@@ -143,12 +143,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
-        self._entitle(self._count(rows), " · ".join(about))
-        trouble = snapshot.note
+        self._entitle("" if rows.read_at is None else shown_of(self.table.shown, rows.count), " · ".join(about))
         if error is not None:
             trouble = NOT_READ if error.of_account else error.sentence
-        if error is None and snapshot.read_at is None:
-            trouble = READING
+        else:
+            trouble = READING if snapshot.read_at is None else snapshot.note
         if trouble != self._shown_trouble:
             self._shown_trouble = trouble
             self.border_subtitle = sanitized(trouble)
@@ -171,19 +170,13 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def use_defaults(self) -> None:
         """Show the columns and the order that nobody chose, until a choice is shown."""
-        columns = self.table.default_columns = self.kind.default_columns(self._rows)
-        if self.table.columns != columns:
-            self.table.set_columns(columns)
+        self.table.default_columns = self.kind.default_columns(self._rows)
+        self.table.set_columns(self.table.default_columns)
         self.table.sort_by(None)
 
     def say_failure(self, why: str) -> None:
         self.add_class("-empty")
         self._say(why)
-
-    def _count(self, snapshot: Snapshot[FeedRowT_co]) -> str:
-        if snapshot.read_at is None:
-            return ""
-        return shown_of(self.table.shown, snapshot.count)
 
     def _entitle(self, count: str, state: str) -> None:
         narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []

@@ -12,11 +12,10 @@ from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.widget import Widget
 
-from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS
 from tradetui.desk.feeds.polling.snapshot import FeedError
 from tradetui.desk.tables.table import PANELS, POSITIONS
-from tradetui.ui.main.layout import Arrangement, PanelNeed, Shape, arrangement, regions
+from tradetui.ui.main.layout import PanelNeed, panels_shown, regions
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.table.table_screen import show_choice
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.feeds.polling.feed import Feed
     from tradetui.desk.feeds.polling.snapshot import Snapshot
-    from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.desk.tables.rows.row_source import FeedRow
     from tradetui.ui.settings.preferences import ScreenPreferences
 
@@ -45,55 +43,36 @@ class PanelArea(Widget):
         } | {POSITIONS.name: self.positions_panel}
         super().__init__(*self.panels.values(), id="panels")
         self._placing = _Placing()
-        self._needs: Mapping[str, PanelNeed] = {}
         self.zoomed = False
         """Whether one panel takes the whole screen."""
+        self.fresh: set[str] = set()
+        """The feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
 
     @property
     def shown(self) -> tuple[str, ...]:
-        return self._placing.placed.shown
+        return self._placing.shown
 
     def rearrange(self, terminal: Size, focused: str) -> list[str]:
         """Show what a terminal has room for, by what the panels hold now; gives those that come onto the screen."""
         before = self.shown
-        placed = arrangement(terminal.width, terminal.height, focused, before, zoomed=self.zoomed)
-        revealed = [name for name in placed.shown if not self.panels[name].display or name not in before]
+        shown = panels_shown(terminal.width, terminal.height, focused, before, zoomed=self.zoomed)
+        revealed = [name for name in shown if not self.panels[name].display or name not in before]
         for name, panel in self.panels.items():
-            panel.display = name in placed.shown
-        self._placing.placed = placed
+            panel.display = name in shown
+        self._placing.shown = shown
         self._take_needs()
         return revealed
 
     def follow_rows(self) -> None:
         """Share the room out anew where a panel holds many more rows, or many fewer, than when it was shared out."""
-        if any(_differs(self.panels[name].full_lines, self._needs[name].lines) for name in self.shown):
+        if any(_differs(self.panels[name].full_lines, self._placing.needs[name].lines) for name in self.shown):
             self._take_needs()
 
     def _take_needs(self) -> None:
-        self._needs = {name: panel.need for name, panel in self.panels.items()}
-        if self._needs != self._placing.needs:
-            self._placing.needs = self._needs
+        needs = {name: panel.need for name, panel in self.panels.items()}
+        if needs != self._placing.needs:
+            self._placing.needs = needs
             self.refresh(layout=True)
-
-    def reset(self) -> None:
-        """Nothing of the desk before stays on the screen."""
-        for panel in self.panels.values():
-            panel.reset()
-
-    def say_failure(self, why: str) -> None:
-        """Say in every panel why there is nothing to show."""
-        for panel in self.panels.values():
-            panel.say_failure(why)
-
-    def show_product(self, product: str | None, cell_format: CellFormat) -> None:
-        """Show the rows of a product type, or of all; dates stay."""
-        for panel in self.panels.values():
-            panel.narrow(product, panel.dates, cell_format)
-
-    def use_defaults(self) -> None:
-        """Columns and order that nobody chose."""
-        for panel in self.panels.values():
-            panel.use_defaults()
 
     def use_preferences(self, preferences: ScreenPreferences) -> None:
         """Columns and order of each panel as they were chosen before."""
@@ -101,15 +80,32 @@ class PanelArea(Widget):
             # Every field of the interface means the models: only where one of them was chosen.
             show_choice(self.panels[name].table, self.panels[name].kind, preferences.tables[name])
 
-    def set_format(self, cell_format: CellFormat) -> None:
-        """Write the cells of all panels in a format."""
-        for panel in self.panels.values():
-            panel.set_format(cell_format)
+    def paint(self, desk: Desk, names: Iterable[str]) -> None:
+        """Show the newest rows of these panels, though the others may stand still."""
+        for name in names:
+            self.fresh.discard(name)
+            self.panels[name].show(*self._read(desk, name))
 
-    def set_paces(self, desk: Desk, *, is_covered: bool) -> None:
-        """Poll what is looked at at its own pace; what is hidden, or covered by another screen, more slowly."""
+    def paint_fresh(self, desk: Desk) -> None:
+        """Show what is new in the panels that are on the screen."""
+        self.paint(desk, sorted(name for name in self.fresh if self.panels[name].display))
+
+    def show_states(self, desk: Desk) -> None:
+        """Bring titles and ages of the panels on the screen up to date."""
         for name, panel in self.panels.items():
-            desk.set_pace(name, Pace.SHOWN if panel.display and not is_covered else Pace.HIDDEN)
+            if panel.display:
+                panel.show_state(*self._read(desk, name))
+
+    def rows_of(self, desk: Desk, name: str) -> Snapshot[FeedRow]:
+        return desk.panel_rows(name, other_view=self.panels[name].in_other_view)
+
+    def _read(self, desk: Desk, name: str) -> tuple[Feed[FeedRow], float, Snapshot[FeedRow], FeedError | None]:
+        """What a panel is painted from; while its feed waits for its first answer, with what is wrong with the link."""
+        feed = desk.feeds[name]
+        error = feed.snapshot.error
+        if error is None and feed.snapshot.read_at is None and (health := desk.health).state in LOST_LINKS:
+            error = FeedError(health.sentence, health.remedy)
+        return feed, desk.clock.monotonic(), self.rows_of(desk, name), error
 
     @property
     def layout(self) -> Layout:
@@ -125,51 +121,14 @@ class _Placing(Layout):
     name = "panels"
 
     def __init__(self) -> None:
-        self.placed = Arrangement(Shape.SINGLE, ())
+        self.shown: tuple[str, ...] = ()
         self.needs: Mapping[str, PanelNeed] = {}
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
-        panels = {child.kind.name: child for child in children if isinstance(child, Panel)}
-        placed = regions(self.placed, size.width, size.height, self.needs)
+        panels = {str(child.kind.name): child for child in children if isinstance(child, Panel)}
+        placed = regions(self.shown, size.width, size.height, self.needs)
         return [
-            WidgetPlacement(Region(*placed[name]), NULL_OFFSET, NULL_SPACING, panel)
-            for name, panel in panels.items()
-            if name in placed
+            WidgetPlacement(Region(*region), NULL_OFFSET, NULL_SPACING, panels[name])
+            for name, region in placed.items()
+            if name in panels
         ]
-
-
-class PanelPainter:
-    """`fresh` holds the feeds whose newest rows are not painted; a hidden panel's stays in it until it is shown."""
-
-    def __init__(self, panels: Mapping[str, Panel[FeedRow]]) -> None:
-        self._panels = panels
-        self.fresh: set[str] = set()
-
-    def rows_of(self, desk: Desk, name: str) -> Snapshot[FeedRow]:
-        return desk.panel_rows(name, other_view=self._panels[name].in_other_view)
-
-    def paint_fresh(self, desk: Desk) -> None:
-        """Show what is new in the panels that are on the screen."""
-        self.paint(desk, sorted(name for name in self.fresh if self._panels[name].display))
-
-    def paint(self, desk: Desk, names: Iterable[str]) -> None:
-        """Show the rows of these panels anew, though the others may stand still."""
-        for name in names:
-            self.fresh.discard(name)
-            feed = desk.feeds[name]
-            self._panels[name].show(feed, desk.clock.monotonic(), self.rows_of(desk, name), _error_of(feed, desk))
-
-    def show_states(self, desk: Desk) -> None:
-        """Bring titles and ages of the panels on the screen up to date."""
-        for name, panel in self._panels.items():
-            if panel.display:
-                feed = desk.feeds[name]
-                panel.show_state(feed, desk.clock.monotonic(), self.rows_of(desk, name), _error_of(feed, desk))
-
-
-def _error_of(feed: Feed[FeedRow], desk: Desk) -> FeedError | None:
-    """Why the rows of a feed are not read; while it waits for its first answer, what is wrong with the link."""
-    if feed.snapshot.read_at is not None or feed.snapshot.error is not None:
-        return feed.snapshot.error
-    health = desk.health
-    return FeedError(health.sentence, health.remedy) if health.state in LOST_LINKS else None

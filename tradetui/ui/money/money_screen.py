@@ -30,9 +30,9 @@ from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import Opens, ResultPanel
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.ui.settings.time_zones import zone_named
-from tradetui.ui.table.desk_screen import NewestAlert
+from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
 
@@ -84,7 +84,7 @@ class MoneyScreen(TableScreen):
         yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
         yield self._panels
         yield Static(id="money-note", markup=False)
-        yield NewestAlert()
+        yield Notice(NEWEST_ALERT)
         yield Hints()
 
     def on_mount(self) -> None:

@@ -26,9 +26,9 @@ from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.desk_screen import NewestAlert
+from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen, show_choice
@@ -74,7 +74,7 @@ class LookupScreen(TableScreen):
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
         yield Static("", id="progress", markup=False)
         yield TableFrame(self.totals_table, table=self.totals_table, id="totals", classes="panel", names_columns=True)
-        yield NewestAlert()
+        yield Notice(NEWEST_ALERT)
         yield Hints()
 
     def on_mount(self) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from datetime import UTC, date, tzinfo
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.screen import Screen
-from textual.widgets import Static
 
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
@@ -24,7 +23,7 @@ from tradetui.ui.app_protocols import (
 )
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
 from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
 from tradetui.wire.exchange_time import utc_moment
 
@@ -33,23 +32,8 @@ if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 
-class NewestAlert(Static):
-    """One line, cut with an ellipsis where it is too long; not there while there is nothing to say."""
-
-    def __init__(self) -> None:
-        super().__init__(id="newest-alert", markup=False)
-        self._sentence = ""
-
-    def show_newest(self, desk: Desk | None, zone: tzinfo, today: date | None) -> None:
-        """Say the newest alert by its time in a zone; nothing once the list of alerts was looked at."""
-        alerts = desk.alerts if desk is not None else None
-        sentence = ""
-        if alerts is not None and alerts.unseen and alerts.newest is not None:
-            sentence = f"{moment_text(utc_moment(alerts.newest.at_ms), zone, today)}  {alerts.newest.sentence}"
-        if sentence != self._sentence:
-            self._sentence = sentence
-            self.update(sanitized(sentence), layout=False)  # its height is one line whatever it says
-            self.display = bool(sentence)
+NEWEST_ALERT: Final = "newest-alert"
+"""The id of the line above the keys, where it covers no figure."""
 
 
 class DeskScreen(Screen[None]):
@@ -69,9 +53,7 @@ class DeskScreen(Screen[None]):
     @property
     def today(self) -> date | None:
         """The day in the zone by the desk's clock; None while no desk is open."""
-        if self.desk is None:
-            return None
-        return utc_moment(self.now_ms).astimezone(self.zone).date()
+        return None if self.desk is None else utc_moment(self.now_ms).astimezone(self.zone).date()
 
     @property
     def now_ms(self) -> int:
@@ -84,7 +66,6 @@ class DeskScreen(Screen[None]):
 
     @property
     def desk(self) -> Desk | None:
-        """The open desk, None while one is being opened."""
         return self.trade_app.desk
 
     @property
@@ -97,26 +78,24 @@ class DeskScreen(Screen[None]):
         """Bring titles, counts and hints up to date."""
 
     def blocking_reason(self, binding: str) -> str | None:
-        """Why a binding can do nothing now, None where it can."""
         if binding in LOOKUPS:
             return self.lookup_reason(binding)
         if self.possible().get(binding, True):
             return None
-        is_monitor = self.desk is not None and not self.has_journal()
+        is_monitor = self.desk is not None and self.desk.intents is None
         return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
 
     def possible(self) -> dict[str, bool]:
         """Whether a binding can do something now, by id; one that is not in it always can."""
         return {
-            "journal": self.has_journal(),
+            "journal": self.desk is not None and self.desk.intents is not None,
             "alerts": self.desk is not None,
             "money": self.desk is not None,
-            "create": self.can_create(),
+            "create": self.desk is not None and self.desk.may_create,
         }
 
     def hides(self, binding: str) -> bool:
-        """Whether a binding is absent in this session, so that nothing offers it; its key says why."""
-        return binding == "create" and not self.can_create()
+        return binding == "create" and not (self.desk is not None and self.desk.may_create)
 
     def able(self, binding: str) -> bool:
         """Whether a binding can do something now; says why where it cannot."""
@@ -145,29 +124,26 @@ class DeskScreen(Screen[None]):
         notify(self.app, sentence, severity="warning", seconds=4)
 
     def key_named(self, id_: str) -> str:
-        """The first key of the binding of an id, as a person writes it."""
         return key_named(id_, self._settings.keys)
 
     # Elsewhere
 
     def on_screen_resume(self) -> None:
         """The list of alerts may have been looked at meanwhile."""
-        self._show_newest_alert()
+        self.say_newest_alert(self.desk)
 
     def show_alert(self) -> None:
-        """Show the newest alert in a line above the keys, where it covers no figure."""
-        self._show_newest_alert()
+        self.say_newest_alert(self.desk)
 
-    def _show_newest_alert(self) -> None:
+    def say_newest_alert(self, desk: Desk | None) -> None:
+        """Say the newest alert of a desk with its time; nothing once the list of alerts was looked at."""
+        alerts, sentence = desk.alerts if desk is not None else None, ""
+        if alerts is not None and alerts.unseen and alerts.newest is not None:
+            moment = moment_text(utc_moment(alerts.newest.at_ms), self.zone, self.today)
+            sentence = f"{moment}  {alerts.newest.sentence}"
         # There is no line yet while the screen is being opened: what comes then is shown once it stands.
-        for line in self.query(NewestAlert):
-            line.show_newest(self.desk, self.zone, self.today)
-
-    def has_journal(self) -> bool:
-        return self.desk is not None and self.desk.intents is not None
-
-    def can_create(self) -> bool:
-        return self.desk is not None and self.desk.may_create
+        for line in self.query(f"#{NEWEST_ALERT}").results(Notice):
+            line.say(sentence)
 
     def lookup_reason(self, table: str) -> str | None:
         """Why a kind of record cannot be looked up; None where it may be."""

@@ -18,10 +18,10 @@ from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenEx
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.line_box import LineBox
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.preferences import chosen_columns
 from tradetui.ui.settings.time_zones import zone_label
-from tradetui.ui.table.desk_screen import DeskScreen, NewestAlert
+from tradetui.ui.table.desk_screen import NEWEST_ALERT, DeskScreen
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 
@@ -312,7 +312,7 @@ class RecordsScreen(ClosableScreen, Generic[RowT]):
 
     def compose(self) -> ComposeResult:
         yield RecordsFrame(self._table, names_columns=self.names_columns)
-        yield NewestAlert()
+        yield Notice(NEWEST_ALERT)
         yield Hints()
 
     @property
