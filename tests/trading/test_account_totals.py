@@ -160,10 +160,10 @@ def test_exposure_is_a_multiple_of_the_equity_and_unknown_where_a_value_is() -> 
 
 def test_the_totals_of_the_accounts_count_a_pool_of_assets_once() -> None:
     rows = [ProductRow(ProductType.USDT_FUTURES, record) for record in (account(), union(), union("BTC"))]
-    assert ACCOUNTS.view.totals is not None
-    totals = ACCOUNTS.view.totals(rows, DEFAULT_FORMAT)
+    assert ACCOUNTS.view.footer is not None
+    totals = ACCOUNTS.view.footer(rows, DEFAULT_FORMAT).totals
     assert totals["marginCoin"][0] == "3"
     assert totals["usdtEquity"][0] == "91,000.00"
     assert totals["unrealizedPL"][0] == "0.00"
     coin = ProductRow(ProductType.COIN_FUTURES, account("BTC", "2", usdtEquity="168000", unrealizedPL="0.01"))
-    assert ACCOUNTS.view.totals([*rows, coin], DEFAULT_FORMAT)["unrealizedPL"][0] == "~+840.00"
+    assert ACCOUNTS.view.footer([*rows, coin], DEFAULT_FORMAT).totals["unrealizedPL"][0] == "~+840.00"

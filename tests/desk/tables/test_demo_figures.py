@@ -106,9 +106,9 @@ async def test_totals_keep_the_rule_of_their_column() -> None:
     cell_format = CellFormat(UTC, desk.market.precisions, coin_places=desk.market.coin_places)
     totals: Mapping[str, tuple[str, object]]
     for name, table in PANELS.items():
-        if table.view.totals is None:
+        if table.view.footer is None:
             continue
-        totals = table.view.totals(desk.panel_rows(name).rows, cell_format)
+        totals = table.view.footer(desk.panel_rows(name).rows, cell_format).totals
         for id_, (text, _) in totals.items():
             column = next(column for column in (*table.columns, *table.view.more_columns) if column.id == id_)
             places = (4 if id_ == "fee" else 2) if column.right else 0

@@ -223,10 +223,9 @@ def test_sorted_by_stop_what_has_none_stands_together_at_the_end() -> None:
 
 
 def test_totals_and_the_line_under_them() -> None:
-    assert POSITIONS.view.totals is not None
-    assert POSITIONS.view.short_note is not None
+    assert POSITIONS.view.footer is not None
     positions = [SOL, BTCUSD, BTC, DOGE]
-    assert POSITIONS.view.totals(positions, FORMAT) == {
+    assert POSITIONS.view.footer(positions, FORMAT).totals == {
         "symbol": ("4", Tone.PLAIN),
         "unrealised": ("~-244.76", Tone.LOSS),
         "value": ("71,649.26", Tone.PLAIN),
@@ -234,20 +233,19 @@ def test_totals_and_the_line_under_them() -> None:
         "stop": ("1 without", Tone.WARN),
     }
     east = CellFormat(timezone(timedelta(hours=8)), PRECISIONS)
-    assert POSITIONS.view.short_note(positions, east) == (
+    assert POSITIONS.view.footer(positions, east).short_note == (
         "worst SOLUSDT LONG -781.65 · long 35,398 · short 36,251 · net -853 USDT · next funding 00:00"
         " · ~ coin-margined, in USDT at the mark · crossed"
     )
-    assert POSITIONS.view.short_note([], FORMAT) == ""
+    assert POSITIONS.view.footer([], FORMAT).short_note == ""
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    assert POSITIONS.view.totals is not None
-    assert POSITIONS.view.short_note is not None
+    assert POSITIONS.view.footer is not None
     positions = [SOL, replace(BTC, mark=None, unrealised=None)]
-    totals = POSITIONS.view.totals(positions, FORMAT)
+    totals = POSITIONS.view.footer(positions, FORMAT).totals
     assert (totals["unrealised"][0], totals["value"][0], totals["funding"][0]) == ("—", "—", "—")
-    assert POSITIONS.view.short_note(positions, FORMAT).startswith(
+    assert str(POSITIONS.view.footer(positions, FORMAT).short_note).startswith(
         "worst SOLUSDT LONG -781.65? · long 27,874? · short 0? · net +27,874? USDT"
     )
 

@@ -14,14 +14,11 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Tone
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
-    fills_note,
-    fills_short_note,
-    fills_totals,
-    orders_note,
-    orders_totals,
+    fills_footer,
+    orders_footer,
     positions_headline,
+    stops_footer,
     stops_headline,
-    stops_note,
 )
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -50,24 +47,24 @@ def stop(number: int, status: str, day: int) -> ProductRow[TriggerOrder]:
 
 def test_profit_and_fees_are_those_of_today_in_the_zone() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, TODAY) == "today profit +8.50 fees -0.12"
+    assert fills_footer(rows, TODAY).note == "today profit +8.50 fees -0.12"
     west = replace(TODAY, zone=timezone(timedelta(hours=-3)))
-    assert fills_note(rows, west) == "today profit +10.50 fees -0.06"
+    assert fills_footer(rows, west).note == "today profit +10.50 fees -0.06"
 
 
 def test_without_a_day_all_rows_are_summed() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(20, 23, profit="1000")]
-    assert fills_note(rows, CellFormat()) == "profit +1,010.50 fees -0.12"
+    assert fills_footer(rows, CellFormat()).note == "profit +1,010.50 fees -0.12"
 
 
 def test_where_every_row_is_of_today_the_note_names_the_time_it_begins() -> None:
-    assert fills_note([filled(21, 9), filled(21, 8)], TODAY).startswith("since 08:00 profit")
-    assert fills_note([filled(20, 9)], TODAY) == "no fill today"
+    assert fills_footer([filled(21, 9), filled(21, 8)], TODAY).note.startswith("since 08:00 profit")
+    assert fills_footer([filled(20, 9)], TODAY).note == "no fill today"
 
 
 def test_an_orders_row_sums_as_its_fills_do() -> None:
     rows = [filled(21, 9, orderId="7", profit="3"), filled(21, 8, orderId="7", profit="4"), filled(20, 8)]
-    assert fills_note([FilledOrder(rows[:2]), FilledOrder(rows[2:])], TODAY) == fills_note(rows, TODAY)
+    assert fills_footer([FilledOrder(rows[:2]), FilledOrder(rows[2:])], TODAY).note == fills_footer(rows, TODAY).note
 
 
 @pytest.mark.parametrize(
@@ -91,14 +88,14 @@ def test_an_orders_row_sums_as_its_fills_do() -> None:
 )
 def test_other_coins_are_turned_over_at_the_fills_price_or_stand_beside(fields: dict[str, object], note: str) -> None:
     product_type = COIN if fields.get("symbol") == "BTCUSD" else USDT
-    assert fills_note([filled(21, 9, product_type, **fields)], CellFormat()) == note
+    assert fills_footer([filled(21, 9, product_type, **fields)], CellFormat()).note == note
 
 
 def test_usdc_counts_as_usdt_and_marks_the_sum() -> None:
     fees = [{"feeCoin": "USDC", "totalFee": "-0.5"}]
     rows = [filled(21, 9, ProductType.USDC_FUTURES, symbol="BTCPERP", profit="10", feeDetail=fees), filled(21, 8)]
-    assert fills_note(rows, CellFormat()) == "profit ~+10.00 fees ~-0.56"
-    assert fills_note(rows[1:], CellFormat()) == "profit 0.00 fees -0.06"
+    assert fills_footer(rows, CellFormat()).note == "profit ~+10.00 fees ~-0.56"
+    assert fills_footer(rows[1:], CellFormat()).note == "profit 0.00 fees -0.06"
 
 
 def test_orders_say_what_they_would_still_buy_and_sell() -> None:
@@ -107,9 +104,9 @@ def test_orders_say_what_they_would_still_buy_and_sell() -> None:
         resting(2, side="sell", posSide="short", tradeSide="close", size="1", price="50.4"),  # closes SHORT: buys
         resting(3, side="sell", posSide="short", size="10", price="200"),  # opens SHORT: sells
     ]
-    assert orders_note(rows, CellFormat()) == "buys 250 · sells 2,000 USDT"
-    assert orders_note(rows, CellFormat(exact=True)) == "buys 250.4 · sells 2,000 USDT"
-    assert orders_note([*rows, resting(4, price="")], CellFormat()) == "buys 250? · sells 2,000? USDT"
+    assert orders_footer(rows, CellFormat()).note == "buys 250 · sells 2,000 USDT"
+    assert orders_footer(rows, CellFormat(exact=True)).note == "buys 250.4 · sells 2,000 USDT"
+    assert orders_footer([*rows, resting(4, price="")], CellFormat()).note == "buys 250? · sells 2,000? USDT"
 
 
 def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
@@ -120,10 +117,10 @@ def test_stops_say_how_many_wait_and_how_many_failed_in_seven_days() -> None:
 
 def test_under_the_stops_stands_why_those_of_the_week_failed() -> None:
     rows = [stop(1, "live", 1), stop(2, "fail_execute", 21), stop(3, "fail_trigger", 15), stop(4, "fail_execute", 14)]
-    assert stops_note(rows, TODAY) == "1 waiting · 2 failed this week: no reason given"
+    assert stops_footer(rows, TODAY).note == "1 waiting · 2 failed this week: no reason given"
     rows.append(ProductRow(USDT, TriggerOrder.from_row({**rows[1].record.received, "failReason": "no margin"})))
-    assert stops_note(rows, TODAY) == "1 waiting · 3 failed this week: 2 no reason given, 1 no margin"
-    assert stops_note(rows[:1], TODAY) == "1 waiting"
+    assert stops_footer(rows, TODAY).note == "1 waiting · 3 failed this week: 2 no reason given, 1 no margin"
+    assert stops_footer(rows[:1], TODAY).note == "1 waiting"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +129,7 @@ def test_under_the_stops_stands_why_those_of_the_week_failed() -> None:
 )
 def test_each_panel_has_a_headline(table: str, has_note: bool) -> None:
     assert TABLES[table].view.headline is not None
-    assert (TABLES[table].view.note is not None) == has_note
+    assert (TABLES[table].view.footer is not None) == has_note
 
 
 def test_accounts_are_opened_for_the_one_with_the_least_free_margin() -> None:
@@ -159,24 +156,24 @@ def test_positions_are_opened_for_the_worst_and_for_those_without_a_stop() -> No
 
 def test_sums_of_fills_stand_by_the_columns_they_are_of() -> None:
     rows = [filled(21, 9, profit="10.5"), filled(21, 1, profit="-2"), filled(20, 23, profit="1000")]
-    assert fills_totals(rows, TODAY) == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.1200", Tone.PLAIN)}
-    assert fills_short_note(rows, TODAY) == "sums in USDT, today"
-    assert fills_short_note(rows[:2], TODAY) == "sums in USDT, since 01:00"
-    assert fills_short_note(rows, CellFormat()) == "sums in USDT, all rows shown"
-    assert fills_totals(rows[2:], TODAY) == {}
-    assert fills_short_note(rows[2:], TODAY) == "no fill today"
+    assert fills_footer(rows, TODAY).totals == {"profit": ("+8.50", Tone.GAIN), "fee": ("-0.1200", Tone.PLAIN)}
+    assert fills_footer(rows, TODAY).short_note == "sums in USDT, today"
+    assert fills_footer(rows[:2], TODAY).short_note == "sums in USDT, since 01:00"
+    assert fills_footer(rows, CellFormat()).short_note == "sums in USDT, all rows shown"
+    assert fills_footer(rows[2:], TODAY).totals == {}
+    assert fills_footer(rows[2:], TODAY).short_note == "no fill today"
 
 
 def test_a_sum_of_several_coins_stands_in_the_note() -> None:
     rows = [filled(21, 9, profit="1", feeDetail=[{"feeCoin": "BGB", "totalFee": "-2"}])]
-    assert fills_totals(rows, CellFormat()) == {"profit": ("+1.00", Tone.GAIN)}
-    assert fills_short_note(rows, CellFormat()) == "sums in USDT, all rows shown · fees 0.00 and -2.0000 BGB"
+    assert fills_footer(rows, CellFormat()).totals == {"profit": ("+1.00", Tone.GAIN)}
+    assert fills_footer(rows, CellFormat()).short_note == "sums in USDT, all rows shown · fees 0.00 and -2.0000 BGB"
 
 
 def test_the_rest_of_all_orders_is_summed_under_its_column() -> None:
     rows = [resting(1, size="3", baseVolume="1", price="100.5"), resting(2, size="10", price="200")]
-    assert orders_totals(rows, CellFormat()) == {"value": ("2,201.00", Tone.PLAIN)}
-    assert orders_totals([*rows, resting(3, price="")], CellFormat()) == {"value": ("2,201.00?", Tone.PLAIN)}
+    assert orders_footer(rows, CellFormat()).totals == {"value": ("2,201.00", Tone.PLAIN)}
+    assert orders_footer([*rows, resting(3, price="")], CellFormat()).totals == {"value": ("2,201.00?", Tone.PLAIN)}
 
 
 def test_where_no_column_says_which_positions_have_no_stop_the_note_says_how_many() -> None:
@@ -185,8 +182,9 @@ def test_where_no_column_says_which_positions_have_no_stop_the_note_says_how_man
         for leg, state in (("long", StopState.NONE), ("short", StopState.WAITING))
     )
     view = TABLES["positions"].view
-    assert view.note is not None and view.short_note is not None
-    short = view.short_note([unprotected, protected], CellFormat())
-    assert short.startswith("long ")
-    assert view.note([unprotected, protected], CellFormat()) == f"1 without stop · {short}"
-    assert view.note([protected], CellFormat()) == view.short_note([protected], CellFormat())
+    assert view.footer is not None
+    footer = view.footer([unprotected, protected], CellFormat())
+    assert footer.short_note is not None and footer.short_note.startswith("long ")
+    assert footer.note == f"1 without stop · {footer.short_note}"
+    of_protected = view.footer([protected], CellFormat())
+    assert of_protected.note == of_protected.short_note

@@ -12,13 +12,13 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
-from tradetui.desk.tables.cells.column import Tone
+from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
-from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money.result_panel import FigureLine, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.table_lines import Footer
+from tradetui.ui.table.table_lines import footer_parts
 
 TODAY = date(2026, 11, 21)
 NOW_MS = 1_795_276_800_000
@@ -123,10 +123,10 @@ def test_a_filter_leaves_the_sum_of_the_rows_that_are_shown() -> None:
     lines = [ResultLine(symbol, "USDT", figures(str(net))) for net, symbol in enumerate(symbols, 1)]
     narrowing = SortFilter(result_columns(Grouping.SYMBOL), DEFAULT_FORMAT)
     narrowing.pattern = "ETH"
-    footer = Footer[ResultLine](totals=lambda shown, cell_format: result_totals(shown, cell_format, "symbol"))
-    footer.bring_up(narrowing.view_of(MemoryRows(lines, symbols, 1)), DEFAULT_FORMAT)
+    shown = list(loaded_rows(narrowing.view_of(MemoryRows(lines, symbols, 1))))
+    footer = Footer(result_totals(shown, DEFAULT_FORMAT, "symbol"))
     assert (footer.totals["symbol"][0], footer.totals["net"][0]) == ("2", "+5.00")
-    has_rule, has_totals, _ = footer.parts(5)
+    has_rule, has_totals, _ = footer_parts(footer, len(shown), 5)
     assert has_totals
     assert has_rule
 

@@ -19,7 +19,7 @@ from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.row_queries import RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.row_sums import fills_totals
+from tradetui.desk.tables.row_sums import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.dates_dialog import DatesDialog
@@ -50,7 +50,7 @@ async def settled(pilot: Pilot[None]) -> None:
 def sums_under_columns(page: Iterable[tuple[RowRank, ProductRow[Record]]]) -> Sequence[str]:
     """What the row under the fills of a page of the archive shall say."""
     rows = [ProductRow(row.product_type, fill_of(row)) for _, row in page]
-    return [text for text, _ in fills_totals(rows, CellFormat()).values()]
+    return [text for text, _ in fills_footer(rows, CellFormat()).totals.values()]
 
 
 def fill_of(row: object) -> FuturesFill:

@@ -12,13 +12,12 @@ from textual.strip import Strip
 
 from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableApp, keys, lines, source
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Tone, number_column, text_column
+from tradetui.desk.tables.cells.column import Footer, Tone, number_column, text_column
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_lines import Footer
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
@@ -235,13 +234,22 @@ def totals_of(rows: Iterable[Row], _: CellFormat) -> dict[str, tuple[str, Tone]]
     return {"name": ("2", Tone.PLAIN), "profit": (f"+{sum(row.profit or 0 for row in rows)}", Tone.GAIN)}
 
 
-def note_of(rows: Iterable[Row], _: CellFormat) -> str:
-    return f"{sum(1 for _ in rows)} of them"
+def footer_of(rows: Iterable[Row], cell_format: CellFormat) -> Footer:
+    listed = list(rows)
+    return Footer(totals_of(listed, cell_format), f"{len(listed)} of them")
+
+
+def footer_without_note(rows: Iterable[Row], cell_format: CellFormat) -> Footer:
+    return Footer(totals_of(rows, cell_format))
+
+
+def footer_with_short_note(rows: Iterable[Row], cell_format: CellFormat) -> Footer:
+    return footer_of(rows, cell_format)._replace(short_note="in short")
 
 
 async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None:
     names = [f"r{number}" for number in range(9)]
-    app = TableApp(source(names), footer=Footer(totals_of, note_of))
+    app = TableApp(source(names), footer=footer_of)
     async with app.run_test(size=(40, 9)) as pilot:
         assert [line.split()[0] for line in lines(app)[1:6]] == names[:5]
         assert set(lines(app)[6].strip()) == {"─"}
@@ -259,7 +267,7 @@ async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None
 
 
 async def test_where_there_is_no_note_the_line_above_the_totals_says_how_many_rows_are_hidden() -> None:
-    app = TableApp(source([f"r{number}" for number in range(9)]), footer=Footer(totals_of))
+    app = TableApp(source([f"r{number}" for number in range(9)]), footer=footer_without_note)
     async with app.run_test(size=(40, 9)) as pilot:
         assert lines(app)[7].startswith("─ ↓ 3 more ──") and lines(app)[8].split() == ["2", "+9"]
         app.table.move("last")
@@ -270,19 +278,19 @@ async def test_where_there_is_no_note_the_line_above_the_totals_says_how_many_ro
 
 
 async def test_rows_are_rather_shown_than_what_stands_under_them() -> None:
-    app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
+    app = TableApp(source(["a", "b", "c"]), footer=footer_of)
     for height, under in ((4, []), (5, ["note"]), (6, ["totals", "note"]), (7, ["rule", "totals", "note"])):
         async with app.run_test(size=(40, height)):
             drawn = lines(app)
             kinds = ["rule" if "─" in line else "note" if "of them" in line else "totals" for line in drawn[4:]]
             assert kinds == under
-            app = TableApp(source(["a", "b", "c"]), footer=Footer(totals_of, note_of))
+            app = TableApp(source(["a", "b", "c"]), footer=footer_of)
 
 
 async def test_totals_that_the_note_says_too_take_no_row_of_a_low_table_and_shorten_the_note_of_a_high_one() -> None:
     names = [f"r{number}" for number in range(20)]
     for height, last_row, under in ((10, 8, ["20 of them"]), (12, 8, ["rule", "2", "in short"])):
-        app = TableApp(source(names), footer=Footer(totals_of, note_of, lambda *_: "in short"))
+        app = TableApp(source(names), footer=footer_with_short_note)
         async with app.run_test(size=(40, height)):
             drawn = lines(app)[1 + last_row :]
             assert len(drawn) == len(under)
@@ -292,7 +300,7 @@ async def test_totals_that_the_note_says_too_take_no_row_of_a_low_table_and_shor
 
 async def test_where_a_total_has_no_column_on_the_screen_the_note_says_all() -> None:
     names = [f"r{number}" for number in range(20)]
-    app = TableApp(source(names), footer=Footer(totals_of, note_of, lambda *_: "in short"))
+    app = TableApp(source(names), footer=footer_with_short_note)
     async with app.run_test(size=(40, 14)) as pilot:
         assert lines(app)[-1].endswith("more · in short")
         app.table.set_columns((COLUMNS[0], COLUMNS[2]))
@@ -302,7 +310,7 @@ async def test_where_a_total_has_no_column_on_the_screen_the_note_says_all() -> 
 
 async def test_a_total_that_changes_repaints_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"r{number}" for number in range(9)]
-    app = TableApp(source(names), footer=Footer(totals_of, note_of))
+    app = TableApp(source(names), footer=footer_of)
     async with app.run_test(size=(40, 20)) as pilot:
         await pilot.pause()
         painted = Repaints(app, monkeypatch)
@@ -415,7 +423,7 @@ class Wide:
 
 
 async def test_a_line_is_as_wide_as_it_says() -> None:
-    app = TableApp(source(["a", "b"]), footer=Footer(totals_of, note_of))
+    app = TableApp(source(["a", "b"]), footer=footer_of)
     async with app.run_test(size=(40, 8)):
         layout, drawn = app.table.model.cells.layout, app.table.model.line(0)
         strips = (

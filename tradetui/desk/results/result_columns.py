@@ -11,7 +11,16 @@ from typing import Final
 from tradetui.desk.archive.trips.trip_queries import TripOrigin, TripRow
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Column, Tone, ranked, text_column, time_column, tone_of
+from tradetui.desk.tables.cells.column import (
+    UNREADABLE_MARK,
+    Column,
+    Footer,
+    Tone,
+    ranked,
+    text_column,
+    time_column,
+    tone_of,
+)
 from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import (
     CONVERTED,
@@ -197,7 +206,7 @@ def held_text(held_ms: int | None) -> str:
     return f"{hours // 24} d {hours % 24} h"
 
 
-def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
+def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
     """How many ended trips won and lost by their net, the sum of their nets in each coin, and how many are open."""
     rows_by_coin: dict[str, list[TripRow]] = {}
     open_count = 0
@@ -209,14 +218,14 @@ def trips_note(lines: Iterable[TripLine], cell_format: CellFormat) -> str:
     rows = [row for coin_rows in rows_by_coin.values() for row in coin_rows]
     still_open = f"{open_count} open" if open_count else ""
     if not rows:
-        return still_open
+        return Footer(note=still_open)
     won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
     amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
     unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
     if any(row.trip.incomplete_fills for row in rows):
         unknown += f" · {UNREADABLE_MARK} fee or profit not given"
     ended = f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
-    return " · ".join(filter(None, (ended, still_open)))
+    return Footer(note=" · ".join(filter(None, (ended, still_open))))
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:

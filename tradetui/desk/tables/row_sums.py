@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Tone, TotalTexts, tone_of
+from tradetui.desk.tables.cells.column import Footer, Tone, TotalTexts, tone_of
 from tradetui.desk.tables.cells.figure_columns import fee, money
 from tradetui.desk.tables.cells.number_format import number, percent
 from tradetui.desk.tables.columns.orders import rest_value
@@ -139,41 +139,36 @@ def _begin_of(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def fills_totals(rows: Iterable[FillRow], cell_format: CellFormat) -> TotalTexts:
-    """The sums of `fills_note` by the columns they stand under."""
-    sums = _sums_of_day(rows, cell_format)
-    return {} if sums.since is None else sums.totals.cells(cell_format)
-
-
-def fills_short_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
-    """Of which fills the sums under the columns are, and what of them stands under none."""
-    sums = _sums_of_day(rows, cell_format)
-    if sums.since is None:
-        return NO_FILL_TODAY
-    period = sums.period(cell_format) or "all rows shown"
-    return " · ".join(filter(None, (f"sums in USDT, {period}", sums.totals.outside_cells(cell_format))))
-
-
-def fills_note(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
+def fills_footer(rows: Iterable[FillRow], cell_format: CellFormat) -> Footer:
     """Profit and fees of the day that is summed; of all these rows where the format names no day.
 
-    Where no row is older than the day, what there was before the oldest is not known: the note names its time.
+    Where no row is older than the day, what there was before the oldest is not known: the note names its time. The
+    short note says of which fills the sums under the columns are, and what of them stands under none.
     """
     sums = _sums_of_day(rows, cell_format)
     if sums.since is None:
-        return NO_FILL_TODAY
-    return " ".join(filter(None, (sums.period(cell_format), sums.totals.text(cell_format))))
+        return Footer(note=NO_FILL_TODAY, short_note=NO_FILL_TODAY)
+    period, totals = sums.period(cell_format), sums.totals
+    short_note = [f"sums in USDT, {period or 'all rows shown'}", totals.outside_cells(cell_format)]
+    note = " ".join(filter(None, (period, totals.text(cell_format))))
+    return Footer(totals.cells(cell_format), note, " · ".join(filter(None, short_note)))
 
 
-def orders_totals(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> TotalTexts:
+def fills_headline(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
+    return fills_footer(rows, cell_format).note
+
+
+def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> Footer:
     """What the rest of all orders is worth together, in dollars; `?` where one has no price."""
-    values = [rest_value(row.record) for row in rows]
+    orders = list(rows)
+    values = [rest_value(row.record) for row in orders]
     known = [value for value in values if value is not None]
     doubt = "" if len(known) == len(values) else "?"
-    return {"value": (f"{money(sum(known, Decimal(0)), 'USDT', cell_format)}{doubt}", Tone.PLAIN)}
+    note = orders_headline(orders, cell_format)
+    return Footer({"value": (f"{money(sum(known, Decimal(0)), 'USDT', cell_format)}{doubt}", Tone.PLAIN)}, note, note)
 
 
-def orders_note(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
+def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
     """What the rest of all orders would buy and sell, in dollars at their own prices; `?` where one has none."""
     worth = {True: Decimal(0), False: Decimal(0)}
     unknown = ""
@@ -214,13 +209,13 @@ def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFo
     return f"{waiting} waiting · {len(_failed_this_week(triggers, cell_format))} failed this week"
 
 
-def stops_note(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
+def stops_footer(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> Footer:
     """The headline, and why those of the week failed, the commonest reason first."""
     triggers = list(rows)
     failed = _failed_this_week([row.record for row in triggers], cell_format)
     reasons = Counter(map(failure_reason, failed)).most_common()
     why = ", ".join(reason if len(reasons) == 1 else f"{count} {reason}" for reason, count in reasons)
-    return ": ".join(filter(None, (stops_headline(triggers, cell_format), why)))
+    return Footer(note=": ".join(filter(None, (stops_headline(triggers, cell_format), why))))
 
 
 def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:

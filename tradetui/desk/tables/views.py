@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.column import TableView
-from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, account_totals, accounts_note
+from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, accounts_footer
 from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
 from tradetui.desk.tables.columns.lookups import (
     CONVERT_COLUMNS,
@@ -21,21 +21,18 @@ from tradetui.desk.tables.columns.positions import (
     SHARED_COLUMNS,
     SUMMED_SINCE,
     position_columns,
-    position_note,
-    position_note_without_stop_column,
-    position_totals,
+    positions_footer,
 )
 from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS, trigger_columns
 from tradetui.desk.tables.row_sums import (
     accounts_headline,
-    fills_note,
-    fills_short_note,
-    fills_totals,
-    orders_note,
-    orders_totals,
+    fills_footer,
+    fills_headline,
+    orders_footer,
+    orders_headline,
     positions_headline,
+    stops_footer,
     stops_headline,
-    stops_note,
 )
 
 if TYPE_CHECKING:
@@ -49,34 +46,28 @@ if TYPE_CHECKING:
 _ACCOUNTS: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
     columns=ACCOUNT_COLUMNS,
     columns_for=account_columns,
-    totals=account_totals,
-    note=accounts_note,
+    footer=accounts_footer,
     headline=accounts_headline,
 )
 _POSITIONS: Final[TableView[Position]] = TableView(
     columns=POSITION_COLUMNS,
     columns_for=position_columns,
     more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
-    totals=position_totals,
-    note=position_note_without_stop_column,
-    short_note=position_note,
-    noted_totals=frozenset({"stop"}),
+    footer=positions_footer,
     headline=positions_headline,
 )
 _ORDERS: Final[TableView[ProductRow[PendingOrder]]] = TableView(
-    columns=ORDER_COLUMNS, totals=orders_totals, note=orders_note, short_note=orders_note, headline=orders_note
+    columns=ORDER_COLUMNS, footer=orders_footer, headline=orders_headline
 )
 _FILLS: Final[TableView[ProductRow[FuturesFill]]] = TableView(
     columns=FILL_COLUMNS,
     columns_for=fill_columns,
     more_columns=(FILL_COUNT,),
-    totals=fills_totals,
-    note=fills_note,
-    short_note=fills_short_note,
-    headline=fills_note,
+    footer=fills_footer,
+    headline=fills_headline,
 )
 _TRIGGERS: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
-    columns=TRIGGER_COLUMNS, columns_for=trigger_columns, note=stops_note, headline=stops_headline
+    columns=TRIGGER_COLUMNS, columns_for=trigger_columns, footer=stops_footer, headline=stops_headline
 )
 _SPOT_FILLS: Final[TableView[SpotFill]] = TableView(SPOT_FILL_COLUMNS)
 _SPOT_BILLS: Final[TableView[SpotBill]] = TableView(SPOT_BILL_COLUMNS)

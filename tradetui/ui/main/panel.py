@@ -13,13 +13,12 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co
+from tradetui.desk.tables.rows.row_source import NO_ROWS, FeedRow, FeedRowT_co, loaded_rows
 from tradetui.desk.tables.table import OtherView, Table, TableName
 from tradetui.ui.main.layout import PanelNeed
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import TableFrame, nothing_matches
-from tradetui.ui.table.table_lines import Footer
 from tradetui.wire.text.counted import counted, shown_of
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table: RecordTable[FeedRowT_co] = RecordTable(
             kind.columns,
             id=f"table-{kind.name}",
-            footer=Footer(kind.view.totals, kind.view.note, kind.view.short_note, kind.view.noted_totals),
+            footer=kind.view.footer,
             newest_first=kind.name == TableName.FILLS,
         )
         super().__init__(table=self.table, id=f"panel-{kind.name}", classes="panel -empty")
@@ -99,12 +98,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         Of stops the other view holds those that wait, all of which are known, and the history none.
         """
         shows_all_waiting = self.kind.name == TableName.TRIGGERS and self.in_other_view
-        return shows_all_waiting or dates.begins_within(self._rows)
-
-    @property
-    def _rows(self) -> list[FeedRowT_co]:
-        rows = self.table.source
-        return [row for index in range(rows.count) if (row := rows.row(index)) is not None]
+        return shows_all_waiting or dates.begins_within(list(loaded_rows(self.table.source)))
 
     def set_format(self, cell_format: CellFormat) -> None:
         """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
@@ -170,7 +164,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def use_defaults(self) -> None:
         """Show the columns and the order that nobody chose, until a choice is shown."""
-        self.table.default_columns = self.kind.default_columns(self._rows)
+        self.table.default_columns = self.kind.default_columns(loaded_rows(self.table.source))
         self.table.set_columns(self.table.default_columns)
         self.table.sort_by(None)
 

@@ -20,7 +20,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import TotalTexts
+from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money import money_sentences
@@ -40,7 +40,6 @@ from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import AsideFrame, RecordsFrame, nothing_matches
-from tradetui.ui.table.table_lines import Footer
 
 _BAR_NAME: Final = "MONEY"
 _BAR_GAP: Final = 3
@@ -166,8 +165,7 @@ class MoneyPanels(Container):
         self.focused_panel = MoneyPanel.RESULT
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         self.is_zoomed = False
-        footer = Footer[ResultLine](totals=self._totals, note=self._groups_note)
-        self.table = RecordTable(result_columns(self.grouping), id="table-results", footer=footer)
+        self.table = RecordTable(result_columns(self.grouping), id="table-results", footer=self._groups_footer)
         self.table.sort_by("net", reverse=True)
 
     def compose(self) -> ComposeResult:
@@ -271,13 +269,10 @@ class MoneyPanels(Container):
         grid = MonthGrid(month, nets)
         self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format, self._key_named("rows")))
 
-    def _totals(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> TotalTexts:
-        return result_totals(lines, cell_format, str(self.grouping))
-
-    def _groups_note(self, _: Iterable[ResultLine], cell_format: CellFormat) -> str:
-        results = self._reading.results
+    def _groups_footer(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> Footer:
+        totals, results = result_totals(lines, cell_format, str(self.grouping)), self._reading.results
         if results is None:
-            return ""
+            return Footer(totals)
         parts = [] if results.orders_complete else [money_sentences.ORDERS_WAIT]
         if results.other_coins and self.grouping is not Grouping.COIN:
             amounts = (
@@ -285,7 +280,7 @@ class MoneyPanels(Container):
                 for line in results.other_coins
             )
             parts.append(f"not included: {', '.join(amounts)}")
-        return " · ".join(parts)
+        return Footer(totals, " · ".join(parts))
 
     # Which of them are on the screen
 

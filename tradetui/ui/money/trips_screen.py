@@ -9,7 +9,7 @@ from textual import on, work
 from textual.binding import BindingType
 
 from tradetui.desk.results.period import PeriodQuery
-from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_note
+from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.table import FILLS
@@ -21,7 +21,6 @@ from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
-from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ class TripsScreen(RecordsScreen[TripLine]):
         super().__init__(settings)
         self._period = period
         self._symbols = symbols
-        footer = Footer[TripLine](note=trips_note)
-        self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=footer)
+        self._table = RecordTable(TRIP_COLUMNS, id="table-trips", footer=trips_footer)
         self._nothing = "reading …"
         self._has_more = False
 

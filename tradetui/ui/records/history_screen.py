@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -11,6 +12,7 @@ from textual.binding import BindingType
 
 from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
@@ -19,7 +21,6 @@ from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
-from tradetui.ui.table.table_lines import Footer
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
@@ -63,13 +64,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if not self._finds_every_word:
             self.filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
         self.filter_limit = f": {self._searched}"
-        # What all rows come to is read in the background: they are far too many to be gone through on each painting.
-        footer = Footer[FeedRow](
-            totals=lambda _, cell_format: {} if self._known_sum is None else self._known_sum.cells(cell_format),
-            note=lambda _, cell_format: self._with_remarks(self._sum_note(cell_format)),
-            short_note=lambda _, cell_format: self._with_remarks(self._short_sum_note(cell_format)),
-        )
-        self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=footer)
+        self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=self._footer)
         self._sum: FillTotals | None = None
         self._summed: tuple[RowSource[object], int] | None = None
         self._rows: ArchiveRows[Record] | None = None
@@ -135,6 +130,12 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def _beyond_shown_rows(self) -> str:
         """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
         return self._beyond_rows if self._dates is self._opened_dates and not self._table.pattern else ""
+
+    def _footer(self, _: Iterable[FeedRow], cell_format: CellFormat) -> Footer:
+        """What all rows come to: read in the background, since they are too many to be gone through at each paint."""
+        note = self._with_remarks(self._sum_note(cell_format))
+        short_note = self._with_remarks(self._short_sum_note(cell_format))
+        return Footer({} if self._known_sum is None else self._known_sum.cells(cell_format), note, short_note)
 
     def _with_remarks(self, note: str) -> str:
         """The note, behind how many rows could not be read and before what these rows are without."""

@@ -8,7 +8,7 @@ The cursor follows its row while rows come and go, and the scroll follows the cu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Never
 
@@ -18,12 +18,12 @@ from textual.message import Message
 from textual.strip import Strip
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column
+from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
 from tradetui.ui.table.column_layout import ColumnLayout
 from tradetui.ui.table.cursor import ScrollAnchor, Viewport
 from tradetui.ui.table.still_scroll_view import StillScrollView
-from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Footer, Line, TableLines
+from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.table_model import TableModel
 from tradetui.ui.terminal.true_colours import TrueColours
 
@@ -69,12 +69,12 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         columns: Sequence[Column[RowT_co]],
         *,
         id: str | None = None,
-        footer: Footer[RowT_co] | None = None,
+        footer: Callable[[Iterable[RowT_co], CellFormat], Footer] | None = None,
         newest_first: bool = False,
     ) -> None:
         super().__init__(id=id)
         self.default_columns = tuple(columns)
-        self.model = TableModel(columns, Footer() if footer is None else footer, newest_first=newest_first)
+        self.model = TableModel(columns, footer, newest_first=newest_first)
         self.cursor = self.model.cursor
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
@@ -196,7 +196,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     @property
     def _footer_height(self) -> int:
-        return sum(self.model.footer.parts(self.size.height - 1))
+        return sum(self.model.footer_parts(self.size.height - 1))
 
     @property
     def viewport(self) -> Viewport:
@@ -298,7 +298,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         return strip.adjust_cell_length(width, self._lines.style("" if marked is None else CURSOR))
 
     def _footer_line(self, slot: int) -> Strip:
-        has_rule, has_totals, has_note = self.model.footer.parts(self.size.height - 1)
+        has_rule, has_totals, has_note = self.model.footer_parts(self.size.height - 1)
         self._drawn_note = self._note()
         if slot == 0 and has_rule:
             return self._lines.rule(self._column_room, "" if has_note else self._drawn_note)
@@ -307,7 +307,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         return self._lines.note(self._drawn_note, self._column_room)
 
     def _note(self) -> str:
-        _, has_totals, _ = self.model.footer.parts(self.size.height - 1)
+        _, has_totals, _ = self.model.footer_parts(self.size.height - 1)
         return self.model.note(self.viewport, has_totals=has_totals)
 
     # Change

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple
 
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
-from tradetui.desk.tables.cells.column import Column
-from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering
+from tradetui.desk.tables.cells.column import Column, Footer
+from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co, SelfOrdering, loaded_rows
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.cursor import TableCursor, Viewport
 from tradetui.ui.table.sort_filter import SortFilter
-from tradetui.ui.table.table_lines import MARGIN, Footer, Line
+from tradetui.ui.table.table_lines import MARGIN, Line, footer_parts
 from tradetui.wire.text.sanitize import scrub
 
 
@@ -25,7 +25,13 @@ class RowsChange(NamedTuple):
 class TableModel(Generic[RowT_co]):
     """The rows of a source, filtered and in order, and everything that a line of them is drawn from."""
 
-    def __init__(self, columns: Sequence[Column[RowT_co]], footer: Footer[RowT_co], *, newest_first: bool) -> None:
+    def __init__(
+        self,
+        columns: Sequence[Column[RowT_co]],
+        footer_of: Callable[[Iterable[RowT_co], CellFormat], Footer] | None,
+        *,
+        newest_first: bool,
+    ) -> None:
         """With `newest_first` the cursor stays on the first row as new ones come."""
         self.source: RowSource[RowT_co] = NO_ROWS
         """Everything there is, before filter and sort."""
@@ -34,7 +40,8 @@ class TableModel(Generic[RowT_co]):
         self.cells = Cells(columns, DEFAULT_FORMAT)
         self.sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self.cursor: TableCursor[RowT_co] = TableCursor()
-        self.footer = footer
+        self.footer = Footer()
+        self._footer_of = footer_of
         self._newest_first = newest_first
 
     @property
@@ -45,7 +52,7 @@ class TableModel(Generic[RowT_co]):
     @property
     def full_lines(self) -> int:
         """Lines in which every row would be seen, with the header and what stands under the rows."""
-        return 1 + self.rows.count + self.footer.lines
+        return 1 + self.rows.count + 2 * bool(self.footer.totals) + bool(self.footer.note)
 
     @property
     def full_cells(self) -> int:
@@ -89,14 +96,16 @@ class TableModel(Generic[RowT_co]):
         self.rows = self.sort_filter.view_of(self.source)
         if not isinstance(self.source, SelfOrdering):
             self.cells.forget_gone(self.rows)
-        footer_changed = self.footer.bring_up(self.rows, self.cells.cell_format)
+        footer_before, self.footer = self.footer, Footer()
+        if self.rows.count and self._footer_of is not None:
+            self.footer = self._footer_of(loaded_rows(self.rows), self.cells.cell_format)
         self.cells.measure_totals(self.footer.totals)
         if self.sort_filter.rearranged:
             self.cursor.begin(self.rows, anew=self.sort_filter.turned)
         else:
             newest_first = self._newest_first and self.sort_filter.sort is None
             self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
-        return RowsChange(self.sort_filter.rearranged, footer_changed)
+        return RowsChange(self.sort_filter.rearranged, self.footer != footer_before)
 
     def measure(self, viewport: Viewport) -> None:
         """Measure every column by the rows in sight and the sums."""
@@ -113,10 +122,15 @@ class TableModel(Generic[RowT_co]):
         drawn = self.cells.of(self.rows.row_id(row_index) or "", record)
         return Line(True, has_cursor, drawn.texts, drawn.tones)
 
+    def footer_parts(self, room: int) -> tuple[bool, bool, bool]:
+        """Whether rule, totals and note are shown in so many lines under the header."""
+        return footer_parts(self.footer, self.rows.count, room)
+
     def note(self, viewport: Viewport, *, has_totals: bool) -> str:
         """How many rows are above and below those in sight, and what the footer notes of all of them."""
         below = self.rows.count - viewport.top - viewport.room
-        is_in_cells = has_totals and self.cells.shows_whole(self.footer.noted_totals)
-        note = self.footer.short_note if is_in_cells else self.footer.note
+        note, footer = self.footer.note, self.footer
+        if footer.short_note is not None and has_totals and self.cells.shows_whole(footer.repeated_totals):
+            note = footer.short_note
         hidden = " ".join(f"{way} {count:,}" for way, count in (("↑", viewport.top), ("↓", below)) if count > 0)
-        return " · ".join(filter(None, (hidden and f"{hidden} more", note)))
+        return " · ".join(filter(None, (hidden and f"{hidden} more", scrub(note))))

@@ -174,20 +174,33 @@ TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
 """Texts and tones of the row under the rows, by column id."""
 
 
+class Footer(NamedTuple):
+    """What stands under the rows of a table: a row of totals, and a note under that.
+
+    `short_note` takes the note's place where the totals that the note repeats, `noted_totals` or all, stand whole under
+    their columns.
+    """
+
+    totals: TotalTexts = {}
+    note: str = ""
+    short_note: str | None = None
+    noted_totals: frozenset[str] | None = None
+
+    @property
+    def repeated_totals(self) -> TotalTexts:
+        names = self.noted_totals
+        return self.totals if names is None else {id_: self.totals[id_] for id_ in self.totals.keys() & names}
+
+
 class TableView(NamedTuple, Generic[RowT_co]):
     """The columns of one table, and what stands under its rows.
 
     `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
-    they are chosen. `totals` gives the texts of the row under the rows, by column id; `note` the line under that, ""
-    for none. `short_note` takes the note's place where the totals that the note repeats, `noted_totals` or all, stand
-    whole under their columns. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    they are chosen. `headline` is the one figure that a panel which is not on the screen would be opened for.
     """
 
     columns: tuple[Column[RowT_co], ...]
     columns_for: Callable[[Iterable[RowT_co]], tuple[Column[RowT_co], ...]] | None = None
     more_columns: tuple[Column[RowT_co], ...] = ()
-    totals: Callable[[Iterable[RowT_co], CellFormat], TotalTexts] | None = None
-    note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
-    short_note: Callable[[Iterable[RowT_co], CellFormat], str] | None = None
-    noted_totals: frozenset[str] | None = None
+    footer: Callable[[Iterable[RowT_co], CellFormat], Footer] | None = None
     headline: Callable[[Iterable[RowT_co], CellFormat], str] | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Tone, ranked, text_column, tone_of
+from tradetui.desk.tables.cells.column import Column, Footer, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
 from tradetui.desk.tables.cells.number_format import CONVERTED
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
@@ -113,25 +113,22 @@ def account_columns(rows: Iterable[ProductRow[FuturesAccount]]) -> tuple[Column[
     return UNION_ACCOUNT_COLUMNS if any(row.record.is_union for row in rows) else ACCOUNT_COLUMNS
 
 
-def account_totals(
-    rows: Iterable[ProductRow[FuturesAccount]], cell_format: CellFormat
-) -> Mapping[str, tuple[str, Tone]]:
-    """How many accounts there are, and what they are worth together in USDT."""
+def accounts_footer(rows: Iterable[ProductRow[FuturesAccount]], cell_format: CellFormat) -> Footer:
+    """How many accounts there are, what they are worth together in USDT, and what these totals count.
+
+    It also says why the unrealised profit is not that of the positions to the last cent.
+    """
     accounts = [row.record for row in rows]
     totals = totals_of(accounts)
     unrealised = money(totals.unrealised, _DOLLARS, cell_format, signed=True)
     is_converted = any(account.unrealized_pl and not is_dollar(account.margin_coin) for account in accounts)
-    equity_id = "unionTotalMargin" if totals.has_union and not totals.has_single else "usdtEquity"
-    return {
+    are_all_union = totals.has_union and not totals.has_single
+    equity_id = "unionTotalMargin" if are_all_union else "usdtEquity"
+    texts = {
         "marginCoin": (f"{len(accounts):,}", Tone.PLAIN),
         equity_id: (money(totals.equity, _DOLLARS, cell_format), Tone.PLAIN),
         "unrealizedPL": (f"{CONVERTED}{unrealised}" if is_converted else unrealised, tone_of(totals.unrealised)),
     }
-
-
-def accounts_note(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
-    """What the totals count, and why the unrealised profit is not that of the positions to the last cent."""
-    totals = totals_of([row.record for row in rows])
-    equity = "union margin" if totals.has_union and not totals.has_single else "equity"
+    equity = "union margin" if are_all_union else "equity"
     counted = ", the union margin once" if totals.has_union and totals.has_single else ""
-    return f"{equity} as in the header{counted} · unrealised as last reported, positions are newer"
+    return Footer(texts, f"{equity} as in the header{counted} · unrealised as last reported, positions are newer")

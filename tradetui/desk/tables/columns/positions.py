@@ -7,7 +7,17 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, Tone, by_sign, ranked, text_column, time_column, tone_of
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Footer,
+    Tone,
+    TotalTexts,
+    by_sign,
+    ranked,
+    text_column,
+    time_column,
+    tone_of,
+)
 from tradetui.desk.tables.cells.figure_columns import (
     money,
     money_column,
@@ -231,9 +241,16 @@ def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str
     return str(values.pop() or "") or None
 
 
-def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mapping[str, tuple[str, Tone]]:
-    """How many there are, what they are worth together, how many have no stop, what the next funding brings."""
+def positions_footer(rows: Iterable[Position], cell_format: CellFormat) -> Footer:
+    """The totals and the note; where the column of stops is not on the screen it says how many positions have none."""
     positions = list(rows)
+    note = _note(positions, cell_format)
+    whole_note = " · ".join(filter(None, (without_stop_text(positions), note)))
+    return Footer(_totals(positions, cell_format), whole_note, note, frozenset({"stop"}))
+
+
+def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalTexts:
+    """How many there are, what they are worth together, how many have no stop, what the next funding brings."""
     unrealised = known_sum(map(_unrealised_dollars, positions))
     funding = known_sum(map(next_funding_payment, positions))
     without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)
@@ -246,12 +263,6 @@ def position_totals(rows: Iterable[Position], cell_format: CellFormat) -> Mappin
     if without_stop:
         totals["stop"] = (f"{without_stop}{_WITHOUT}", Tone.WARN)
     return totals
-
-
-def position_note_without_stop_column(rows: Iterable[Position], cell_format: CellFormat) -> str:
-    """The note where the column of stops is not on the screen: it says first how many positions have none."""
-    positions = list(rows)
-    return " · ".join(filter(None, (without_stop_text(positions), position_note(positions, cell_format))))
 
 
 def without_stop_text(positions: Iterable[Position]) -> str:
@@ -271,9 +282,8 @@ def worst_position(positions: Iterable[Position], cell_format: CellFormat) -> st
     return f"worst {position.symbol} {position.shown_leg.upper()} {_total(result, [position], cell_format)}{doubt}"
 
 
-def position_note(rows: Iterable[Position], cell_format: CellFormat) -> str:
+def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
     """The worst of several, exposure, the time of the next funding, and what all positions have in common."""
-    positions = list(rows)
     if not positions:
         return ""
     exposure = exposure_of(positions)

@@ -118,6 +118,11 @@ class MemoryRows(Generic[RowT_co]):
 NO_ROWS: Final[MemoryRows[Never]] = MemoryRows((), (), 0)
 
 
+def loaded_rows(source: RowSource[RowT]) -> Iterator[RowT]:
+    """The rows that are there, in their order."""
+    return (row for index in range(source.count) if (row := source.row(index)) is not None)
+
+
 def view(
     source: RowSource[RowT],
     *,
