@@ -21,13 +21,13 @@ from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
-from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Notice, name_button
+from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, name_button
 from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, UnreadNotices
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
 from tradetui.ui.key_bindings.binding_registry import is_key_of
 from tradetui.ui.key_bindings.key_queue import TypedInput
-from tradetui.ui.safe_text import notify
+from tradetui.ui.safe_text import Notice, notify
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
@@ -45,7 +45,7 @@ class ReversalDialog(ScrollingDialog):
     BINDINGS: ClassVar[list[BindingType]] = [("tab", "go(1)", "Next"), ("shift+tab", "go(-1)", "Previous")]
     _frame = getters.query_one(Frame)
     _fields = getters.query_one(Fields)
-    _notice = getters.query_one(Notice)
+    _notice = getters.query_one("#notice", Notice)
     _key_line = getters.query_one(KeyLine)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
@@ -74,10 +74,10 @@ class ReversalDialog(ScrollingDialog):
     def compose(self) -> ComposeResult:
         with Frame(self._execution):
             yield PreviewArea()
-            yield Notice()
+            yield Notice("notice")
             yield Fields(self._execution)
             yield from self.buttons("Reverse", ready=False)
-        yield KeyLine()
+        yield KeyLine("keys")
 
     def on_mount(self) -> None:
         self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
@@ -259,7 +259,7 @@ class ReversalDialog(ScrollingDialog):
         intents = self._execution.intents
         if intents.notice:
             self._unread.notice, intents.notice = intents.notice, ""
-        self._notice.show(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
+        self._notice.say(Content("") if self._area.is_too_small else self._unread.lines(self._preview))
         reasons = self._reasons()
         armed = self._phase is Phase.ARMED
         if not armed or reasons:
@@ -400,7 +400,7 @@ class ReversalDialog(ScrollingDialog):
         self._phase, self._end = Phase.OVER, end
         self._draw_end(end)
         self._area.scroll_home(animate=False)
-        self._notice.show(Content(""))
+        self._notice.say("")
         self.give_reason("")
         self._fields.show(False)
         self.confirm_button.display = False

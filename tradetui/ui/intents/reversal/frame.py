@@ -6,7 +6,7 @@ from typing import Final
 
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.execution import Execution
@@ -14,7 +14,7 @@ from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.intents.reversal.phase import Phase
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.wire.text.sanitize import scrub
 
 MORE: Final = "F2 the request as sent · PgDn where every figure comes from"
@@ -62,24 +62,8 @@ class Frame(Vertical):
         self.border_title = title
 
 
-class Notice(Static):
-    """The lines above the fields; not there while they have nothing to say."""
-
-    def __init__(self) -> None:
-        super().__init__("", id="notice", markup=False)
-
-    def show(self, content: Content) -> None:
-        """Show this, or nothing."""
-        if self.content != content:
-            self.update(content)
-        self.display = bool(content.plain)
-
-
-class KeyLine(Static):
+class KeyLine(Notice):
     """The keys that do something, below the frame."""
-
-    def __init__(self) -> None:
-        super().__init__("", id="keys", markup=False)
 
     def show(self, intents: Intents, *, shows_request: bool) -> None:
         """Name request and details only while there is a preview that has them, and the key that unlocks or locks."""
@@ -96,8 +80,7 @@ class KeyLine(Static):
         """In the colours of the other screens' line of keys."""
         pairs = (hint.partition(" ") for hint in scrub(hints).split(_GAP))
         parts = [Content.assemble((key, "bold $primary"), (f" {does}", "$foreground")) for key, _, does in pairs]
-        if self.content != (content := Content(_GAP).join(parts)):
-            self.update(content)
+        self.say(Content(_GAP).join(parts))
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:
