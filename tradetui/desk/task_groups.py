@@ -1,4 +1,4 @@
-"""Tasks that end together: reads that one look rests on, and what a session does that nobody waits for."""
+"""Groups of tasks that end together: reads for one observation, and the background tasks of a session."""
 
 from __future__ import annotations
 

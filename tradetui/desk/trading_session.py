@@ -1,4 +1,4 @@
-"""What of a session may send. Its intents are there at once; what carries them out is loaded when it is needed."""
+"""The part of a session that may send: intents at once, reversals and creation loaded when they are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who calls: an API key with its secret and passphrase, which never show themselves."""
+"""Credentials: an API key with its secret and passphrase, which no text of them shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds out whose account this is, opens its archive, and hands it to what wants to remember."""
+"""Identifies the account, opens its archive, and gives it to the parts of the desk that store something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose account this is: address, environment and UID, which budget, journal, lock and archive belong to."""
+"""The identity of an account: exchange address, environment and UID. Budget, journal, lock and archive go by it."""
 
 from __future__ import annotations
 

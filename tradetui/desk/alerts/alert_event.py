@@ -1,4 +1,4 @@
-"""What happened, as one sentence that is the same everywhere, and what becomes of it in a session."""
+"""An event of the account in one sentence, and the alert that the rules make of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands an alert to a program of the person's own: no shell, the event as JSON on its standard input."""
+"""Runs the user's own program for an alert, without a shell and with the event as JSON on its standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person wants to hear of, and by which channels."""
+"""Alert rules: which events the user is alerted of, and by which channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What alerts a profile wants, where silenced rules are kept, and the program that alerts are handed to."""
+"""Settings of a profile's alerts: its rules, the store of silenced rules, and the program that alerts are sent to."""
 
 from __future__ import annotations
 

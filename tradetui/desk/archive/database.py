@@ -1,4 +1,4 @@
-"""What was seen of fills and trigger orders, on disk: it outlives the exchange's window and the program."""
+"""The archive's database: fills and trigger orders, kept longer than the exchange keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the account was worth, sampled once a minute and thinned with age, and what its coins were worth in USDT."""
+"""Equity samples, one a minute and fewer with age, and the USDT rates of the coins."""
 
 from __future__ import annotations
 

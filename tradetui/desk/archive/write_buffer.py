@@ -1,4 +1,4 @@
-"""Where the rows of one reader wait until the archive has them: it may not be open yet, or its disk may be full."""
+"""Buffers the rows of one reader until the archive has them: it may not be open yet, or its disk may be full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the texts of issued keys lie: files that only their owner reads, or memory that ends with the session."""
+"""Stores the texts of issued keys: in files that only their owner can read, or in memory until the session ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be created, and what became of it, in words."""
+"""The kinds of creations, with the rules of each, and the status of one that was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event of the account: the id from which reading goes on, and the one sentence that tells it."""
+"""An event of the account: the id that reading can resume from, and one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What open intents lock, as it was last seen in the journals: for the screen, and for a first refusal."""
+"""The scopes that open intents lock, as last read from the journals: for the screen and for an early refusal."""
 
 from __future__ import annotations
 

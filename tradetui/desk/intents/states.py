@@ -1,4 +1,4 @@
-"""What an intent is: its states, the steps between them, and how long ago a step was taken."""
+"""The states of an intent, the steps between them, and the time since a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wrote the steps of intents: whether that process still lives, and how long ago it certainly was."""
+"""The processes that wrote the steps of intents: whether each still lives, and the least time since a step."""
 
 from __future__ import annotations
 

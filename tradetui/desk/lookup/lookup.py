@@ -1,4 +1,4 @@
-"""A lookup: older and older pages of one reading endpoint, loaded as somebody looks at them."""
+"""A lookup: pages of one reading endpoint, older and older, loaded as the user scrolls."""
 
 from __future__ import annotations
 

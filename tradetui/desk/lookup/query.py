@@ -1,4 +1,4 @@
-"""What a lookup asks for: the texts of a filter form held to the request's own rules, and the stretch they mean."""
+"""The query of a lookup: the texts of its filter form, checked by the request's rules, and the time span they mean."""
 
 from __future__ import annotations
 

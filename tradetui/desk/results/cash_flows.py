@@ -1,4 +1,4 @@
-"""What was moved into the futures accounts and out of them, as far as bills or balances show."""
+"""Cash flows: transfers into and out of the futures accounts, by bills, or by balances where bills are not read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the accounts were worth over a period: open profit's change, the curve without deposits, return, drawdown."""
+"""Equity over a period: change of open profit, the curve without deposits, return and drawdown."""
 
 from __future__ import annotations
 

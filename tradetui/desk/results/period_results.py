@@ -1,4 +1,4 @@
-"""Everything that is known of what a period brought in, read from the archive's file in one go."""
+"""All results of a period, read from the archive's file at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Today's result: what the equity moved by since the day began, without what was moved in or out."""
+"""Today's result: the change of equity since the day began, without transfers."""
 
 from __future__ import annotations
 

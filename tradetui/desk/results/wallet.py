@@ -1,4 +1,4 @@
-"""What the wallets did beside what trading and transfers explain: the audit of all other figures."""
+"""The audit of the wallets: the change of their balances that results and transfers do not explain."""
 
 from __future__ import annotations
 

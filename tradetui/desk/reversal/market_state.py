@@ -1,4 +1,4 @@
-"""Fresh reads around a reversal: what is held, what rests, what it would cost, and whether an order came to be."""
+"""Fresh reads around a reversal: positions, orders and stops, the market, and whether an order exists."""
 
 from __future__ import annotations
 

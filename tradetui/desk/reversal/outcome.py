@@ -1,4 +1,4 @@
-"""Names what became of a reversal, from what is held before and after."""
+"""Names the outcome of a reversal from the positions before and after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a reversal that was sent stands, as the screen is told it."""
+"""The progress of a reversal that was sent, as the screen shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the search for a reversal's outcome is; alerts look at nothing else of it."""
+"""The stage of the search for a reversal's outcome; alerts read nothing else of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows come to: the note under orders and fills, and the one figure a panel that is not shown is opened for."""
+"""Sums of rows: the note under orders and fills, and the one figure that a hidden panel shows."""
 
 from __future__ import annotations
 

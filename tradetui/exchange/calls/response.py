@@ -1,4 +1,4 @@
-"""What an answer means: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says."""
+"""Judges a response: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says."""
 
 from __future__ import annotations
 

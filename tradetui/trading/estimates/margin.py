@@ -1,4 +1,4 @@
-"""How near a margin account is to liquidation: maintenance margin against what stands behind it.
+"""Margin ratio and liquidation price of a margin account, from maintenance margin and equity.
 
 The exchange does not document whether the two legs of a hedged contract both count towards maintenance margin or only
 the larger one. A caller applies each way of counting to what is held now and keeps those that meet the reported price.

@@ -1,4 +1,4 @@
-"""What a reversal cost, and what stands at risk once it has ended, beside what was estimated before."""
+"""Actual costs and risks of a reversal that has ended, beside the estimates made before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fills of one order that did the same within two seconds, as one."""
+"""Groups the fills of one order that did the same within two seconds, so that they make one event."""
 
 from __future__ import annotations
 

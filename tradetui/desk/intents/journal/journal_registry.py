@@ -1,4 +1,4 @@
-"""The user's registry: what each journal had come to, and what is open in any of them, whatever its directory.
+"""The user's registry of journals: the newest event of each and its open scopes, whichever directory it is in.
 
 A journal can be emptied, deleted or put back to an older copy, and two sessions can keep the journals of one account
 in two directories. The registry lies apart from all of them, so that none of this unlocks anything unseen.

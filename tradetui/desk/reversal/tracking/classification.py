@@ -1,4 +1,4 @@
-"""What one look at a sent reversal amounts to, and whether it is the end. Absence is no evidence before its time."""
+"""Classifies one observation of a sent reversal: the outcome it proves, if any. Absence is no evidence at first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look at a reversal that was sent: what the exchange says of its order, of what is held and of what was filled."""
+"""One observation of a sent reversal: its order by the exchange, the positions, and the fills since."""
 
 from __future__ import annotations
 

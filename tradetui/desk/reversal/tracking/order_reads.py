@@ -1,4 +1,4 @@
-"""Reads of what became of a reversal: its order, what is pending of it, what is held, and what was filled since."""
+"""Reads one observation of a sent reversal: its order, pending orders, positions, and fills since."""
 
 from __future__ import annotations
 

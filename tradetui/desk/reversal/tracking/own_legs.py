@@ -1,4 +1,4 @@
-"""Which fills are the legs of a reversal that was sent, where the exchange's ids alone do not say it."""
+"""Finds the fills of a sent reversal's two legs where the exchange's ids alone do not identify them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stretch of time and symbols that rows are narrowed to: read from what a person types, and shown in a title."""
+"""A filter of rows by dates and symbols: parsed from typed text, and named in a title."""
 
 from __future__ import annotations
 
