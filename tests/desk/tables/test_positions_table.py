@@ -177,7 +177,7 @@ def test_stops_that_close_only_a_part_say_which_and_warn(
     position = replace(SOL, market=PositionMarket(stop_state=state, stop=price, stop_part=part))
     stop = next(column for column in POSITIONS.columns if column.id == "stop")
     assert stop.cell(position, FORMAT) == (text, tone)
-    assert stop.short is not None and stop.short(text) == short
+    assert stop.short is not None and stop.short(position, FORMAT) == short
 
 
 def test_a_stop_that_the_position_names_counts_for_all_of_it_unless_an_order_has_its_price() -> None:

@@ -58,6 +58,14 @@ def test_the_column_that_orders_the_rows_is_on_the_screen_whatever_its_rank() ->
         assert column.id in shown and cells.columns[0].id in shown
 
 
+def test_a_time_that_could_not_be_read_stays_as_it_came_where_only_a_day_has_room() -> None:
+    row = ProductRow(ProductType.USDT_FUTURES, trigger(1, uTime="20 Nov about noon"))
+    columns = [column for column in trigger_columns([row]) if column.id == "uTime"]
+    cells = Cells(columns, DEFAULT_FORMAT)
+    cells.lay_out(8)
+    assert cells.of("1", row).texts == ("20 No…",)
+
+
 def test_the_first_column_that_would_go_is_short_where_that_fits() -> None:
     wide = [ColumnNeed(1, 8, 8), ColumnNeed(3, 9, 9, shortest=4), ColumnNeed(2, 8, 8), ColumnNeed(4, 1, 1)]
     assert lay_out(wide, 27).widths == (8, 9, 8)

@@ -8,7 +8,6 @@ import re
 from datetime import date, datetime, tzinfo
 from typing import Final
 
-_DAY_AND_TIME: Final = re.compile(r"(\d+) (\S+)(?: \d\d(\d\d))? \d\d:\d\d")
 _UTC_TIME: Final = re.compile(r"\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\b")
 
 
@@ -29,13 +28,12 @@ def moment_text(moment: datetime, zone: tzinfo, today: date | None, *, seconds: 
     return clock if local.date() == today else f"{date_text(local.date(), today)} {clock}"
 
 
-def day_of(moment: str) -> str:
-    """What stands for a moment's text where there is no room for it: the day, `20 Nov`, or the month, `Nov'25`."""
-    parts = _DAY_AND_TIME.fullmatch(moment)
-    if parts is None:
-        return moment
-    day, month, year = parts.groups()
-    return f"{month}'{year}" if year else f"{day} {month}"
+def short_moment_text(moment: datetime, zone: tzinfo, today: date | None) -> str:
+    """The time of today alone, such as `14:03`; the day of another day, `20 Nov`, or its month, `Nov'25`."""
+    local = moment.astimezone(zone)
+    if local.date() == today:
+        return f"{local:%H:%M}"
+    return f"{local.day} {local:%b}" if today is not None and local.year == today.year else f"{local:%b'%y}"
 
 
 def zoned_text(moment: datetime, zone: tzinfo) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tradetui.desk.tables.cells.column import TableView
 from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, accounts_footer
@@ -35,55 +35,32 @@ from tradetui.desk.tables.row_sums import (
     stops_headline,
 )
 
-if TYPE_CHECKING:
-    from tradetui.desk.tables.rows.product_row import ProductRow
-    from tradetui.trading.positions import Position
-    from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
-    from tradetui.wire.models.convert import ConvertRecord
-    from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
-    from tradetui.wire.models.spot import SpotBill, SpotFill
-
-_ACCOUNTS: Final[TableView[ProductRow[FuturesAccount]]] = TableView(
-    columns=ACCOUNT_COLUMNS,
-    columns_for=account_columns,
-    footer=accounts_footer,
-    headline=accounts_headline,
-)
-_POSITIONS: Final[TableView[Position]] = TableView(
-    columns=POSITION_COLUMNS,
-    columns_for=position_columns,
-    more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
-    footer=positions_footer,
-    headline=positions_headline,
-)
-_ORDERS: Final[TableView[ProductRow[PendingOrder]]] = TableView(
-    columns=ORDER_COLUMNS, footer=orders_footer, headline=orders_headline
-)
-_FILLS: Final[TableView[ProductRow[FuturesFill]]] = TableView(
-    columns=FILL_COLUMNS,
-    columns_for=fill_columns,
-    more_columns=(FILL_COUNT,),
-    footer=fills_footer,
-    headline=fills_headline,
-)
-_TRIGGERS: Final[TableView[ProductRow[TriggerOrder]]] = TableView(
-    columns=TRIGGER_COLUMNS, columns_for=trigger_columns, footer=stops_footer, headline=stops_headline
-)
-_SPOT_FILLS: Final[TableView[SpotFill]] = TableView(SPOT_FILL_COLUMNS)
-_SPOT_BILLS: Final[TableView[SpotBill]] = TableView(SPOT_BILL_COLUMNS)
-_CONVERTS: Final[TableView[ConvertRecord]] = TableView(CONVERT_COLUMNS)
-_TRANSFERS: Final[TableView[SubaccountTransfer]] = TableView(TRANSFER_COLUMNS)
-_EMAILS: Final[TableView[SubaccountEmail]] = TableView(EMAIL_COLUMNS)
 VIEWS: Final[Mapping[str, object]] = {
-    "accounts": _ACCOUNTS,
-    "positions": _POSITIONS,
-    "orders": _ORDERS,
-    "fills": _FILLS,
-    "triggers": _TRIGGERS,
-    "spot-fills": _SPOT_FILLS,
-    "spot-bills": _SPOT_BILLS,
-    "convert": _CONVERTS,
-    "transfers": _TRANSFERS,
-    "email": _EMAILS,
+    "accounts": TableView(
+        columns=ACCOUNT_COLUMNS, columns_for=account_columns, footer=accounts_footer, headline=accounts_headline
+    ),
+    "positions": TableView(
+        columns=POSITION_COLUMNS,
+        columns_for=position_columns,
+        more_columns=(*SHARED_COLUMNS, SUMMED_SINCE),
+        footer=positions_footer,
+        headline=positions_headline,
+    ),
+    "orders": TableView(columns=ORDER_COLUMNS, footer=orders_footer, headline=orders_headline),
+    "fills": TableView(
+        columns=FILL_COLUMNS,
+        columns_for=fill_columns,
+        more_columns=(FILL_COUNT,),
+        footer=fills_footer,
+        headline=fills_headline,
+    ),
+    "triggers": TableView(
+        columns=TRIGGER_COLUMNS, columns_for=trigger_columns, footer=stops_footer, headline=stops_headline
+    ),
+    "spot-fills": TableView(SPOT_FILL_COLUMNS),
+    "spot-bills": TableView(SPOT_BILL_COLUMNS),
+    "convert": TableView(CONVERT_COLUMNS),
+    "transfers": TableView(TRANSFER_COLUMNS),
+    "email": TableView(EMAIL_COLUMNS),
 }
 """Every view by the name of its table, which knows of what rows it is."""

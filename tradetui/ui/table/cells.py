@@ -135,7 +135,10 @@ class Cells(Generic[RowT]):
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
             column = self.columns[column_index]
             text, tone = totals.get(column.id, ("", Tone.PLAIN))
-            texts.append(fitted(_short_of(column, scrub(text), width), width, right=column.right))
+            text = scrub(text)
+            # A column with a shorter text has none of its total, which the note says.
+            fits = column.short is None or cells_of(text) <= width
+            texts.append(fitted(text if fits else "", width, right=column.right))
             tones.append(tone)
         return Drawn(None, tuple(texts), tuple(tones))
 
@@ -162,7 +165,9 @@ class Cells(Generic[RowT]):
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
             column = self.columns[column_index]
             text, tone, is_number = self._measured(column_index, column, record)
-            texts.append(fitted(_short_of(column, text, width), width, right=is_number))
+            if column.short is not None and cells_of(text) > width and not _is_unreadable(column, record):
+                text = column.short(record, self.cell_format)
+            texts.append(fitted(text, width, right=is_number))
             tones.append(tone)
         return Drawn(record, tuple(texts), tuple(tones))
 
@@ -179,11 +184,6 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
     widest = max(title, min(longest or column.width, WIDEST_TEXT))
     narrowest = max(title, min(widest, column.width))
     return ColumnNeed(rank, narrowest, widest, is_whole_or_narrowest=column.short is not None)
-
-
-def _short_of(column: Column[RowT], text: str, width: int) -> str:
-    """The text, or the column's shorter one where it is too wide."""
-    return text if column.short is None or cells_of(text) <= width else column.short(text)
 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:

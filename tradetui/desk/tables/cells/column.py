@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from typing import Final, Generic, NamedTuple, TypeAlias
@@ -11,7 +11,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.number_format import UNKNOWN, instant, number, text_or_unknown
 from tradetui.desk.tables.rows.row_source import RowT, RowT_co, RowT_contra
-from tradetui.desk.tables.time_format import day_of, moment_text
+from tradetui.desk.tables.time_format import moment_text, short_moment_text
 from tradetui.wire.text.decimal_text import trimmed_digits
 
 UNREADABLE_MARK: Final = "?"
@@ -39,7 +39,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     gets wider where one does not fit. Where a table is too narrow for all, the column with the greatest `rank` goes
     first, of equal ones the last. `unit` says what the figure is in; "" where the row itself says it. A received
     time is exported twice: as it was received, and as a moment that a person can read.
-    `short` makes of a text the shorter one that stands where there is no room for it, no wider than the title.
+    `short` gives the shorter text that stands where there is no room for `text`, no wider than the title.
     `sources` are the interface's fields that the column puts into words, by name: they are exported too, and a filter
     matches them.
     """
@@ -56,7 +56,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     is_received_time: bool = False
     rank: int = UNRANKED
     sources: tuple[tuple[str, Callable[[RowT_contra], object]], ...] = ()
-    short: Callable[[str], str] | None = None
+    short: Callable[[RowT_contra, CellFormat], str] | None = None
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
         """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
@@ -163,11 +163,16 @@ def time_column(
 def narrow_time(column: Column[RowT]) -> Column[RowT]:
     """A column of moments to the minute; where there is no room for day and time, of those of other days the day."""
 
-    def shown(row: RowT, cell_format: CellFormat) -> str:
-        moment = column.value(row)
-        return moment_text(moment, cell_format.zone, cell_format.today) if isinstance(moment, datetime) else UNKNOWN
+    def written(moment_as_text: Callable[[datetime, tzinfo, date | None], str]) -> Callable[[RowT, CellFormat], str]:
+        def shown(row: RowT, cell_format: CellFormat) -> str:
+            moment = column.value(row)
+            if not isinstance(moment, datetime):
+                return UNKNOWN
+            return moment_as_text(moment, cell_format.zone, cell_format.today)
 
-    return column._replace(text=shown, width=6, short=day_of)
+        return shown
+
+    return column._replace(text=written(moment_text), width=6, short=written(short_moment_text))
 
 
 TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]

@@ -52,8 +52,6 @@ _STOP_TEXTS: Final[Mapping[StopState, str]] = {
     StopState.NONE: "no stop",
     StopState.TRAILING: "trailing",
 }
-_WITHOUT: Final = " without"
-_PART: Final = " % "
 
 
 def _symbol(position: Position) -> str:
@@ -112,17 +110,19 @@ def _stop_text(position: Position, cell_format: CellFormat) -> str:
     market = position.market
     is_priced = market.stop is not None
     text = price(market.stop, position.symbol, cell_format) if is_priced else _STOP_TEXTS[market.stop_state]
-    return text if market.stop_part is None else f"{int(market.stop_part * 100) or '<1'}{_PART}{text}"
+    return text if market.stop_part is None else f"{_stop_part(market.stop_part)} {text}"
 
 
-def _short_stop(text: str) -> str:
-    """Whether there is a stop, or for which part, where its price has no room; nothing of a total: the note has it."""
-    part, is_part, _ = text.partition(_PART)
-    if is_part:
-        return f"{part} %"
-    if text == _STOP_TEXTS[StopState.NONE]:
-        return "no"
-    return "" if text.endswith(_WITHOUT) else "set"
+def _stop_part(part: Decimal) -> str:
+    return f"{int(part * 100) or '<1'} %"
+
+
+def _short_stop(position: Position, _: CellFormat) -> str:
+    """Whether there is a stop, or for which part, where its price has no room."""
+    market = position.market
+    if market.stop_part is not None:
+        return _stop_part(market.stop_part)
+    return "no" if market.stop is None and market.stop_state is StopState.NONE else "set"
 
 
 def _stop_tone(position: Position) -> Tone:
@@ -261,7 +261,7 @@ def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalText
         "funding": (money(funding, _DOLLARS, cell_format, signed=True), tone_of(funding)),
     }
     if without_stop:
-        totals["stop"] = (f"{without_stop}{_WITHOUT}", Tone.WARN)
+        totals["stop"] = (f"{without_stop} without", Tone.WARN)
     return totals
 
 
