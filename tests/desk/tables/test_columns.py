@@ -327,13 +327,13 @@ def test_a_transfer_keeps_amount_and_coin_longest() -> None:
 
 
 def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:
-    columns = ranked(TABLES["orders"].columns, "price", "symbol")
+    columns = ranked(*TABLES["orders"].columns, kept_longest="price symbol")
     ranks = {column.id: column.rank for column in columns}
     assert [column.id for column in columns] == [column.id for column in TABLES["orders"].columns]
     assert (ranks["price"], ranks["symbol"]) == (1, 2)
     assert ranks["size"] == column("orders", "size").rank
     with pytest.raises(ValueError, match="no column has the id weight"):
-        ranked(columns, "weight")
+        ranked(*columns, kept_longest="weight")
 
 
 def test_places_of_a_symbol_are_found_whatever_its_case_and_unknown_of_another() -> None:

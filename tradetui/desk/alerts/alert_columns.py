@@ -54,17 +54,17 @@ def logged_at(row: LoggedAlert) -> datetime:
     return utc_moment(row.at_ms)
 
 
-_RULES: Final[tuple[Column[RuleRow], ...]] = (
+_RULE_COLUMNS: Final[tuple[Column[RuleRow], ...]] = ranked(
     text_column("name", "Alert", 34, lambda row: row.rule.name),
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channel_names(row.rule)),
     text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
+    kept_longest="name state to when",
 )
-_RULE_COLUMNS: Final = ranked(_RULES, "name", "state", "to", "when")
-_LOG: Final[tuple[Column[LoggedAlert], ...]] = (
+LOG_COLUMNS: Final[tuple[Column[LoggedAlert], ...]] = ranked(
     time_column("at", "Time", logged_at, received=False),
     text_column("sentence", "What happened", 90, lambda row: row.sentence),
     text_column("delivery", "To", 30, lambda row: row.delivery),
     text_column("rules", "Alert", 30, lambda row: row.rules),
+    kept_longest="sentence at delivery rules",
 )
-LOG_COLUMNS: Final = ranked(_LOG, "sentence", "at", "delivery", "rules")

@@ -110,18 +110,16 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         unit="won ÷ lost",
     ),
 )
-_RANKS: Final = ("net", "fees", "funding", "trades", "wonPercent", "gross", "volume", "average", "factor")
-
-
 _UNEXPLAINED: Final = _amount_column("unexplained", "Unexplained", 11, lambda figures: figures.unexplained)
 
 
 def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
     """The columns of results by symbol, day or coin; the wallets' are of days alone."""
     group = _GROUP[grouping]
-    if grouping is Grouping.DAY:
-        return ranked((group, *_FIGURES, _UNEXPLAINED), group.id, *_RANKS[:5], _UNEXPLAINED.id, *_RANKS[5:])
-    return ranked((group, *_FIGURES), group.id, *_RANKS)
+    shown = (group, *_FIGURES, _UNEXPLAINED) if grouping is Grouping.DAY else (group, *_FIGURES)
+    unexplained = _UNEXPLAINED.id if grouping is Grouping.DAY else ""
+    kept_longest = f"{group.id} net fees funding trades wonPercent {unexplained} gross volume average factor"
+    return ranked(*shown, kept_longest=kept_longest)
 
 
 def result_totals(
@@ -269,7 +267,7 @@ def _start(line: TripLine) -> str:
     return f"net off {exact_digits(difference)}" if difference else ""
 
 
-_TRIPS: Final[tuple[Column[TripLine], ...]] = (
+TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
     _time_column("closeTime", "Closed", lambda line: line.closed_ms, without="open"),
     text_column("symbol", "Symbol", 8, _symbol),
     Column(
@@ -310,23 +308,6 @@ _TRIPS: Final[tuple[Column[TripLine], ...]] = (
     text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
     Column("start", "Note", _start, lambda line, _: _start(line), 16, tone=lambda line: Tone.WARN),
     _time_column("openTime", "Opened", lambda line: line.row.trip.opened_ms),
-)
-TRIP_COLUMNS: Final = ranked(
-    _TRIPS,
-    "closeTime",
-    "symbol",
-    "side",
-    "net",
-    "coin",
-    "held",
-    "size",
-    "entry",
-    "exit",
-    "start",
-    "fees",
-    "funding",
-    "gross",
-    "closedBy",
-    "openedBy",
-    "openTime",
+    kept_longest="closeTime symbol side net coin held size entry exit start fees funding gross closedBy openedBy"
+    " openTime",
 )

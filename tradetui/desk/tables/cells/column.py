@@ -86,13 +86,13 @@ class Column(NamedTuple, Generic[RowT_contra]):
         return (self.order or self.value)(row)
 
 
-def ranked(columns: Iterable[Column[RowT]], *kept_longest: str) -> tuple[Column[RowT], ...]:
-    """The columns in their order, ranked from 1 on in the order of these ids; the others keep their rank.
+def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...]:
+    """The columns in their order, ranked from 1 on in the order of these ids, with spaces between; others keep theirs.
 
     Raises:
         ValueError: no column has one of the ids.
     """
-    ranks = {id_: rank for rank, id_ in enumerate(kept_longest, 1)}
+    ranks = {id_: rank for rank, id_ in enumerate(kept_longest.split(), 1)}
     by_rank = tuple(column._replace(rank=ranks.pop(column.id, column.rank)) for column in columns)
     if ranks:
         raise ValueError(f"no column has the id {next(iter(ranks))}")

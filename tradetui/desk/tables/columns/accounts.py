@@ -64,46 +64,41 @@ _DOLLAR_EQUITY: Final[Column[ProductRow[FuturesAccount]]] = money_column(
 )
 
 ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
-    (
-        _COIN,
-        _DOLLAR_EQUITY,
-        *_FREE,
-        percent_column(
-            "crossedRiskRate",
-            "Margin ratio %",
-            14,
-            lambda row: row.record.crossed_risk_rate,
-            warns=_is_risky,
-            unit="of the margin; 100 is liquidation",
-        ),
-        *_OTHERS,
+    _COIN,
+    _DOLLAR_EQUITY,
+    *_FREE,
+    percent_column(
+        "crossedRiskRate",
+        "Margin ratio %",
+        14,
+        lambda row: row.record.crossed_risk_rate,
+        warns=_is_risky,
+        unit="of the margin; 100 is liquidation",
     ),
-    *("marginCoin", "freePart", "crossedRiskRate", "free", "usdtEquity", "unrealizedPL", "accountEquity"),
-    *("productType", "available", "locked", "crossedMaxAvailable", "maxTransferOut", "assetMode"),
+    *_OTHERS,
+    kept_longest="marginCoin freePart crossedRiskRate free usdtEquity unrealizedPL accountEquity productType available"
+    " locked crossedMaxAvailable maxTransferOut assetMode",
 )
 
 UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
-    (
-        _COIN,
-        money_column(
-            "unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, _dollars, unit="USDT"
-        ),
-        *_FREE,
-        percent_column(
-            "marginRatio",
-            "Margin ratio %",
-            14,
-            lambda row: row.record.margin_ratio,
-            warns=_is_risky,
-            unit="union MM of union margin, or crossed risk rate; 100 is liquidation",
-        ),
-        money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),
-        _DOLLAR_EQUITY,
-        *_OTHERS,
+    _COIN,
+    money_column(
+        "unionTotalMargin", "Union margin", 13, lambda row: row.record.union_total_margin, _dollars, unit="USDT"
     ),
-    *("marginCoin", "freePart", "marginRatio", "free", "unionTotalMargin", "usdtEquity", "unrealizedPL"),
-    *("accountEquity", "productType", "unionMm", "available", "locked", "crossedMaxAvailable", "maxTransferOut"),
-    "assetMode",
+    *_FREE,
+    percent_column(
+        "marginRatio",
+        "Margin ratio %",
+        14,
+        lambda row: row.record.margin_ratio,
+        warns=_is_risky,
+        unit="union MM of union margin, or crossed risk rate; 100 is liquidation",
+    ),
+    money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),
+    _DOLLAR_EQUITY,
+    *_OTHERS,
+    kept_longest="marginCoin freePart marginRatio free unionTotalMargin usdtEquity unrealizedPL accountEquity"
+    " productType unionMm available locked crossedMaxAvailable maxTransferOut assetMode",
 )
 """The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
 

@@ -60,7 +60,7 @@ def _profit(row: FillRow, cell_format: CellFormat) -> str:
     return _PROFIT.text(row, cell_format)
 
 
-_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
+FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
@@ -81,9 +81,7 @@ _COLUMNS: Final[tuple[Column[FillRow], ...]] = (
     worded_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source, _CLIENTS),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-)
-FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
-    _COLUMNS, "cTime", "symbol", "did", "baseVolume", "profit", "price", "fee", "feeCoin", "quoteVolume", "tradeScope"
+    kept_longest="cTime symbol did baseVolume profit price fee feeCoin quoteVolume tradeScope",
 )
 
 

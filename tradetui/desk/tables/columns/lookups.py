@@ -45,7 +45,7 @@ def _coin(bill: SpotBill) -> str | None:
     return bill.coin
 
 
-_SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
+SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.symbol),
     side_column(lambda row: row.side),
@@ -58,12 +58,10 @@ _SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = (
     text_column("tradeScope", "Role", 6, lambda row: row.trade_scope),
     id_column("orderId", "Order", 19, lambda row: row.order_id),
     id_column("tradeId", "Trade id", 19, lambda row: row.trade_id),
-)
-SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
-    _SPOT_FILL_COLUMNS, "cTime", "symbol", "side", "priceAvg", "size", "amount"
+    kept_longest="cTime symbol side priceAvg size amount",
 )
 
-_SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
+SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("coin", "Coin", 6, lambda row: row.coin),
     money_column("size", "Change", 12, lambda row: row.size, _coin, signed=True, unit="coin"),
@@ -72,9 +70,7 @@ _SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = (
     text_column("groupType", "Group", 12, lambda row: row.group_type),
     text_column("businessType", "Business", 22, lambda row: row.business_type),
     id_column("billId", "Bill", 19, lambda row: row.bill_id),
-)
-SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
-    _SPOT_BILL_COLUMNS, "cTime", "coin", "size", "businessType", "balance", "fees"
+    kept_longest="cTime coin size businessType balance fees",
 )
 
 
@@ -122,7 +118,7 @@ _TRANSFER_NAMES: Final[Mapping[str, str]] = {
     TransferStatus.FAIL: "failed",
     TransferStatus.SUCCESS: "done",
 }
-_TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
+TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
     time_column("ts", "Time", lambda row: row.ts),
     id_column("uid", "Sub-account", 12, lambda row: row.uid),
     worded_column("type", "Type", 10, lambda row: row.type, _TRANSFER_NAMES),
@@ -131,9 +127,7 @@ _TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = (
     text_column("coin", "Coin", 6, lambda row: row.coin),
     worded_column("status", "Status", 10, lambda row: row.status, _TRANSFER_NAMES),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
-)
-TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
-    _TRANSFER_COLUMNS, "ts", "amount", "coin", "type", "status", "uid"
+    kept_longest="ts amount coin type status uid",
 )
 
 EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (

@@ -43,7 +43,7 @@ def rest_value(order: PendingOrder) -> Decimal | None:
     return None if order.price is None else (order.size - (order.base_volume or 0)) * order.price
 
 
-_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
+ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
     effect_column(
         "does",
@@ -72,7 +72,5 @@ _COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = (
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-)
-ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "does", "price", "size", "away", "filled", "value"
+    kept_longest="symbol does price size away filled value",
 )

@@ -154,7 +154,7 @@ _MARGIN_MODE: Final[Column[Position]] = text_column("marginMode", "Margin", 8, l
 _SOURCE: Final[Column[Position]] = Column(
     "source", "Source", lambda row: str(row.source), lambda row, _: str(row.source), 11, tone=_source_tone
 )
-_ALL: Final[tuple[Column[Position], ...]] = (
+_RANKED: Final[tuple[Column[Position], ...]] = ranked(
     text_column("symbol", "Symbol", 8, lambda row: row.symbol),
     Column("leg", "Side", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
     size_column("size", "Size", 7, lambda row: row.size, _symbol),
@@ -209,13 +209,9 @@ _ALL: Final[tuple[Column[Position], ...]] = (
     _MARGIN_MODE,
     PRODUCT,
     _SOURCE,
+    kept_longest="symbol leg unrealised size liquidation mark roi entry stop liquidationPrice value funding"
+    " breakEvenPrice takeProfit leverage realised marginMode productType source",
 )
-_KEPT_LONGEST: Final = (
-    *("symbol", "leg", "unrealised", "size", "liquidation", "mark", "roi", "entry"),
-    *("stop", "liquidationPrice", "value", "funding"),
-    *("breakEvenPrice", "takeProfit", "leverage", "realised", "marginMode", "productType", "source"),
-)
-_RANKED: Final[tuple[Column[Position], ...]] = ranked(_ALL, *_KEPT_LONGEST)
 POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
     column for column in _RANKED if column.id not in (_MARGIN_MODE.id, _SOURCE.id)
 )

@@ -50,7 +50,7 @@ def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
     return "whole" if row.record.size == 0 else _SIZE.text(row, cell_format)
 
 
-_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
+TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
     Column(
         "planType",
@@ -93,22 +93,20 @@ _COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = (
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-)
-TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
-    _COLUMNS, "symbol", "planType", "triggerPrice", "planStatus", "does", "uTime", "size", "away", "failureReason"
+    kept_longest="symbol planType triggerPrice planStatus does uTime size away failureReason",
 )
 
 
 _PANEL_COLUMNS: Final = ranked(
-    (narrow_time(column)._replace(title="Time") if column.id == "uTime" else column for column in TRIGGER_COLUMNS),
-    *("symbol", "planType", "triggerPrice", "planStatus", "uTime", "does"),
+    *(narrow_time(column)._replace(title="Time") if column.id == "uTime" else column for column in TRIGGER_COLUMNS),
+    kept_longest="symbol planType triggerPrice planStatus uTime does",
 )
 
 
 _ENDED_ONLY: Final = frozenset({"planStatus", "failureReason", "executePrice"})
 _WAITING_COLUMNS: Final = ranked(
-    (column for column in _PANEL_COLUMNS if column.id not in _ENDED_ONLY),
-    *("symbol", "planType", "triggerPrice", "does", "size", "away", "uTime"),
+    *(column for column in _PANEL_COLUMNS if column.id not in _ENDED_ONLY),
+    kept_longest="symbol planType triggerPrice does size away uTime",
 )
 
 
