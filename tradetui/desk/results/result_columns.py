@@ -270,14 +270,7 @@ def _start(line: TripLine) -> str:
 TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
     _time_column("closeTime", "Closed", lambda line: line.closed_ms, without="open"),
     text_column("symbol", "Symbol", 8, _symbol),
-    Column(
-        "side",
-        "Side",
-        _side,
-        lambda line, _: _side(line),
-        5,
-        tone=lambda line: Tone.LONG if line.row.trip.long else Tone.SHORT,
-    ),
+    text_column("side", "Side", 5, _side, lambda line: Tone.LONG if line.row.trip.long else Tone.SHORT),
     size_column("size", "Size", 7, lambda line: line.size, _symbol),
     price_column("entry", "Entry", 9, lambda line: line.row.trip.entry, _symbol, derived=True),
     price_column("exit", "Exit", 9, lambda line: line.row.trip.exit, _symbol, derived=True),

@@ -117,9 +117,11 @@ def by_sign(value: Callable[[RowT], Decimal | int | None]) -> Callable[[RowT], T
     return lambda row: tone_of(value(row))
 
 
-def text_column(id_: str, title: str, width: int, value: Callable[[RowT], object]) -> Column[RowT]:
+def text_column(
+    id_: str, title: str, width: int, value: Callable[[RowT], object], tone: Callable[[RowT], Tone] | None = None
+) -> Column[RowT]:
     """Text as received."""
-    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width)
+    return Column(id_, title, value, lambda row, _: text_or_unknown(value(row)), width, tone=tone)
 
 
 def id_column(id_: str, title: str, width: int, value: Callable[[RowT], str | None]) -> Column[RowT]:

@@ -94,10 +94,6 @@ def _unrealised_dollars(position: Position) -> Decimal | None:
     return in_dollars(position, position.unrealised)
 
 
-def _stop(position: Position) -> Decimal | None:
-    return position.market.stop
-
-
 def _stop_order(position: Position) -> Decimal | str | None:
     """Prices, then those that trail; last what has no stop, or none that is known."""
     market = position.market
@@ -151,9 +147,7 @@ SUMMED_SINCE: Final[Column[Position]] = time_column("since", "Fills since", lamb
 """Since when fills were summed to a position."""
 
 _MARGIN_MODE: Final[Column[Position]] = text_column("marginMode", "Margin", 8, lambda row: row.margin_mode)
-_SOURCE: Final[Column[Position]] = Column(
-    "source", "Source", lambda row: str(row.source), lambda row, _: str(row.source), 11, tone=_source_tone
-)
+_SOURCE: Final[Column[Position]] = text_column("source", "Source", 11, lambda row: str(row.source), _source_tone)
 _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     text_column("symbol", "Symbol", 8, lambda row: row.symbol),
     Column("leg", "Side", lambda row: row.shown_leg, lambda row, _: row.shown_leg.upper(), 5, tone=_leg_tone),
@@ -163,14 +157,8 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     _profit_column("unrealised", "Unrealised", lambda row: row.unrealised, _unrealised_dollars),
     percent_column("roi", "ROI %", 7, return_on_margin, signed=True, profit=True, unit="of the margin it takes"),
     money_column("value", "Value", 10, value_of, lambda _: _DOLLARS, unit="USDT"),
-    Column(
-        "liquidationPrice",
-        "Liq.price",
-        lambda row: row.liquidation,
-        _liquidation_text,
-        9,
-        right=True,
-        unit="USDT, USDC or USD",
+    price_column("liquidationPrice", "Liq.price", 9, lambda row: row.liquidation, _symbol)._replace(
+        text=_liquidation_text
     ),
     percent_column(
         "liquidation",
@@ -182,17 +170,8 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
         order=lambda row: row.liquidation_distance,
         unit="from the mark to liquidation",
     )._replace(text=_distance_text),
-    Column(
-        "stop",
-        "Stop",
-        _stop,
-        _stop_text,
-        8,
-        right=True,
-        tone=_stop_tone,
-        unit="USDT, USDC or USD",
-        order=_stop_order,
-        short=_short_stop,
+    price_column("stop", "Stop", 8, lambda row: row.market.stop, _symbol)._replace(
+        text=_stop_text, tone=_stop_tone, order=_stop_order, short=_short_stop
     ),
     money_column("funding", "Funding", 7, next_funding_payment, lambda _: _DOLLARS, profit=True, unit="USDT"),
     price_column("breakEvenPrice", "Break-even", 10, _break_even, _symbol, derived=True),
