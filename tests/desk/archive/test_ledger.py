@@ -302,8 +302,8 @@ def test_a_fill_without_its_fee_or_profit_leaves_its_periods_incomplete(left_out
     assert complete(ResultQuery(Grouping.TOTAL, NOW_MS, START_MS + day, START_MS + day)) == [False], "of the fill alone"
     period = Period(None, date(2027, 1, 1), UTC)
     shown = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, (USDT,)))
-    assert (shown.total.is_complete, shown.total.incomplete_fills) == (False, 1)
-    assert [line.figures.incomplete_fills for line in shown.days[:3]] == [0, 1, 0]
+    assert (shown.total.is_complete, shown.total.sums.incomplete_fills) == (False, 1)
+    assert [line.figures.sums.incomplete_fills for line in shown.days[:3]] == [0, 1, 0]
     archive.add(FuturesFill, [rows[1]])  # it comes again, with everything
     settle(archive)
     assert complete(by_day) == [True, True, True]

@@ -65,14 +65,14 @@ def read(
 def differences(figures: ResultFigures, again: SummedAgain) -> list[str]:
     """Figures that differ from what the raw rows come to; quotients are worked out to 28 digits."""
     pairs: dict[str, tuple[Decimal | int, Fraction | int]] = {
-        "gross": (figures.gross, again.gross),
-        "fees": (figures.fees, again.fees),
-        "volume": (figures.volume, again.volume),
-        "orders": (figures.orders, again.trades),
-        "won": (figures.won, again.wins),
-        "lost": (figures.lost, again.losses),
-        "won amount": (figures.won_amount, again.won),
-        "lost amount": (figures.lost_amount, again.lost),
+        "gross": (figures.sums.gross, again.gross),
+        "fees": (figures.sums.fees, again.fees),
+        "volume": (figures.sums.volume, again.volume),
+        "orders": (figures.sums.trades, again.trades),
+        "won": (figures.sums.wins, again.wins),
+        "lost": (figures.sums.losses, again.losses),
+        "won amount": (figures.sums.won, again.won),
+        "lost amount": (figures.sums.lost, again.lost),
     }
     return [name for name, (shown, exact) in pairs.items() if abs(Fraction(shown) - exact) > Fraction(1, 10**15)]
 
@@ -96,7 +96,7 @@ def test_sums_equal_the_second_computation(first: int) -> None:
         results = read_period_results(archive.connection, PeriodQuery(period, NOW_MS, ALL_TYPES))
         expected = summed_again(history, zone, Grouping.TOTAL)
         assert {
-            line.coin: (Fraction(line.figures.gross), Fraction(line.figures.fees), line.figures.orders)
+            line.coin: (Fraction(line.figures.sums.gross), Fraction(line.figures.sums.fees), line.figures.sums.trades)
             for line in results.coins
         } == {coin: (sums.gross, sums.fees, sums.trades) for (_, coin), sums in expected.items()}, f"seed {seed}"
         for grouping, lines in (
@@ -110,10 +110,10 @@ def test_sums_equal_the_second_computation(first: int) -> None:
             for line in lines:
                 expected_sums = again.get((line.group, "USDT"), SummedAgain())
                 assert differences(line.figures, expected_sums) == [], f"seed {seed}, {grouping} {line.group}"
-        others = {line.coin: Fraction(line.figures.fees) for line in results.other_coins}
+        others = {line.coin: Fraction(line.figures.sums.fees) for line in results.other_coins}
         totals = summed_again(history, zone, Grouping.TOTAL, in_usdt=True)
         assert others == {coin: sums.fees for (_, coin), sums in totals.items() if coin != "USDT"}, f"seed {seed}"
-        assert sum(line.figures.orders for line in results.symbols) == results.total.orders, f"seed {seed}"
+        assert sum(line.figures.sums.trades for line in results.symbols) == results.total.sums.trades, f"seed {seed}"
         archive.close()
 
 
@@ -124,8 +124,8 @@ def test_orders_of_coin_margined_contracts_count_at_the_prices_of_their_fills() 
         row = dict(fill(number, moment(20), tradeSide="close", profit=profit, symbol="BTCUSD", price=price).received)
         archive.add(FuturesFill, [ProductRow(COIN, FuturesFill.from_row(row | fee))])
     total = read(archive).total
-    assert [total.won, total.lost, total.won_amount, total.lost_amount] == [2, 1, Decimal("500.001"), -400]
-    assert total.net == total.won_amount + total.lost_amount
+    assert [total.sums.wins, total.sums.losses, total.sums.won, total.sums.lost] == [2, 1, Decimal("500.001"), -400]
+    assert total.net == total.sums.won + total.sums.lost
 
 
 def test_every_day_stands_in_its_period_with_those_that_came_to_nothing() -> None:
@@ -138,7 +138,7 @@ def test_every_day_stands_in_its_period_with_those_that_came_to_nothing() -> Non
     assert (results.green_days, results.red_days, results.flat_days) == (1, 1, 10)
     assert results.best_day is not None and results.best_day.figures.net == Decimal("4.94")
     assert results.worst_day is not None and results.worst_day.group == "2026-11-13"
-    assert (results.total.won, results.total.lost, results.total.orders) == (1, 1, 3)
+    assert (results.total.sums.wins, results.total.sums.losses, results.total.sums.trades) == (1, 1, 3)
     assert results.total.profit_factor == Decimal("4.94") / Decimal("2.06")
     assert results.total.average_order == (Decimal("4.94") - Decimal("2.06")) / 3
     assert [len(read(archive, choice).days) for choice in PeriodChoice] == [0, 2, 12, 12, 12]
@@ -169,9 +169,9 @@ def test_other_coins_count_in_usdt_only_where_their_worth_is_known() -> None:
     results = read(archive)
     assert [line.coin for line in results.other_coins] == ["BGB"]
     by_symbol = {line.group: line.figures for line in results.symbols}
-    assert by_symbol["BTCPERP"].gross == Decimal("4.995")
+    assert by_symbol["BTCPERP"].sums.gross == Decimal("4.995")
     assert by_symbol["BTCPERP"].is_converted and not by_symbol["BTCUSDT"].is_converted
-    assert {line.coin: line.figures.gross for line in results.coins} == {
+    assert {line.coin: line.figures.sums.gross for line in results.coins} == {
         "BGB": 0,
         "BTC": Decimal("0.001"),
         "USDC": 5,
@@ -213,11 +213,11 @@ def test_a_pegged_coin_counts_at_par_until_the_first_sample_tells_what_it_is_wor
     for product_type in (USDT, USDC):
         archive.note_read(product_type, NOON)
     total = read(archive, product_types=(USDT, USDC)).total
-    assert (total.gross, total.is_converted) == (Decimal(5), True), "as under the fills"
+    assert (total.sums.gross, total.is_converted) == (Decimal(5), True), "as under the fills"
     account = CoinEquity("USDC", Decimal(1000), Decimal(999), Decimal(0))
     archive.add_equity((USDT, USDC), EquitySample(moment(21, 11), Decimal(1000), Decimal(0), (account,)))
     total = read(archive, product_types=(USDT, USDC)).total
-    assert (total.gross, total.is_converted) == (Decimal("5.005"), True)
+    assert (total.sums.gross, total.is_converted) == (Decimal("5.005"), True)
 
 
 def test_chosen_symbols_have_no_equity() -> None:
@@ -239,7 +239,7 @@ async def test_the_reader_books_what_waits_first_and_reads_the_newest_trips() ->
     archive.add(FuturesFill, rows)
     reader = ResultsReader(archive, InlineDisk())
     query = PeriodQuery(Period(None, TODAY), NOON, (USDT,))
-    assert (await reader.period(query)).total.gross == 3
+    assert (await reader.period(query)).total.sums.gross == 3
     assert [line.row.trip.gross for line in await reader.trips(query, 2)] == [2, 1]
     assert len(await reader.trips(query, 9)) == 3
 
@@ -252,7 +252,7 @@ async def test_the_reader_says_how_many_fills_are_still_to_be_booked(tmp_path: P
     reader = ResultsReader(archive, InlineDisk())
     results = await reader.period(PeriodQuery(Period(None, TODAY), NOON, (USDT,)), fills_to_go.append)
     assert fills_to_go == [ROWS_A_STEP + 500, 500]
-    assert results.total.volume == 100 * count
+    assert results.total.sums.volume == 100 * count
 
 
 def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() -> None:

@@ -66,7 +66,7 @@ async def test_periods_groups_months_and_charts_follow_their_keys() -> None:
         await pilot.press("right_square_bracket")
         await settled(pilot)
         assert str(reading.choice) == str(PeriodChoice.QUARTER)
-        assert reading.results.total.orders > thirty_days.orders
+        assert reading.results.total.sums.trades > thirty_days.sums.trades
         await pilot.press(*["left_square_bracket"] * 9)
         await settled(pilot)
         assert str(reading.choice) == str(PeriodChoice.TODAY)

@@ -15,6 +15,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
+from tradetui.trading.results.periods import ResultSums
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.key_bindings.binding_registry import key_named
 from tradetui.ui.money.charts.chart import equity_chart
@@ -38,7 +39,9 @@ PERIOD = Period(date(2026, 10, 23), TODAY, UTC)
 RESULTS = PeriodResults(
     period=PERIOD,
     now_ms=NOW_MS,
-    total=ResultFigures(gross=Decimal("8412.60"), fees=Decimal("-1986.44"), funding=Decimal("-318.09")),
+    total=ResultFigures(
+        sums=ResultSums(gross=Decimal("8412.60"), fees=Decimal("-1986.44")), funding=Decimal("-318.09")
+    ),
     equity=EquityOfPeriod(transfers=(CashFlow(SINCE + DAY_MS, Decimal(2000)),)),
     unexplained=Decimal("1.12"),
 )
@@ -84,7 +87,8 @@ def test_a_gap_is_named_by_its_times() -> None:
 
 
 def test_fills_without_fee_or_profit_are_counted() -> None:
-    total = replace(RESULTS.total, is_complete=False, incomplete_fills=2)
+    sums = replace(RESULTS.total.sums, incomplete_fills=2)
+    total = replace(RESULTS.total, is_complete=False, sums=sums)
     assert wallet_line(replace(RESULTS, total=total)).endswith("+1.12 · ? no fee or profit given for 2 fills")
 
 

@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
-from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.periods import Grouping, ResultSums
 from tradetui.ui.money.result_panel import FigureLine, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import footer_parts
@@ -26,14 +26,16 @@ NOW_MS = 1_795_276_800_000
 
 def figures(net: str = "6", *, is_complete: bool = True, is_converted: bool = False) -> ResultFigures:
     return ResultFigures(
-        gross=Decimal(net) + 2,
-        fees=Decimal(-2),
-        volume=Decimal(1000),
-        orders=3,
-        won=2,
-        lost=1,
-        won_amount=Decimal(12),
-        lost_amount=Decimal(-4),
+        sums=ResultSums(
+            gross=Decimal(net) + 2,
+            fees=Decimal(-2),
+            volume=Decimal(1000),
+            trades=3,
+            wins=2,
+            losses=1,
+            won=Decimal(12),
+            lost=Decimal(-4),
+        ),
         is_complete=is_complete,
         is_converted=is_converted,
     )

@@ -49,22 +49,13 @@ class CoinSums:
 
     def figures(self, known: Known, *, is_complete: bool, funding_known: bool | None = None) -> ResultFigures:
         """The figures; `funding_known` is asked of the whole period where it is None."""
-        sums = self.sums
         if funding_known is None:
             funding_known = known.funding_known(self.coins)
         return ResultFigures(
-            gross=sums.gross,
-            fees=sums.fees,
+            sums=self.sums,
             funding=self.funding if funding_known else None,
-            volume=sums.volume,
-            orders=sums.trades,
-            won=sums.wins,
-            lost=sums.losses,
-            won_amount=sums.won,
-            lost_amount=sums.lost,
             is_converted=self.is_converted,
-            is_complete=is_complete and not sums.incomplete_fills,
-            incomplete_fills=sums.incomplete_fills,
+            is_complete=is_complete and not self.sums.incomplete_fills,
         )
 
 

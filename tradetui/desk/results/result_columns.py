@@ -32,7 +32,7 @@ from tradetui.desk.tables.cells.number_format import (
 )
 from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits, known_sum
-from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.periods import Grouping, ResultSums
 from tradetui.wire.exchange_time import utc_moment
 
 _MINUTE_MS: Final = 60_000
@@ -76,14 +76,14 @@ _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {
 }
 _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
     _amount_column("net", "Net", 9, lambda figures: figures.net),
-    _amount_column("fees", "Fees", 9, lambda figures: figures.fees),
+    _amount_column("fees", "Fees", 9, lambda figures: figures.sums.fees),
     _amount_column("funding", "Funding", 7, lambda figures: figures.funding),
     # What is exported has the names that `tradetui show pnl --json` has.
     Column(
         "trades",
         "Orders",
-        lambda line: Decimal(line.figures.orders),
-        lambda line, _: f"{number(line.figures.orders)}{'' if line.figures.is_complete else UNREADABLE_MARK}",
+        lambda line: Decimal(line.figures.sums.trades),
+        lambda line, _: f"{number(line.figures.sums.trades)}{'' if line.figures.is_complete else UNREADABLE_MARK}",
         6,
         right=True,
     ),
@@ -95,10 +95,13 @@ _FIGURES: Final[tuple[Column[ResultLine], ...]] = (
         5,
         right=True,
         unit="of the closing orders",
-        sources=(("wins", lambda line: Decimal(line.figures.won)), ("losses", lambda line: Decimal(line.figures.lost))),
+        sources=(
+            ("wins", lambda line: Decimal(line.figures.sums.wins)),
+            ("losses", lambda line: Decimal(line.figures.sums.losses)),
+        ),
     ),
-    _amount_column("gross", "Gross", 9, lambda figures: figures.gross),
-    _amount_column("volume", "Volume", 10, lambda figures: figures.volume, signed=False),
+    _amount_column("gross", "Gross", 9, lambda figures: figures.sums.gross),
+    _amount_column("volume", "Volume", 10, lambda figures: figures.sums.volume, signed=False),
     _amount_column("average", "An order", 8, lambda figures: figures.average_order),
     Column(
         "factor",
@@ -137,20 +140,14 @@ def result_totals(
 
 def sum_of(results: Iterable[ResultFigures]) -> ResultFigures:
     """The sum of figures in one coin; funding, or what is unexplained, is None as soon as it is of one of them."""
-    known = list(results)
+    known, total = list(results), ResultSums()
+    for figures in known:
+        total.add(figures.sums)
     return ResultFigures(
-        gross=sum((figures.gross for figures in known), Decimal(0)),
-        fees=sum((figures.fees for figures in known), Decimal(0)),
+        sums=total,
         funding=known_sum(figures.funding for figures in known),
-        volume=sum((figures.volume for figures in known), Decimal(0)),
-        orders=sum(figures.orders for figures in known),
-        won=sum(figures.won for figures in known),
-        lost=sum(figures.lost for figures in known),
-        won_amount=sum((figures.won_amount for figures in known), Decimal(0)),
-        lost_amount=sum((figures.lost_amount for figures in known), Decimal(0)),
         is_converted=any(figures.is_converted for figures in known),
         is_complete=all(figures.is_complete for figures in known),
-        incomplete_fills=sum(figures.incomplete_fills for figures in known),
         unexplained=known_sum(figures.unexplained for figures in known),
     )
 

@@ -60,8 +60,8 @@ def wallet_sentence(
         parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or 'bills are being read'}")
     if results.missing:
         parts.append(missing_sentence(results, "bills" if misses_bills else ""))
-    if results.total.incomplete_fills:
-        parts.append(f"? no fee or profit given for {counted(results.total.incomplete_fills, 'fill')}")
+    if results.total.sums.incomplete_fills:
+        parts.append(f"? no fee or profit given for {counted(results.total.sums.incomplete_fills, 'fill')}")
     return " · ".join(parts)
 
 

@@ -66,7 +66,7 @@ class FigureLine:
 
 def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
     """The lines of the panel, from gross to the deepest fall."""
-    total, equity = results.total, results.equity
+    total, sums, equity = results.total, results.total.sums, results.equity
     amount = partial(_amount_row, cell_format=cell_format)
     share, of_gross = "", ""
     if total.fees_part is not None:
@@ -76,8 +76,8 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
     drawdown = equity.drawdown
     orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
     rows = [
-        amount("Gross", total.gross, figures=total),
-        amount("Fees", total.fees, figures=total, share=share, aside=of_gross),
+        amount("Gross", sums.gross, figures=total),
+        amount("Fees", sums.fees, figures=total, share=share, aside=of_gross),
         amount("Funding", total.funding, figures=total, opens=Opens.COINS),
         amount("Net realised", total.net, figures=total),
         amount("Open, change", equity.open_change, opens=Opens.EQUITY),
@@ -89,10 +89,10 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
             opens=Opens.DAYS,
             share="" if results.result_part is None else _signed_percent(results.result_part),
         ),
-        _count_row("Closed orders", total.orders, orders_mark, aside="average"),
-        _count_row("  won", total.won, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),
+        _count_row("Closed orders", sums.trades, orders_mark, aside="average"),
+        _count_row("  won", sums.wins, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),
         _count_row(
-            "  lost", total.lost, orders_mark, total.lost_part, _average(total.average_lost, total, cell_format)
+            "  lost", sums.losses, orders_mark, total.lost_part, _average(total.average_lost, total, cell_format)
         ),
         FigureLine(
             "Profit factor",

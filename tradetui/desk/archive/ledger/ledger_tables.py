@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from decimal import Decimal
-from typing import Final
+from operator import attrgetter
+from typing import Any, Final
 
 from tradetui.trading.results.periods import ResultSums
 
@@ -92,11 +94,11 @@ INCOMPLETE_FILLS: Final = """
     DELETE FROM ledger_mode WHERE NOT (SELECT booked_rowid FROM ledger_mark)
     """
 """How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
-FIGURES: Final = (
-    "gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, won_in_usd, lost_in_usd,"
-    " incomplete_fills"
-)
-"""The columns of a quarter-hour's figures."""
+_FIGURES: Final = fields(ResultSums)
+FIGURES: Final = ", ".join(figure.name for figure in _FIGURES)
+"""The columns of a quarter-hour's figures; what is kept of days and months has them in this order, too."""
+_FIGURE_TYPES: Final[Sequence[Callable[[str | int], Any]]] = [type(figure.default) for figure in _FIGURES]
+_figures_of: Final = attrgetter(*(figure.name for figure in _FIGURES))
 _QUARTERS_A_DAY: Final = 96
 _LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
 """Quarter-hours of the longest span: a month in which clocks are put back."""
@@ -112,41 +114,11 @@ def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> Non
         )
 
 
-def sums_of(row: Sequence[str | int]) -> ResultSums:
+def sums_of(row: Iterable[str | int]) -> ResultSums:
     """The figures of a quarter-hour as the file has them."""
-    gross, fees, volume, gross_in_usd, fees_in_usd, trades, wins, losses, won, lost, *in_usd, incomplete_fills = row
-    won_in_usd, lost_in_usd = in_usd
-    return ResultSums(
-        Decimal(gross),
-        Decimal(fees),
-        Decimal(volume),
-        Decimal(gross_in_usd),
-        Decimal(fees_in_usd),
-        int(trades),
-        int(wins),
-        int(losses),
-        Decimal(won),
-        Decimal(lost),
-        Decimal(won_in_usd),
-        Decimal(lost_in_usd),
-        int(incomplete_fills),
-    )
+    return ResultSums(*[figure_type(figure) for figure_type, figure in zip(_FIGURE_TYPES, row, strict=True)])
 
 
 def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
     """The figures as the file has them, in the order of `FIGURES`."""
-    return (
-        str(sums.gross),
-        str(sums.fees),
-        str(sums.volume),
-        str(sums.gross_in_usd),
-        str(sums.fees_in_usd),
-        sums.trades,
-        sums.wins,
-        sums.losses,
-        str(sums.won),
-        str(sums.lost),
-        str(sums.won_in_usd),
-        str(sums.lost_in_usd),
-        sums.incomplete_fills,
-    )
+    return tuple(str(figure) if isinstance(figure, Decimal) else figure for figure in _figures_of(sums))
