@@ -25,7 +25,7 @@ from tradetui.commands.session.bootstrap import (
 from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.archive.equity import has_samples
+from tradetui.desk.archive.equity import first_sample
 from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
 from tradetui.desk.archive.reading_extent import HOUR_MS
@@ -94,7 +94,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
             behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
             if behind:
                 asyncio.run(_read_newest_bills(loaded, archive, behind))
-        elif not has_samples(archive.connection, settings.product_types):
+        elif first_sample(archive.connection, settings.product_types) is None:
             archive.close()
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
     except FileUnusable as problem:

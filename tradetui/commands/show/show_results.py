@@ -28,7 +28,7 @@ from tradetui.commands.show.result_rows import (
 )
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
-from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, missing_spans, spans_never_kept
+from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
 from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips
 from tradetui.desk.results.wallet import with_unexplained
@@ -155,10 +155,9 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
 
 def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
     first, last = query.span
-    read_lately_ms = READ_LATELY_MS if query.until is None else 0
     spans = [
         span
-        for span in missing_spans(archive.connection, query.now_ms, read_lately_ms=read_lately_ms)
+        for span in missing_spans(archive.connection, query.now_ms, is_over=query.until is not None)
         if span.product_type in (query.product_types or ()) and span.meets(first, last)
     ]
     if any(not span.is_lost for span in spans):

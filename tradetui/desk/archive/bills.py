@@ -115,7 +115,7 @@ def keep_bills(
         connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
     forget_spans(connection, (quarter for quarter, *_ in funding))
     _keep_coverage(connection, product_type, reading.coverage)
-    if rows_at_most is not None and _bills_kept(connection) > rows_at_most:
+    if rows_at_most is not None:
         connection.execute(
             "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"
             " (SELECT product_type, ordinal FROM bill ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?)"
@@ -139,11 +139,6 @@ def _row_of(product_type: ProductType, bill: FuturesBill) -> _BillRow:
         str(bill.fee or ZERO),
         None if bill.balance is None else str(bill.balance),
     )
-
-
-def _bills_kept(connection: sqlite3.Connection) -> int:
-    count: int = connection.execute("SELECT count(*) FROM bill").fetchone()[0]
-    return count
 
 
 def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, coverage: BillCoverage) -> None:

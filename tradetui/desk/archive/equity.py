@@ -124,17 +124,11 @@ def nearest_sample(
     connection: sqlite3.Connection, product_types: Sequence[ProductType], moment_ms: int, within_ms: int
 ) -> EquitySample | None:
     """The sample nearest to a moment (Unix ms) of those that are at most so far from it, with the single accounts."""
+    since, until = moment_ms - within_ms, moment_ms + within_ms
     rows = connection.execute(
         "SELECT time, equity, unrealised, accounts FROM equity_sample WHERE minute BETWEEN ? AND ?"
         " AND product_types = ? AND time BETWEEN ? AND ? ORDER BY abs(time - ?) LIMIT 1",
-        (
-            (moment_ms - within_ms) // SAMPLED_EVERY_MS,
-            (moment_ms + within_ms) // SAMPLED_EVERY_MS,
-            _scope(product_types),
-            moment_ms - within_ms,
-            moment_ms + within_ms,
-            moment_ms,
-        ),
+        (since // SAMPLED_EVERY_MS, until // SAMPLED_EVERY_MS, _scope(product_types), since, until, moment_ms),
     )
     return next(map(_sample_of, rows), None)
 
@@ -229,12 +223,6 @@ def _sample_of(row: tuple[int, str, str | None, str | None]) -> EquitySample:
             for coin, coin_equity, in_usdt, coin_unrealised in load_json(accounts or "[]")
         ),
     )
-
-
-def has_samples(connection: sqlite3.Connection, product_types: Sequence[ProductType]) -> bool:
-    """Whether equity of these product types together was ever sampled."""
-    query = "SELECT 1 FROM equity_sample WHERE product_types = ? LIMIT 1"
-    return connection.execute(query, (_scope(product_types),)).fetchone() is not None
 
 
 def _scope(product_types: Sequence[ProductType]) -> str:

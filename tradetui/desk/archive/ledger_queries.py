@@ -105,8 +105,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
         funding[key] = funding.get(key, ZERO) + amount
         groups.setdefault(key, ResultSums())
     never_kept = spans_never_kept(connection, query.product_types, query.since)
-    missing_when_over = missing_spans(connection, query.now_ms, read_lately_ms=0)
-    missing_so_far = missing_spans(connection, query.now_ms)
+    missing = missing_spans(connection, query.now_ms, is_over=True)
     bills = BillsRead(connection, query)
     rows = []
     for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
@@ -115,8 +114,10 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
             first, last = period_span(group, query.grouping, query.zone)
             since, until = max(since, first), min(until, last)
         goes_on = query.until is None and until == query.now_ms
-        missing = (*never_kept, *(missing_so_far if goes_on else missing_when_over))
-        complete = not sums.incomplete_fills and not any(span.touches(since, until, coin) for span in missing)
+        lacks_fills = any(
+            span.touches(since, until, coin) for span in (*never_kept, *missing) if not (goes_on and span.is_recent)
+        )
+        complete = not sums.incomplete_fills and not lacks_fills
         name = period_name(group, query.grouping) if isinstance(group, date) else group
         of_group = funding.get((group, coin), ZERO) if bills.hold(since, until, coin) else None
         rows.append(ResultRow(name, coin, sums, complete, of_group))

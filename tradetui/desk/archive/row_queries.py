@@ -77,6 +77,14 @@ RowRank = tuple[int, str, str]
 """Where a row stands: time, ordinal of its id, product type."""
 
 
+def distinct_texts(connection: sqlite3.Connection, following: str, chosen: str) -> list[str]:
+    """The texts of an indexed column, each by the SQL that gives the one that follows another among what is chosen."""
+    texts: list[str] = []
+    while (row := connection.execute(following, (chosen, texts[-1] if texts else "")).fetchone()) is not None:
+        texts.append(row[0])
+    return texts
+
+
 class RowQueries:
     """The rows of one archive's file. Every call blocks for a moment and belongs on the disk's thread."""
 
@@ -107,16 +115,9 @@ class RowQueries:
                 yield row.record
 
     def symbols(self, kind: type[Record]) -> list[str]:
-        """Every symbol there is a row of, in the alphabet's order; each is found by the index from the one before."""
-        symbols: list[str] = []
-        while True:
-            row = self._connection.execute(
-                "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1",
-                (KINDS[kind], symbols[-1] if symbols else ""),
-            ).fetchone()
-            if row is None:
-                return symbols
-            symbols.append(row[0])
+        """Every symbol there is a row of, in the alphabet's order."""
+        following = "SELECT symbol FROM record WHERE kind = ? AND symbol > ? ORDER BY symbol LIMIT 1"
+        return distinct_texts(self._connection, following, KINDS[kind])
 
     def newest_row(self) -> int:
         """The number of the last row; in a file that keeps all rows, each row that comes has a higher one."""

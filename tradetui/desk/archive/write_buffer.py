@@ -49,19 +49,19 @@ class WriteBuffer(Generic[RecordT]):
         """Keep rows together with the note of what is missing below them. Never fails: what cannot be kept waits."""
         self._waiting.update((row.row_id, row) for row in rows)
         self._gaps = gaps if gaps is not None else self._gaps
-        if self.archive is None:
-            while len(self._waiting) > WAITING_AT_MOST:
-                del self._waiting[next(iter(self._waiting))]
-            return
-        waiting, missing = list(self._waiting.values()), self._gaps
+        if self.archive is not None:
+            await self._write(self.archive)
+        while len(self._waiting) > WAITING_AT_MOST:
+            del self._waiting[next(iter(self._waiting))]
+
+    async def _write(self, archive: Archive) -> None:
+        waiting, missing = self.waiting, self._gaps
         if not waiting and missing is None:
             return
         try:
-            await self._disk.run(self.archive.add, self._kind, waiting, missing)
+            await self._disk.run(archive.add, self._kind, waiting, missing)
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"rows cannot be saved: {problem}"
-            while len(self._waiting) > WAITING_AT_MOST:
-                del self._waiting[next(iter(self._waiting))]
             return
         self.trouble = None
         for row in waiting:

@@ -15,6 +15,7 @@ from tradetui.desk.archive.ledger.fill_sequence import VISIBLE_AFTER_MS
 from tradetui.desk.archive.ledger.missing_fills import fills_read_until, first_quarter_before, missing_spans, were_read
 from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, ResultRow, quarter_sums, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
+from tradetui.desk.archive.row_queries import distinct_texts
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import PERIODS, Grouping, ResultSums, day_at, first_day, period_name, period_span
 from tradetui.wire.product_types import ProductType
@@ -211,18 +212,10 @@ def _net_since(
         yield funding.coin, funding.amount
 
 
-def _coins(connection: sqlite3.Connection, product_type: ProductType) -> set[str]:
-    """The coins there is a bill in; each is found by the index from the one before."""
-    coins: set[str] = set()
-    last = ""
-    while True:
-        row = connection.execute(
-            "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1", (str(product_type), last)
-        ).fetchone()
-        if row is None:
-            return coins
-        last = row[0]
-        coins.add(last)
+def _coins(connection: sqlite3.Connection, product_type: ProductType) -> list[str]:
+    """The coins there is a bill in."""
+    following = "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1"
+    return distinct_texts(connection, following, str(product_type))
 
 
 class _Bill(NamedTuple):

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain
+from functools import cache, partial
 from typing import Final
 
 from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
@@ -60,7 +60,7 @@ class Ledger:
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
-        self._ends: dict[ProductType, list[int]] = {}
+        self._lost_ends = cache(partial(lost_ends, connection))
         self._orders = ClosingOrders(connection, self._sums)
         self._data_version: int | None = None
 
@@ -70,7 +70,7 @@ class Ledger:
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.forget()
-        self._ends.clear()
+        self._lost_ends.cache_clear()
 
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
@@ -106,12 +106,12 @@ class Ledger:
         """Keep up to which row of the file fills are booked."""
         self._connection.execute("UPDATE ledger_mark SET booked_rowid = ?", (booked_rowid,))
 
-    def _book_new(self, fills: Iterable[SequencedFill]) -> None:
+    def _book_new(self, fills: Sequence[SequencedFill]) -> None:
         by_leg: defaultdict[LegKey, list[SequencedFill]] = defaultdict(list)
         for sequenced in fills:
             self._book(sequenced)
             by_leg[sequenced.fill.key].append(sequenced)
-        for product_type in self._modes.unexpected(sequenced for sequenced in chain.from_iterable(by_leg.values())):
+        for product_type in self._modes.unexpected(fills):
             self._find_modes(product_type)
         for key, sequenced_fills in by_leg.items():
             sequenced_fills.sort(key=lambda sequenced: sequenced.instant)
@@ -243,14 +243,9 @@ class Ledger:
                 ],
             )
 
-    def _lost_ends(self, product_type: ProductType) -> list[int]:
-        if product_type not in self._ends:
-            self._ends[product_type] = lost_ends(self._connection, product_type)
-        return self._ends[product_type]
-
     def break_legs(self, product_type: ProductType, known_from: int) -> None:
         """Take legs up anew from a moment (Unix ms) before which fills are lost: what they held then is not known."""
-        self._ends.clear()
+        self._lost_ends.cache_clear()
         self._go_back_to(product_type, Instant(known_from, ""))
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:

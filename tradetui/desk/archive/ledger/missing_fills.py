@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -46,6 +46,11 @@ class MissingSpan(NamedTuple):
     refused_ms: int = 0
     refusal: str = ""
 
+    @property
+    def is_recent(self) -> bool:
+        """Whether it is the time since the last reading, and no longer than between two readings."""
+        return not self.is_lost and not self.cursor and self.until - self.since <= READ_LATELY_MS
+
     def meets(self, since: int, until: int) -> bool:
         """Whether it has a moment in common with a period (Unix ms, both ends included)."""
         return self.since <= until and since <= self.until
@@ -62,18 +67,17 @@ def settles_in(product_type: ProductType, coin: str) -> bool:
     return coin not in ("USDT", "USDC") if settlement is None else coin in (settlement, f"S{settlement}")
 
 
-def missing_spans(
-    connection: sqlite3.Connection, now_ms: int, *, read_lately_ms: int = READ_LATELY_MS
-) -> list[MissingSpan]:
+def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool = False) -> list[MissingSpan]:
     """Where fills are known to be missing: gaps not read yet, lost ones, and the time since they were read last.
 
-    That time is left out where it is no longer than `read_lately_ms`, which is 0 for a period that is over.
+    Of a period that goes on, not `is_over`, that time is left out where it is short.
     """
-    spans = [*unread_gaps(connection, now_ms), *_lost_spans(connection)]
-    for product_type, read_until in connection.execute("SELECT product_type, until FROM ledger_read"):
-        if now_ms - read_until > read_lately_ms:
-            spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
-    return spans
+    spans = unread_gaps(connection, now_ms)
+    for product_type, since, until in connection.execute("SELECT * FROM lost_fills WHERE since > 0"):
+        spans.append(MissingSpan(ProductType(product_type), since, until - 1, is_lost=True))
+    for product_type, read_until in connection.execute("SELECT * FROM ledger_read WHERE until < ?", (now_ms,)):
+        spans.append(MissingSpan(ProductType(product_type), read_until, now_ms))
+    return [span for span in spans if is_over or not span.is_recent]
 
 
 def unread_gaps(connection: sqlite3.Connection, now_ms: int) -> list[MissingSpan]:
@@ -109,11 +113,6 @@ def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) 
         "SELECT time FROM record WHERE kind = 'fill' AND product_type = ? AND id = ?", (product_type, trade_id)
     ).fetchone()
     return None if row is None else int(row[0])
-
-
-def _lost_spans(connection: sqlite3.Connection) -> Iterator[MissingSpan]:
-    for product_type, since, until in connection.execute("SELECT * FROM lost_fills WHERE since > 0"):
-        yield MissingSpan(ProductType(product_type), since, until - 1, is_lost=True)
 
 
 def lost_ends(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:

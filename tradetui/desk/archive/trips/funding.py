@@ -6,12 +6,12 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import cache, partial
 from itertools import accumulate
 from operator import neg
 from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage
-from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide
@@ -50,7 +50,7 @@ class _Stretches:
     `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, names: tuple[str, str, str]) -> None:
+    def __init__(self, connection: sqlite3.Connection, *names: str) -> None:
         self._connection, self._names = connection, names
         running = connection.execute(
             f"SELECT {_SINCE.format('state', '$[4]')} FROM ledger_leg WHERE product_type = ? AND symbol = ? AND leg = ?"
@@ -86,10 +86,9 @@ class TripFunding:
     """Funding of the trips of one archive, each symbol's bills read once."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._coverages: dict[ProductType, BillCoverage] = {}
-        self._settlements: dict[tuple[ProductType, str], _Settlements] = {}
-        self._held: dict[tuple[ProductType, str, PositionSide], _Stretches] = {}
+        self._coverage = cache(partial(bill_coverage, connection))
+        self._settlements = cache(partial(_settlements_of, connection))
+        self._stretches = cache(partial(_Stretches, connection))
 
     def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
         """What a trip was paid in its coin, or paid below nothing.
@@ -104,27 +103,14 @@ class TripFunding:
             return None
         if any(self._stretches(product_type, symbol, other).meet(opened, trip.last_ms) for other in _OTHER_LEGS[leg]):
             return None
-        return self._settlements_of(product_type, symbol).between(opened, trip.last_ms)
+        return self._settlements(product_type, symbol).between(opened, trip.last_ms)
 
-    def _coverage(self, product_type: ProductType) -> BillCoverage:
-        if product_type not in self._coverages:
-            self._coverages[product_type] = bill_coverage(self._connection, product_type)
-        return self._coverages[product_type]
 
-    def _settlements_of(self, product_type: ProductType, symbol: str) -> _Settlements:
-        key = product_type, symbol
-        if key not in self._settlements:
-            rows = self._connection.execute(
-                f"SELECT time, amount, fee FROM bill WHERE {OF_KIND} = 'funding' AND +product_type = ? AND symbol = ?"
-                " ORDER BY time",
-                (str(product_type), symbol),
-            ).fetchall()
-            sums = accumulate(Decimal(amount) + Decimal(fee) for _, amount, fee in rows)
-            self._settlements[key] = _Settlements([row[0] for row in rows], list(sums))
-        return self._settlements[key]
-
-    def _stretches(self, product_type: ProductType, symbol: str, leg: PositionSide) -> _Stretches:
-        key = product_type, symbol, leg
-        if key not in self._held:
-            self._held[key] = _Stretches(self._connection, (str(product_type), symbol, str(leg)))
-        return self._held[key]
+def _settlements_of(connection: sqlite3.Connection, product_type: ProductType, symbol: str) -> _Settlements:
+    rows = connection.execute(
+        f"SELECT time, amount, fee FROM bill WHERE {OF_KIND} = 'funding' AND +product_type = ? AND symbol = ?"
+        " ORDER BY time",
+        (str(product_type), symbol),
+    ).fetchall()
+    sums = accumulate(Decimal(amount) + Decimal(fee) for _, amount, fee in rows)
+    return _Settlements([row[0] for row in rows], list(sums))
