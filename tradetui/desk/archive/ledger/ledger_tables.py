@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from tradetui.trading.results.periods import ResultSums
 
@@ -97,7 +97,10 @@ INCOMPLETE_FILLS: Final = """
 _FIGURES: Final = fields(ResultSums)
 FIGURES: Final = ", ".join(figure.name for figure in _FIGURES)
 """The columns of a quarter-hour's figures; what is kept of days and months has them in this order, too."""
-_FIGURE_TYPES: Final[Sequence[Callable[[str | int], Any]]] = [type(figure.default) for figure in _FIGURES]
+_FIGURE_TYPES: Final[Sequence[Callable[[str | int], Decimal | int]]] = [
+    Decimal if isinstance(figure.default, Decimal) else int for figure in _FIGURES
+]
+_sums_from_figures: Final[Callable[..., ResultSums]] = ResultSums
 _figures_of: Final = attrgetter(*(figure.name for figure in _FIGURES))
 _QUARTERS_A_DAY: Final = 96
 _LONGEST_SPAN: Final = 31 * _QUARTERS_A_DAY + 4
@@ -116,7 +119,7 @@ def forget_spans(connection: sqlite3.Connection, quarters: Iterable[int]) -> Non
 
 def sums_of(row: Iterable[str | int]) -> ResultSums:
     """The figures of a quarter-hour as the file has them."""
-    return ResultSums(*[figure_type(figure) for figure_type, figure in zip(_FIGURE_TYPES, row, strict=True)])
+    return _sums_from_figures(*[figure_type(figure) for figure_type, figure in zip(_FIGURE_TYPES, row, strict=True)])
 
 
 def ledger_figures(sums: ResultSums) -> tuple[str | int, ...]:
