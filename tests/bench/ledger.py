@@ -31,7 +31,7 @@ from tradetui.desk.account.identity import AccountKey, stand_in, untold
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
@@ -142,7 +142,7 @@ def keep_bills(archive: Archive, count: int) -> None:
             ),
         )
     for product_type in TYPES:
-        archive.add_bills(product_type, BillReading((), BillCoverage(START_MS, end_ms)))
+        archive.add_bills(product_type, (), BillCoverage(START_MS, end_ms))
 
 
 def period_seconds(archive: Archive, sampled: EquitySeries, choice: PeriodChoice, end_ms: int) -> float:

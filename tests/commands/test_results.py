@@ -25,7 +25,7 @@ from tradetui.cli import main
 from tradetui.commands.process import console
 from tradetui.commands.process.console import ATTENTION, DONE, INTERRUPTED, REFUSED, USAGE
 from tradetui.commands.show import archive_reading
-from tradetui.desk.archive.reading_extent import BillReading, Gap
+from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.exchange.errors import Busy
@@ -187,7 +187,7 @@ def test_bills_that_are_behind_the_fills_are_read_first(
         coverage = archive.bill_coverage(ProductType.USDT_FUTURES)
         assert coverage.until is not None
         read_until = coverage.until - 6 * 3_600_000
-        archive.add_bills(ProductType.USDT_FUTURES, BillReading((), coverage._replace(until=read_until)))
+        archive.add_bills(ProductType.USDT_FUTURES, (), coverage._replace(until=read_until))
 
     async def fails(*_: object) -> None:
         raise Busy("no answer")

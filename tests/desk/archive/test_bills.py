@@ -13,7 +13,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.bills import Transfer, bill_coverage, transfers
 from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind, results
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
@@ -35,7 +35,7 @@ def archive_with(*bills: FuturesBill, coverage: BillCoverage = ALL) -> Archive:
     while archive.advance_ledger():
         pass
     archive.note_read(USDT, NOW_MS)
-    archive.add_bills(USDT, BillReading(bills, coverage))
+    archive.add_bills(USDT, bills, coverage)
     return archive
 
 
@@ -53,7 +53,7 @@ def test_funding_counts_once_by_its_id_and_is_part_of_net() -> None:
         bill(3, START_MS + DAY_MS, "contract_settle_fee", "-0.1", symbol="BTCUSDT"),
     ]
     archive = archive_with(*bills)
-    archive.add_bills(USDT, BillReading(bills[:2], ALL))
+    archive.add_bills(USDT, bills[:2], ALL)
     (row,) = results(archive.connection, ResultQuery(Grouping.TOTAL, NOW_MS, product_types=(USDT,)))
     assert (row.funding, row.net) == (Decimal("-0.3"), row.sums.net + Decimal("-0.3"))
     assert funding_of(archive, Grouping.SYMBOL) == {"BTCUSDT": Decimal("-0.35"), "ETHUSDT": Decimal("0.05")}
@@ -68,10 +68,10 @@ def test_of_a_bill_that_comes_again_with_other_figures_the_later_read_counts() -
     assert funding_of(archive) == {"": Decimal(-26)}
     corrected = bill(1, START_MS + DAY_MS, "contract_settle_fee", "-2", symbol="ETHUSDT", balance="98")
     for _ in range(2):
-        archive.add_bills(USDT, BillReading((corrected, other), ALL))
+        archive.add_bills(USDT, (corrected, other), ALL)
     assert funding_of(archive, Grouping.SYMBOL) == {"BTCUSDT": Decimal(-1), "ETHUSDT": Decimal(-2)}
     assert archive.connection.execute("SELECT count(*), min(balance) FROM bill").fetchone() == (2, "74")
-    archive.add_bills(USDT, BillReading((bill(1, START_MS + 1_000, "trans_from_exchange", "9"),), ALL))
+    archive.add_bills(USDT, (bill(1, START_MS + 1_000, "trans_from_exchange", "9"),), ALL)
     assert funding_of(archive) == {"": Decimal(-1)}
 
 
@@ -154,7 +154,7 @@ def test_a_coin_is_worth_the_price_of_the_fill_nearest_in_time() -> None:
         bill(2, START_MS + 40_000, "trans_to_exchange", "-0.5", coin="BTC"),
         bill(3, START_MS + 40_000, "trans_to_exchange", "-1", coin="ETH"),
     ]
-    archive.add_bills(COIN, BillReading(rows, ALL))
+    archive.add_bills(COIN, rows, ALL)
     amounts = [transfer.amount_in_usd for transfer in transfers(archive.connection, (COIN,), START_MS, NOW_MS)]
     assert amounts == [Decimal(40_000), Decimal(-45_000), None]
 
@@ -178,7 +178,7 @@ def test_memory_alone_keeps_the_last_balance_of_each_quarter_hour() -> None:
         for number in range(KEPT_IN_MEMORY + 200)
     ]
     funding = bill(10**6, START_MS, "contract_settle_fee", "-1")
-    archive.add_bills(USDT, BillReading([*bills, funding], ALL))
+    archive.add_bills(USDT, [*bills, funding], ALL)
     kept = archive.connection.execute("SELECT count(*) FROM bill").fetchone()[0]
     assert KEPT_IN_MEMORY <= kept <= KEPT_IN_MEMORY + 5
     last = archive.connection.execute(
@@ -198,10 +198,10 @@ def test_what_memory_alone_lets_go_is_looked_for_in_its_own_quarter_hour() -> No
         bill(number, START_MS + number * QUARTER_MS // 2, "open_long", "0", fee="-1")
         for number in range(KEPT_IN_MEMORY + 1_000)
     ]
-    archive.add_bills(USDT, BillReading(bills, ALL))
+    archive.add_bills(USDT, bills, ALL)
     thousands_of_steps: list[None] = []
     archive.connection.set_progress_handler(lambda: thousands_of_steps.append(None), 1_000)
-    archive.add_bills(USDT, BillReading(bills[-1:], ALL))
+    archive.add_bills(USDT, bills[-1:], ALL)
     assert len(thousands_of_steps) < 1_000
 
 

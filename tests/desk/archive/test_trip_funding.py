@@ -10,7 +10,7 @@ from tests.desk.fixtures.ledger_histories import START_MS
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import Position, reported
@@ -47,7 +47,7 @@ def archive_of(
         for number, (hour, amount) in enumerate(FUNDING)
     ]
     other = bill(99, START_MS + 8 * HOUR_MS, "contract_settle_fee", "100", symbol="ETHUSDT")
-    archive.add_bills(USDT, BillReading([*bills, other], BillCoverage(read_since, NOW_MS)))
+    archive.add_bills(USDT, [*bills, other], BillCoverage(read_since, NOW_MS))
     archive.add_closed_positions(USDT, ended, None)
     while archive.advance_ledger():
         pass

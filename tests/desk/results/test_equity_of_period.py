@@ -12,7 +12,7 @@ from tests.desk.fixtures.bill_rows import bill
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, add_sample
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.equity_of_period import equity_of_period
 from tradetui.trading.results.returns import (
     CashFlow,
@@ -45,7 +45,7 @@ def test_return_and_drawdown_are_those_of_every_sample(seed: int) -> None:
             points.append(EquityPoint(time, equity))
             add_sample(archive.connection, (USDT,), EquitySample(time, equity, Decimal(0)))
     bills = [bill(number, flow.time, "trans_from_exchange", str(flow.amount)) for number, flow in enumerate(flows)]
-    archive.add_bills(USDT, BillReading(bills, BillCoverage(0, NOW_MS)))
+    archive.add_bills(USDT, bills, BillCoverage(0, NOW_MS))
     result = equity_of_period(archive.connection, (USDT,), begin, NOW_MS, NOW_MS, Rates({}))
     every = list(equity_curve(points, flows))
     drawn = [point for stretch in result.curve for point in stretch]

@@ -19,7 +19,7 @@ from tests.desk.fixtures.scripted_exchange import COIN, USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
+from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults, read_period_results
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
@@ -268,12 +268,12 @@ def test_funding_counts_where_bills_are_read_in_usdt_at_the_price_of_the_time() 
         bill(1, moment(20, 16), "contract_settle_fee", "-1.5", symbol="BTCUSDT"),
         bill(2, moment(21, 8), "contract_settle_fee", "2", symbol="BTCUSDT"),
     ]
-    archive.add_bills(USDT, BillReading(funding, coverage))
+    archive.add_bills(USDT, funding, coverage)
     results = read(archive, product_types=(USDT, COIN))
     assert (results.total.funding, results.total.net) == (None, Decimal("9.88")), "bills of the coins are not read"
     assert {line.group: line.figures.funding for line in results.symbols} == {"BTCUSDT": Decimal("0.5"), "BTCUSD": None}
     in_coin = bill(3, moment(20, 16), "contract_settle_fee", "-0.0001", symbol="BTCUSD", coin="BTC")
-    archive.add_bills(COIN, BillReading([in_coin], coverage))
+    archive.add_bills(COIN, [in_coin], coverage)
     results = read(archive, product_types=(USDT, COIN))
     assert (results.total.funding, results.total.net) == (Decimal("-7.5"), Decimal("2.38"))
     assert [(line.group, line.figures.funding) for line in results.days] == [
@@ -295,7 +295,7 @@ def test_equity_is_a_curve_without_deposits_with_its_gaps() -> None:
     period = Period(date(2026, 11, 20), TODAY)
     query = PeriodQuery(period, NOON, (USDT,))
     deposit = bill(1, begin + 90_000, "trans_from_exchange", "1000")
-    archive.add_bills(USDT, BillReading([deposit], BillCoverage(moment(1), NOON)))
+    archive.add_bills(USDT, [deposit], BillCoverage(moment(1), NOON))
     results = read_period_results(archive.connection, query)
     equity = results.equity
     assert [[point.equity for point in stretch] for stretch in equity.curve] == [
@@ -331,7 +331,7 @@ async def steps_to_read(trips_before: int) -> dict[str, int]:
     archive.add(FuturesFill, rows)
     for product_type in types:
         of_type = bills if product_type is USDT else []
-        archive.add_bills(product_type, BillReading(of_type, BillCoverage(opened[0] - 1, NOON)))
+        archive.add_bills(product_type, of_type, BillCoverage(opened[0] - 1, NOON))
         archive.note_read(product_type, NOON)
     settle(archive)
     archive.prove_starts(USDT, {}, NOON)

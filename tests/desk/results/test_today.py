@@ -14,7 +14,7 @@ from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import CoinEquity, EquitySample
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading
+from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
@@ -37,7 +37,7 @@ def sampled(archive: Archive, time: int, equity: str, unrealised: str = "0") -> 
 
 
 def with_bills(archive: Archive, *bills: FuturesBill, until: int = NOON) -> Archive:
-    archive.add_bills(USDT, BillReading(bills, BillCoverage(MIDNIGHT - 90 * 24 * HOUR, until)))
+    archive.add_bills(USDT, bills, BillCoverage(MIDNIGHT - 90 * 24 * HOUR, until))
     return archive
 
 

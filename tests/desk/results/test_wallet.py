@@ -13,7 +13,7 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import Rates
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.results.wallet import WalletAudit, WalletMove, unexplained_by_day, with_unexplained
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
@@ -43,7 +43,7 @@ def archive_with(*bills: FuturesBill, coverage: BillCoverage = COVERAGE) -> Arch
     while archive.advance_ledger():
         pass
     archive.note_read(USDT, NOW_MS)
-    archive.add_bills(USDT, BillReading((OPENED, *bills), coverage))
+    archive.add_bills(USDT, (OPENED, *bills), coverage)
     return archive
 
 

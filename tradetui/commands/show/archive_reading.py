@@ -26,7 +26,7 @@ from tradetui.desk.account.account_storage import archive_file
 from tradetui.desk.account.identity import KnownAccounts, identify, stand_in
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import first_sample
-from tradetui.desk.archive.ledger.missing_fills import MissingSpan, missing_spans, unread_gaps, were_read
+from tradetui.desk.archive.ledger.missing_fills import MissingSpan, keep_refusals, missing_spans, unread_gaps, were_read
 from tradetui.desk.archive.ledger_queries import bills_behind
 from tradetui.desk.archive.reading_extent import HOUR_MS
 from tradetui.desk.feeds.accounts_orders import AccountsReader
@@ -244,7 +244,8 @@ async def _read_fills(
         progress.page()
     refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_gaps}
     refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
-    archive.note_refusals(product_type, refusals, now_ms)
+    with archive.transaction() as connection:
+        keep_refusals(connection, product_type, refusals, now_ms)
     _bring_forward(archive)
     await history.read_newest(client.clock.monotonic())
     progress.page()

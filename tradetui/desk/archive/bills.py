@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.archive.ledger.ledger_tables import forget_spans
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
@@ -80,7 +80,11 @@ class FundingSum(NamedTuple):
 
 
 def keep_bills(
-    connection: sqlite3.Connection, product_type: ProductType, reading: BillReading, rows_at_most: int | None = None
+    connection: sqlite3.Connection,
+    product_type: ProductType,
+    bills: Sequence[FuturesBill],
+    coverage: BillCoverage,
+    rows_at_most: int | None = None,
 ) -> None:
     """Keep bills, each once by its id, with how far they are read; called within a transaction.
 
@@ -96,7 +100,7 @@ def keep_bills(
         if kind == BillKind.FUNDING:
             funding[quarter_of(time), type_name, symbol, coin] += times * (Decimal(amount) + Decimal(fee))
 
-    for bill in reading.bills:
+    for bill in bills:
         row = _row_of(product_type, bill)
         if connection.execute(f"INSERT OR IGNORE {_INTO_BILL}", row).rowcount == 0:
             before: _BillRow = connection.execute(
@@ -114,7 +118,7 @@ def keep_bills(
         total = amount if before is None else amount + Decimal(before[0])
         connection.execute("INSERT OR REPLACE INTO bill_funding VALUES (?, ?, ?, ?, ?)", (*key, str(total)))
     forget_spans(connection, (quarter for quarter, *_ in funding))
-    _keep_coverage(connection, product_type, reading.coverage)
+    _keep_coverage(connection, product_type, coverage)
     if rows_at_most is not None:
         connection.execute(
             "DELETE FROM bill WHERE kind = 'trade' AND (product_type, ordinal) IN"

@@ -14,9 +14,9 @@ from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, keep_refusals, lost_ends
+from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, lost_ends
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, Gap
+from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import closed_positions_until, keep_closed_positions
@@ -24,7 +24,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order,
 from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import ClosedPosition
+from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
@@ -121,11 +121,9 @@ class Archive:
         says that they are to be read now. Gives whether more is to be done.
         """
         with self._changing():
-            self._ledger.prepare()
             self.fills_to_book = self._ledger.book_tail()
             gaps = {product_type for (product_type,) in self.connection.execute("SELECT product_type FROM hole")}
             more = self.fills_to_book > 0 or self._ledger.take_legs_forward(() if over_gaps else gaps)
-            self._ledger.write()
         if self._copied is not None and not self.fills_to_book:
             delete_backup(self._copied)
             self._copied = None
@@ -141,10 +139,7 @@ class Archive:
         if self.gaps(product_type) or self.known_from(product_type) or self.connection.execute(tail).fetchone():
             return False
         with self._changing():
-            self._ledger.prepare()
-            anew = self._ledger.prove_starts(product_type, held, at_ms)
-            self._ledger.write()
-        return anew
+            return self._ledger.prove_starts(product_type, held, at_ms)
 
     @property
     def ledger_is_current(self) -> bool:
@@ -160,11 +155,6 @@ class Archive:
         with transaction(self.connection):
             self.connection.execute("INSERT OR REPLACE INTO ledger_read VALUES (?, ?)", (str(product_type), until_ms))
 
-    def note_refusals(self, product_type: ProductType, refusals: Mapping[str, str], at_ms: int) -> None:
-        """Keep which gaps, by their cursors, were asked for in vain at a time (Unix ms), and why."""
-        with transaction(self.connection):
-            keep_refusals(self.connection, product_type, refusals, at_ms)
-
     def _lose(self, product_type: ProductType, gap: Gap, kept_from: int) -> None:
         """Keep which fills are lost; what legs held then is not known."""
         above_ms = fill_time(self.connection, product_type, gap.cursor)
@@ -175,9 +165,7 @@ class Archive:
             (str(product_type), gap.until or 0, until),
         ).rowcount
         if is_new and gap.until:
-            self._ledger.prepare()
             self._ledger.break_legs(product_type, until)
-            self._ledger.write()
 
     def read_until(self, product_type: ProductType) -> int:
         """Up to when (Unix ms) fills were read, but for gaps; 0 before the first reading."""
@@ -187,10 +175,10 @@ class Archive:
         """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
         return max(lost_ends(self.connection, product_type), default=0)
 
-    def add_bills(self, product_type: ProductType, reading: BillReading) -> None:
+    def add_bills(self, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
         """Keep bills, each once by its id, and how far they are read now."""
         with transaction(self.connection):
-            keep_bills(self.connection, product_type, reading, KEPT_IN_MEMORY if self.trimmed else None)
+            keep_bills(self.connection, product_type, bills, coverage, KEPT_IN_MEMORY if self.trimmed else None)
 
     def bill_coverage(self, product_type: ProductType) -> BillCoverage:
         return bill_coverage(self.connection, product_type)
@@ -216,10 +204,12 @@ class Archive:
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """A transaction; where it is undone, the ledger forgets what it had in memory of it."""
+        """A transaction that the ledger takes part in; where it is undone, the ledger forgets what it had of it."""
         try:
             with transaction(self.connection):
+                self._ledger.prepare()
                 yield
+                self._ledger.write()
         except BaseException:
             self._ledger.forget()
             raise
@@ -253,9 +243,7 @@ class Archive:
             fill_before = FuturesFill.from_row(load_json(before))
         except (UndecodableRowError, ValueError):
             return  # the version that wrote it has booked it: booked again, it would count twice
-        self._ledger.prepare()
         self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
-        self._ledger.write()
 
     def gaps(self, product_type: ProductType) -> list[Gap]:
         """What is known to be missing of a product type's fills."""
@@ -279,10 +267,8 @@ class Archive:
 
     def _trim(self, kind: type[Record]) -> None:
         if kind is FuturesFill:
-            self._ledger.prepare()
             while self._ledger.book_tail():
                 pass
-            self._ledger.write()
         trimmed = self.connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",

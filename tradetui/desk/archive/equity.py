@@ -72,6 +72,16 @@ class Rates:
         """What one of a coin is worth in USDT now; None where that is not known."""
         return Decimal(1) if coin in USDT_COINS else self.by_coin.get(coin)
 
+    def in_usdt(self, amounts: Mapping[str, Decimal]) -> Decimal | None:
+        """What amounts by coin come to in USDT; None where one of them is of a coin whose worth is not known."""
+        total = Decimal(0)
+        for coin, amount in amounts.items():
+            rate = self.of_coin(coin)
+            if rate is None and amount:
+                return None
+            total += amount * (rate or 0)
+        return total
+
     def of_dollar(self, coin: str) -> Decimal | None:
         """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
         if coin in PEGGED:

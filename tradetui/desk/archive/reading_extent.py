@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from tradetui.wire.models.futures_extended import FuturesBill
+from typing import Final, NamedTuple
 
 HOUR_MS: Final = 3_600_000
 SETTLEMENT_LASTS_MS: Final = 300_000
@@ -63,10 +59,3 @@ def _may_hold_settlement(since: int, until: int) -> bool:
     """Whether funding may be booked between two moments (Unix ms, both included)."""
     full_hour = -(-(since - SETTLEMENT_LASTS_MS) // HOUR_MS) * HOUR_MS
     return since <= until and full_hour <= until
-
-
-class BillReading(NamedTuple):
-    """Bills that a reading brought, and how far all of them are read then."""
-
-    bills: Sequence[FuturesBill]
-    coverage: BillCoverage

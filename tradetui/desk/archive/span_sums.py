@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -171,17 +171,7 @@ def _totals(groups: Iterable[GroupSums]) -> list[GroupSums]:
 
 def _in_usd(sums: ResultSums) -> ResultSums:
     """What a coin-margined contract brought in, in dollars at the price of each fill."""
-    return ResultSums(
-        sums.gross_in_usd,
-        sums.fees_in_usd,
-        sums.volume,
-        trades=sums.trades,
-        wins=sums.wins,
-        losses=sums.losses,
-        won=sums.won_in_usd,
-        lost=sums.lost_in_usd,
-        incomplete_fills=sums.incomplete_fills,
-    )
+    return replace(sums, gross=sums.gross_in_usd, fees=sums.fees_in_usd, won=sums.won_in_usd, lost=sums.lost_in_usd)
 
 
 def _as_json(group: GroupSums) -> list[object]:

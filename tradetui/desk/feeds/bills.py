@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.archive.reading_extent import BillCoverage, BillReading, TimeSpan
+from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import gather_reads, refuse_unreadable
@@ -152,7 +152,7 @@ class BillHistory:
         if self._archive is None:
             return
         try:
-            await self._disk.run(self._archive.add_bills, self.product_type, BillReading(bills, coverage))
+            await self._disk.run(self._archive.add_bills, self.product_type, bills, coverage)
         except (sqlite3.Error, OSError):
             return  # the disk may be full; the gap is still there, and is read again
         self.coverage = coverage

@@ -163,13 +163,7 @@ def _unexplained(
     if any(line.figures.funding is None for line in coins):
         return None
     moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
-    total = ZERO
-    for move in () if moves is None else moves:
-        rate = rates.of_coin(move.coin)
-        if move.unexplained and rate is None:
-            return None
-        total += move.unexplained * (rate or ZERO)
-    return None if moves is None else total
+    return None if moves is None else rates.in_usdt({move.coin: move.unexplained for move in moves})
 
 
 def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:

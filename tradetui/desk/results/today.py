@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from decimal import Decimal
-from functools import partial
 from typing import Final
 
 from tradetui.desk.archive.database import Archive
@@ -96,63 +95,45 @@ def read_day_opening(
     last = last_sample(connection, product_types, now_ms)
     if start is None or last is None:
         return None
-    is_whole_day = near is not None
+    points, confirmed = [EquityPoint(start.time, start.equity)], start
+    flows: Sequence[CashFlow] = ()
     transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
-    if transfers is None:
-        return _opening_by_fills(archive, product_types, day, start, now_ms, is_whole_day=is_whole_day)
-    later = samples(connection, product_types, start.time + 1, last.time)
-    points = [EquityPoint(sample.time, sample.equity) for sample in later]
-    confirmed = last_sample(connection, product_types, transfers.until) or start
-    return _opening(day, start, points, transfers.flows, confirmed, is_complete=True, is_whole_day=is_whole_day)
+    if transfers is not None:
+        later = samples(connection, product_types, start.time + 1, last.time)
+        points += [EquityPoint(sample.time, sample.equity) for sample in later]
+        flows, confirmed = transfers.flows, last_sample(connection, product_types, transfers.until) or start
+    else:
+        sample = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+        if sample is not None and sample.time > start.time:
+            moved_in = _moved_in_by_fills(archive, product_types, start, sample, now_ms)
+            if moved_in is None:
+                return None
+            points.append(EquityPoint(sample.time, sample.equity))
+            flows, confirmed = (CashFlow(sample.time, moved_in),), sample
+    *_, last_point = equity_curve(points, flows)
+    return DayOpening(
+        day=day,
+        start=start,
+        moved_in=sum((flow.amount for flow in flows if start.time < flow.time), ZERO),
+        growth=last_point.growth,
+        equity_then=points[-1].equity,
+        is_complete=transfers is not None,
+        confirmed=confirmed,
+        is_whole_day=near is not None,
+    )
 
 
-def _opening_by_fills(
-    archive: Archive,
-    product_types: tuple[ProductType, ...],
-    day: date,
-    start: EquitySample,
-    now_ms: int,
-    *,
-    is_whole_day: bool,
-) -> DayOpening | None:
-    """The opening where no bills show what was moved in: what the wallets moved by beyond fills is taken for it."""
-    connection = archive.connection
-    opening = partial(_opening, day, start, is_complete=False, is_whole_day=is_whole_day)
-    sample = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
-    if sample is None or sample.time <= start.time:
-        return opening([], [], start)
+def _moved_in_by_fills(
+    archive: Archive, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample, now_ms: int
+) -> Decimal | None:
+    """What the wallets moved by beyond fills in USDT, taken for transfers where no bills show these."""
     while archive.advance_ledger():
         pass
-    beyond = wallets_beyond_fills(connection, product_types, start, sample)
-    gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.meets(start.time, sample.time) for span in gaps):
+    beyond = wallets_beyond_fills(archive.connection, product_types, start, end)
+    gaps = (span for span in missing_spans(archive.connection, now_ms) if span.product_type in product_types)
+    if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
         return None
-    rates = Rates.of(sample)
-    moved_in = ZERO
-    for coin, amount in beyond.items():
-        rate = rates.of_coin(coin)
-        if rate is None and amount:
-            return None
-        moved_in += amount * (rate or ZERO)
-    points, flows = [EquityPoint(sample.time, sample.equity)], [CashFlow(sample.time, moved_in)]
-    return opening(points, flows, sample)
-
-
-def _opening(
-    day: date,
-    start: EquitySample,
-    later: Sequence[EquityPoint],
-    flows: Sequence[CashFlow],
-    confirmed: EquitySample,
-    *,
-    is_complete: bool,
-    is_whole_day: bool,
-) -> DayOpening:
-    points = [EquityPoint(start.time, start.equity), *later]
-    *_, last = equity_curve(points, flows)
-    moved_in = sum((flow.amount for flow in flows if start.time < flow.time), ZERO)
-    equity_then = points[-1].equity
-    return DayOpening(day, start, moved_in, last.growth, equity_then, is_complete, confirmed, is_whole_day)
+    return Rates.of(end).in_usdt(beyond)
 
 
 class TodayTracker:

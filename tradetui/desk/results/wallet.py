@@ -115,13 +115,9 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
 
 def unexplained_by_day(connection: sqlite3.Connection, query: ResultQuery, rates: Rates) -> dict[str, Decimal]:
     """What the wallets did beyond net and transfers on each day of a query by day, in USDT, where that is known."""
-    known: dict[str, Decimal] = {}
-    for day, (_, unexplained) in _audited(connection, query, results(connection, query)).items():
-        amounts = {coin: amount for coin, amount in (unexplained or {}).items() if amount}
-        worths = [None if (rate := rates.of_coin(coin)) is None else amount * rate for coin, amount in amounts.items()]
-        if unexplained is not None and None not in worths:
-            known[day] = sum(filter(None, worths), ZERO)
-    return known
+    days = _audited(connection, query, results(connection, query))
+    in_usdt = {day: rates.in_usdt(amounts) for day, (_, amounts) in days.items() if amounts is not None}
+    return {day: amount for day, amount in in_usdt.items() if amount is not None}
 
 
 def _audited(
