@@ -327,7 +327,7 @@ def test_a_transfer_keeps_amount_and_coin_longest() -> None:
 
 
 def test_columns_are_ranked_from_one_in_the_order_given_and_the_others_keep_their_rank() -> None:
-    columns = ranked(*TABLES["orders"].columns, kept_longest="price symbol")
+    columns = ranked(*TABLES["orders"].columns, kept_longest="price,symbol")
     ranks = {column.id: column.rank for column in columns}
     assert [column.id for column in columns] == [column.id for column in TABLES["orders"].columns]
     assert (ranks["price"], ranks["symbol"]) == (1, 2)

@@ -59,12 +59,12 @@ _RULE_COLUMNS: Final[tuple[Column[RuleRow], ...]] = ranked(
     Column("state", "State", lambda row: row.state, lambda row, _: row.state, 10, tone=_state_tone),
     text_column("to", "To", 30, lambda row: channel_names(row.rule)),
     text_column("when", "When", 30, lambda row: row.rule.condition.sentence),
-    kept_longest="name state to when",
+    kept_longest="name,state,to,when",
 )
 LOG_COLUMNS: Final[tuple[Column[LoggedAlert], ...]] = ranked(
     time_column("at", "Time", logged_at, received=False),
     text_column("sentence", "What happened", 90, lambda row: row.sentence),
     text_column("delivery", "To", 30, lambda row: row.delivery),
     text_column("rules", "Alert", 30, lambda row: row.rules),
-    kept_longest="sentence at delivery rules",
+    kept_longest="sentence,at,delivery,rules",
 )

@@ -120,8 +120,8 @@ def result_columns(grouping: Grouping) -> tuple[Column[ResultLine], ...]:
     """The columns of results by symbol, day or coin; the wallets' are of days alone."""
     group = _GROUP[grouping]
     shown = (group, *_FIGURES, _UNEXPLAINED) if grouping is Grouping.DAY else (group, *_FIGURES)
-    unexplained = _UNEXPLAINED.id if grouping is Grouping.DAY else ""
-    kept_longest = f"{group.id} net fees funding trades wonPercent {unexplained} gross volume average factor"
+    unexplained = f"{_UNEXPLAINED.id}," if grouping is Grouping.DAY else ""
+    kept_longest = f"{group.id},net,fees,funding,trades,wonPercent,{unexplained}gross,volume,average,factor"
     return ranked(*shown, kept_longest=kept_longest)
 
 
@@ -298,6 +298,6 @@ TRIP_COLUMNS: Final[tuple[Column[TripLine], ...]] = ranked(
     text_column("closedBy", "Closed by", 9, lambda line: line.closed_by),
     Column("start", "Note", _start, lambda line, _: _start(line), 16, tone=lambda line: Tone.WARN),
     _time_column("openTime", "Opened", lambda line: line.row.trip.opened_ms),
-    kept_longest="closeTime symbol side net coin held size entry exit start fees funding gross closedBy openedBy"
-    " openTime",
+    kept_longest="closeTime,symbol,side,net,coin,held,size,entry,exit,start,fees,funding,gross,closedBy,openedBy"
+    ",openTime",
 )

@@ -37,5 +37,5 @@ JOURNAL: Final[tuple[Column[Intent], ...]] = ranked(
     Column("state", "State", lambda row: str(row.state), lambda row, _: str(row.state), 12, tone=_state_tone),
     Column("title", "What", lambda row: row.title, lambda row, _: row.title, 26, sources=(("id", lambda row: row.id),)),
     Column("ended", "How it ended", end_of_intent, lambda row, _: end_of_intent(row), 20),
-    kept_longest="title at state ended",
+    kept_longest="title,at,state,ended",
 )

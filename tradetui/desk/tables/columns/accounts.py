@@ -76,8 +76,8 @@ ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
         unit="of the margin; 100 is liquidation",
     ),
     *_OTHERS,
-    kept_longest="marginCoin freePart crossedRiskRate free usdtEquity unrealizedPL accountEquity productType available"
-    " locked crossedMaxAvailable maxTransferOut assetMode",
+    kept_longest="marginCoin,freePart,crossedRiskRate,free,usdtEquity,unrealizedPL,accountEquity,productType,available"
+    ",locked,crossedMaxAvailable,maxTransferOut,assetMode",
 )
 
 UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = ranked(
@@ -97,8 +97,8 @@ UNION_ACCOUNT_COLUMNS: Final[tuple[Column[ProductRow[FuturesAccount]], ...]] = r
     money_column("unionMm", "Union MM", 10, lambda row: row.record.union_mm, _dollars, unit="USDT"),
     _DOLLAR_EQUITY,
     *_OTHERS,
-    kept_longest="marginCoin freePart marginRatio free unionTotalMargin usdtEquity unrealizedPL accountEquity"
-    " productType unionMm available locked crossedMaxAvailable maxTransferOut assetMode",
+    kept_longest="marginCoin,freePart,marginRatio,free,unionTotalMargin,usdtEquity,unrealizedPL,accountEquity"
+    ",productType,unionMm,available,locked,crossedMaxAvailable,maxTransferOut,assetMode",
 )
 """The accounts' columns where one of them is in multi-assets mode: one coin's own figures say little there."""
 

@@ -81,7 +81,7 @@ FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
     worded_column("enterPointSource", "Via", 7, lambda row: row.record.enter_point_source, _CLIENTS),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-    kept_longest="cTime symbol did baseVolume profit price fee feeCoin quoteVolume tradeScope",
+    kept_longest="cTime,symbol,did,baseVolume,profit,price,fee,feeCoin,quoteVolume,tradeScope",
 )
 
 

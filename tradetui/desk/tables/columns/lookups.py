@@ -58,7 +58,7 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
     text_column("tradeScope", "Role", 6, lambda row: row.trade_scope),
     id_column("orderId", "Order", 19, lambda row: row.order_id),
     id_column("tradeId", "Trade id", 19, lambda row: row.trade_id),
-    kept_longest="cTime symbol side priceAvg size amount",
+    kept_longest="cTime,symbol,side,priceAvg,size,amount",
 )
 
 SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
@@ -70,7 +70,7 @@ SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
     text_column("groupType", "Group", 12, lambda row: row.group_type),
     text_column("businessType", "Business", 22, lambda row: row.business_type),
     id_column("billId", "Bill", 19, lambda row: row.bill_id),
-    kept_longest="cTime coin size businessType balance fees",
+    kept_longest="cTime,coin,size,businessType,balance,fees",
 )
 
 
@@ -127,7 +127,7 @@ TRANSFER_COLUMNS: Final[tuple[Column[SubaccountTransfer], ...]] = ranked(
     text_column("coin", "Coin", 6, lambda row: row.coin),
     worded_column("status", "Status", 10, lambda row: row.status, _TRANSFER_NAMES),
     id_column("txId", "Transaction", 24, lambda row: row.tx_id),
-    kept_longest="ts amount coin type status uid",
+    kept_longest="ts,amount,coin,type,status,uid",
 )
 
 EMAIL_COLUMNS: Final[tuple[Column[SubaccountEmail], ...]] = (

@@ -72,5 +72,5 @@ ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-    kept_longest="symbol does price size away filled value",
+    kept_longest="symbol,does,price,size,away,filled,value",
 )

@@ -188,8 +188,8 @@ _RANKED: Final[tuple[Column[Position], ...]] = ranked(
     _MARGIN_MODE,
     PRODUCT,
     _SOURCE,
-    kept_longest="symbol leg unrealised size liquidation mark roi entry stop liquidationPrice value funding"
-    " breakEvenPrice takeProfit leverage realised marginMode productType source",
+    kept_longest="symbol,leg,unrealised,size,liquidation,mark,roi,entry,stop,liquidationPrice,value,funding"
+    ",breakEvenPrice,takeProfit,leverage,realised,marginMode,productType,source",
 )
 POSITION_COLUMNS: Final[tuple[Column[Position], ...]] = tuple(
     column for column in _RANKED if column.id not in (_MARGIN_MODE.id, _SOURCE.id)

@@ -93,20 +93,20 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
     time_column("cTime", "Created", lambda row: row.record.c_time),
     id_column("orderId", "Order", 19, lambda row: row.record.order_id),
     PRODUCT,
-    kept_longest="symbol planType triggerPrice planStatus does uTime size away failureReason",
+    kept_longest="symbol,planType,triggerPrice,planStatus,does,uTime,size,away,failureReason",
 )
 
 
 _PANEL_COLUMNS: Final = ranked(
     *(narrow_time(column)._replace(title="Time") if column.id == "uTime" else column for column in TRIGGER_COLUMNS),
-    kept_longest="symbol planType triggerPrice planStatus uTime does",
+    kept_longest="symbol,planType,triggerPrice,planStatus,uTime,does",
 )
 
 
 _ENDED_ONLY: Final = frozenset({"planStatus", "failureReason", "executePrice"})
 _WAITING_COLUMNS: Final = ranked(
     *(column for column in _PANEL_COLUMNS if column.id not in _ENDED_ONLY),
-    kept_longest="symbol planType triggerPrice does size away uTime",
+    kept_longest="symbol,planType,triggerPrice,does,size,away,uTime",
 )
 
 
