@@ -359,7 +359,7 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
         await pilot.press("escape", "slash", *fill_of(screen.table.rows.row(0)).trade_id, "enter")
         await settled(pilot)
         assert "sums in USDT of 1 fill " in screen_text(stage.app)
-        monkeypatch.setattr("tradetui.ui.records.history_screen.MOST_SUMMED", 10)
+        monkeypatch.setattr("tradetui.ui.records.history_sums.MOST_SUMMED", 10)
         await pilot.press("escape")
         await settled(pilot)
         assert "profit and fees are summed of 10 fills at" in screen_text(stage.app)

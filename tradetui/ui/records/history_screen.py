@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -13,11 +12,11 @@ from textual.binding import BindingType
 from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
-from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
+from tradetui.ui.records.history_sums import HistorySums
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
@@ -25,14 +24,11 @@ from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.settings.ui_settings import UiSettings
 
-MOST_SUMMED: Final = 100_000
-"""Fills that are gone through for their sums, some seconds of reading."""
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; {sort} turns the order round; the filter finds {searched}"
 
@@ -65,8 +61,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             self.filter_prompt = "Symbol or regular expression, ! first inverts; or five digits or more of an ID"
         self.filter_limit = f": {self._searched}"
         self._table = RecordTable(self._kind.columns, id=f"table-{table}", footer=self._footer)
-        self._sum: FillTotals | None = None
-        self._summed: tuple[RowSource[object], int] | None = None
+        self._sums = None if self._kind.name != FILLS.name else HistorySums(self._table)
         self._rows: ArchiveRows[Record] | None = None
         self._painting = False
 
@@ -102,28 +97,9 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             if isinstance(rows, ArchiveRows):
                 self.run_worker(rows.refresh(), exit_on_error=False)
 
-    def _sum_anew(self) -> None:
-        """Sum up the fills that are shown, unless that was done, they are too many, or they cannot be read."""
-        rows = self._table.rows
-        if self._kind.name != FILLS.name or not isinstance(rows, ArchiveRows) or rows.error:
-            return
-        if self._summed == (rows, rows.count):
-            return
-        self._summed, self._sum = (rows, rows.count), None
-        if rows.count <= MOST_SUMMED:
-            self._sum_up(rows)
-
     @work(group="sum", exclusive=True, exit_on_error=False)
-    async def _sum_up(self, rows: ArchiveRows[FuturesFill]) -> None:
-        totals = FillTotals()
-        try:
-            async for fills in rows.chunks():
-                for fill in fills:
-                    totals.add(fill)
-        except (sqlite3.Error, OSError) as problem:
-            rows.error, self._summed = str(problem), None
-        else:
-            self._sum = totals
+    async def _sum_up(self, sums: HistorySums, rows: ArchiveRows[FuturesFill]) -> None:
+        await sums.add_up(rows)
         self._changed()
 
     @property
@@ -132,10 +108,16 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return self._beyond_rows if self._dates is self._opened_dates and not self._table.pattern else ""
 
     def _footer(self, _: Iterable[FeedRow], cell_format: CellFormat) -> Footer:
-        """What all rows come to: read in the background, since they are too many to be gone through at each paint."""
-        note = self._with_remarks(self._sum_note(cell_format))
-        short_note = self._with_remarks(self._short_sum_note(cell_format))
-        return Footer({} if self._known_sum is None else self._known_sum.cells(cell_format), note, short_note)
+        known = None if self._sums is None else self._sums.known
+        if self._error:
+            note = short_note = f"the archive cannot be read: {self._error}; {self.key_named('poll_now')} tries again"
+        elif self._sums is None:
+            note = short_note = ""
+        else:
+            note = self._sums.note(cell_format, self.key_named)
+            short_note = self._sums.short_note(cell_format, self.key_named)
+        cells = {} if known is None else known.cells(cell_format)
+        return Footer(cells, self._with_remarks(note), self._with_remarks(short_note))
 
     def _with_remarks(self, note: str) -> str:
         """The note, behind how many rows could not be read and before what these rows are without."""
@@ -143,27 +125,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
             unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
         return " · ".join(filter(None, (unreadable, note, beyond_rows and f"{beyond_rows} not included")))
-
-    def _sum_note(self, cell_format: CellFormat) -> str:
-        if self._error:
-            return f"the archive cannot be read: {self._error}; {self.key_named('poll_now')} tries again"
-        if self._kind.name != FILLS.name:
-            return ""
-        if self._table.shown > MOST_SUMMED:
-            narrows = f"{self.key_named('dates')} narrows them by dates"
-            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
-        return "profit and fees are being summed …" if self._known_sum is None else self._known_sum.text(cell_format)
-
-    def _short_sum_note(self, cell_format: CellFormat) -> str:
-        if self._error or self._known_sum is None:
-            return self._sum_note(cell_format)
-        parts = (f"sums in USDT of {counted(self._table.shown, 'fill')}", self._known_sum.outside_cells(cell_format))
-        return " · ".join(filter(None, parts))
-
-    @property
-    def _known_sum(self) -> FillTotals | None:
-        """The sums of the fills that are shown now; None while they are being added up, or where they are too many."""
-        return self._sum if self._summed == (self._table.rows, self._table.shown) else None
 
     def _changed(self) -> None:
         if not self._painting and self.is_attached:
@@ -190,7 +151,8 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return self._kind.name
 
     def refresh_states(self) -> None:
-        self._sum_anew()
+        if self._sums is not None and (rows := self._sums.begin()) is not None:
+            self._sum_up(self._sums, rows)
         pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
         unknown = "?" if self._error else "…"
