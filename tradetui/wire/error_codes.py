@@ -46,18 +46,33 @@ class CodeGroup(StrEnum):
     UNLISTED = "unlisted"
 
 
+# Every other group is a rejection.
+_KINDS: Final[Mapping[CodeGroup, ErrorKind]] = {
+    CodeGroup.KEY: ErrorKind.AUTHENTICATION,
+    CodeGroup.CLOCK: ErrorKind.AUTHENTICATION,
+    CodeGroup.ENVIRONMENT: ErrorKind.AUTHENTICATION,
+    CodeGroup.PERMISSION: ErrorKind.PERMISSION,
+    CodeGroup.ACCOUNT: ErrorKind.PERMISSION,
+    CodeGroup.RATE: ErrorKind.RATE_LIMIT,
+    CodeGroup.MISSING: ErrorKind.MISSING,
+    CodeGroup.SYSTEM: ErrorKind.BUSY,  # a read may be repeated, a write's outcome is unknown
+}
+
+
 class Meaning(NamedTuple):
     """What is known of a code; `remedy` is a sentence a trader can act on."""
 
-    kind: ErrorKind
     group: CodeGroup
     remedy: str
 
+    @property
+    def kind(self) -> ErrorKind:
+        """The branch of the error tree."""
+        return _KINDS.get(self.group, ErrorKind.REJECTED)
+
 
 _UNLISTED: Final = Meaning(
-    ErrorKind.REJECTED,
-    CodeGroup.UNLISTED,
-    "This program does not know the code: look the code up in the exchange's documentation.",
+    CodeGroup.UNLISTED, "This program does not know the code: look the code up in the exchange's documentation."
 )
 
 UNIFIED_ACCOUNT: Final = "40085"
@@ -71,230 +86,145 @@ TOO_MANY_CALLS_REMEDY: Final = (
 )
 
 
-def _entries(kind: ErrorKind, group: CodeGroup, remedy: str, codes: str) -> dict[str, Meaning]:
-    return {code: Meaning(kind, group, remedy) for code in codes.split()}
-
-
-_AUTH: Final = ErrorKind.AUTHENTICATION
-_PERM: Final = ErrorKind.PERMISSION
-_NO: Final = ErrorKind.REJECTED
-
+# Within each group: what a trader can do, and the codes for which it is that.
+_REMEDIES: Final[Mapping[CodeGroup, Mapping[str, str]]] = {
+    CodeGroup.KEY: {
+        "Check the API key: it is missing, mistyped, deleted, or belongs to another host.": (
+            "40001 40006 40037 40041 401 30001 30006 30012 30017 30018"
+        ),
+        "Check the secret key: the signature made with it does not match.": "40002 40003 40009 30002 30013 40506 40507",
+        "Check the passphrase: it is the one chosen when the API key was made, not the account's password.": (
+            "40011 40012 40036 30004 30015"
+        ),
+        "Add this machine's address to the key's IP whitelist, or use a key without one.": "40018 40038 30011",
+        "The request was not sent as JSON; this is a fault of the program.": "40007 415",
+    },
+    CodeGroup.CLOCK: {
+        "Set this machine's clock: requests are more than 30 seconds from the exchange's time.": (
+            "40004 40005 40008 40078 40079 30003 30005 30008"
+        ),
+    },
+    CodeGroup.ENVIRONMENT: {
+        'Demo keys need environment = "demo" in the profile, and live keys must not have it.': "40099",
+    },
+    CodeGroup.PERMISSION: {
+        "Give the API key the permission named in the message, or use another key.": (
+            "40014 40025 40040 40301 403 30022 30028"
+        ),
+    },
+    CodeGroup.ACCOUNT: {
+        UNIFIED_ACCOUNT_REMEDY: "40085 40084",
+        "The exchange has restricted, frozen or closed the account: ask its support.": (
+            "40013 40022 40023 40024 40026 40031 40710 40916 30029 32001 32002 32026 32028 32038 35005 40300 50010"
+        ),
+        "Complete the identity verification on the exchange's web site.": "40035 40101 40111 40016",
+        "The exchange does not serve this account from here.": "40000 40103 40104 32022",
+        "Use the main account's key: sub-accounts may not do this.": "40061 40068",
+        "Only a broker's main account may call this: use such an account's key.": "40029",
+        "Bind the calling API key to an IP address on the exchange's site.": "22010",
+    },
+    CodeGroup.RATE: {
+        TOO_MANY_CALLS_REMEDY: "429 40047 13001 70228 40918 22035 1001 30007 30014 30026 50009",
+    },
+    CodeGroup.PARAMETER: {
+        "Correct the parameter named in the message.": (
+            "40017 40019 40020 40053 40057 40058 40059 40064 40072 40402 40409 40811 40812 40813 40924 41101 41103 "
+            "43011 43111 48001 48002 400172 00171 00172 40303 40304 40305 400 405 30020 30021 30023 30025 32031 33059 "
+            "33060 35059 35060 35062 35063 35064 36203 36206 36208 40201 40202 40302 40403 40500"
+        ),
+    },
+    CodeGroup.SYMBOL: {
+        "Check the symbol and the product type: the exchange does not know or no longer lists it.": (
+            "40034 40102 40309 40845 30024 30032 33021 35001 35061 35095 36002 36205 50004"
+        ),
+    },
+    CodeGroup.MISSING: {
+        "This exchange does not have this endpoint; the program works without it.": "404 40404",
+    },
+    CodeGroup.NO_SUCH_ORDER: {
+        "No order has this id.": "40109 40768 43001 43025 33014 35029 36216",
+    },
+    CodeGroup.TIME_RANGE: {
+        "Choose a shorter or later period; the exchange keeps about 90 days.": (
+            "00001 20001 40707 42072 40408 40704 40705 40902 43130 70008 70103 70104"
+        ),
+    },
+    CodeGroup.NO_POSITION: {
+        "There is nothing to reverse on that side: look at the positions again.": (
+            "22002 43043 40757 45003 45005 45006 40802 45014"
+        ),
+    },
+    CodeGroup.MODE: {
+        "The account's position mode is not the one the request was made for: look at the mode again.": (
+            "40774 45021 43075 45109 40920"
+        ),
+    },
+    CodeGroup.SIZE: {
+        "The size is below the contract's minimum: choose a larger one.": (
+            "43006 45111 43037 22034 45110 43010 43027 45114 32018 33024 50014 50019"
+        ),
+        "The size or price is not a multiple of the contract's step, or has too many decimals.": (
+            "22038 43028 45115 40808 32083 33028 33029 36221"
+        ),
+        "The size is above what the contract or the position may have: choose a smaller one.": (
+            "43007 43029 43038 45112 45120 40715 45113 32005 32014 32074 33036 35010 35019 35021 35030 35039 36224 "
+            "36225 36226 36227 36228 36229 36230 50015"
+        ),
+    },
+    CodeGroup.MONEY: {
+        "The size is above what the margin covers, or what one market order may have: choose a smaller one.": "40762",
+        "There is not enough margin: choose a smaller size, or transfer margin to the futures account.": (
+            "40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020"
+        ),
+    },
+    CodeGroup.COPY: {
+        "Copy traders have a minimum of their own: choose a larger size.": "13008 40734 40892",
+        "The exchange restricts copy traders here: close it among the current copy orders on its site.": (
+            "40199 40854 40731 40867 40746 40869 45098 40508 40601 40602 40609 40701 40702"
+        ),
+        (
+            "This account is not a copy trader, and this is for copy traders only: use the API key of one, or "
+            "become one on the exchange's site."
+        ): "31001 31025 40732",
+    },
+    CodeGroup.MARKET: {
+        "The market does not take this now; try again when it trades normally.": (
+            "22043 22044 22067 22039 22040 22041 22045 40844 41114 45043 43115 43119 43120 22004 40931 45107 45108 "
+            "40722 40826 45122 40917 32024 32025 36201"
+        ),
+    },
+    CodeGroup.PRICE: {
+        "The price is outside the range that the exchange accepts now: look at the market and choose another.": (
+            "32006 32019 32020 35014 35020 36222 36223 40706 41117 50016 50017 50018 50021"
+        ),
+    },
+    CodeGroup.SUBACCOUNT: {
+        "Correct what the message names: name, label, passphrase or number of keys.": (
+            "40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065"
+        ),
+        "The sub-account does not belong to this broker: check the UID.": "40028 40066",
+        "The account has all the sub-accounts it may have: use one of them, or ask the exchange for more.": (
+            "40032 40069"
+        ),
+    },
+    CodeGroup.DUPLICATE: {
+        "An order with this client id exists already: look at the pending orders before trying again.": (
+            "43118 45034 40708 40786"
+        ),
+    },
+    CodeGroup.SYSTEM: {
+        "The exchange is busy or being updated: try again in a minute.": (
+            "40010 40015 40200 40725 40910 45001 43059 500 1 01001 30009 30019 30030 30037 30038 32047 40308 40604 "
+            "50008"
+        ),
+    },
+}
 MEANINGS: Final[Mapping[str, Meaning]] = MappingProxyType(
     {
-        # Authentication
-        **_entries(
-            _AUTH,
-            CodeGroup.KEY,
-            "Check the API key: it is missing, mistyped, deleted, or belongs to another host.",
-            "40001 40006 40037 40041 401 30001 30006 30012 30017 30018",
-        ),
-        **_entries(
-            _AUTH,
-            CodeGroup.KEY,
-            "Check the secret key: the signature made with it does not match.",
-            "40002 40003 40009 30002 30013 40506 40507",
-        ),
-        **_entries(
-            _AUTH,
-            CodeGroup.KEY,
-            "Check the passphrase: it is the one chosen when the API key was made, not the account's password.",
-            "40011 40012 40036 30004 30015",
-        ),
-        **_entries(
-            _AUTH,
-            CodeGroup.CLOCK,
-            "Set this machine's clock: requests are more than 30 seconds from the exchange's time.",
-            "40004 40005 40008 40078 40079 30003 30005 30008",
-        ),
-        **_entries(
-            _AUTH,
-            CodeGroup.KEY,
-            "Add this machine's address to the key's IP whitelist, or use a key without one.",
-            "40018 40038 30011",
-        ),
-        **_entries(
-            _AUTH,
-            CodeGroup.ENVIRONMENT,
-            'Demo keys need environment = "demo" in the profile, and live keys must not have it.',
-            "40099",
-        ),
-        **_entries(
-            _AUTH, CodeGroup.KEY, "The request was not sent as JSON; this is a fault of the program.", "40007 415"
-        ),
-        # Permission and state of the account
-        **_entries(
-            _PERM,
-            CodeGroup.PERMISSION,
-            "Give the API key the permission named in the message, or use another key.",
-            "40014 40025 40040 40301 403 30022 30028",
-        ),
-        **_entries(_PERM, CodeGroup.ACCOUNT, UNIFIED_ACCOUNT_REMEDY, "40085 40084"),
-        **_entries(
-            _PERM,
-            CodeGroup.ACCOUNT,
-            "The exchange has restricted, frozen or closed the account: ask its support.",
-            "40013 40022 40023 40024 40026 40031 40710 40916 30029 32001 32002 32026 32028 32038 35005 40300 50010",
-        ),
-        **_entries(
-            _PERM,
-            CodeGroup.ACCOUNT,
-            "Complete the identity verification on the exchange's web site.",
-            "40035 40101 40111 40016",
-        ),
-        **_entries(
-            _PERM, CodeGroup.ACCOUNT, "The exchange does not serve this account from here.", "40000 40103 40104 32022"
-        ),
-        **_entries(
-            _PERM, CodeGroup.SUBACCOUNT, "Use the main account's key: sub-accounts may not do this.", "40061 40068"
-        ),
-        **_entries(
-            _PERM,
-            CodeGroup.SUBACCOUNT,
-            "Only a broker's main account may call this: use such an account's key.",
-            "40029",
-        ),
-        **_entries(
-            _PERM, CodeGroup.SUBACCOUNT, "Bind the calling API key to an IP address on the exchange's site.", "22010"
-        ),
-        # Rate
-        **_entries(
-            ErrorKind.RATE_LIMIT,
-            CodeGroup.RATE,
-            TOO_MANY_CALLS_REMEDY,
-            "429 40047 13001 70228 40918 22035 1001 30007 30014 30026 50009",
-        ),
-        # Parameters
-        **_entries(
-            _NO,
-            CodeGroup.PARAMETER,
-            "Correct the parameter named in the message.",
-            "40017 40019 40020 40053 40057 40058 40059 40064 40072 40402 40409 40811 40812 40813 40924 41101 41103 "
-            "43011 43111 48001 48002 400172 00171 00172 40303 40304 40305 400 405 30020 30021 30023 30025 32031 "
-            "33059 33060 35059 35060 35062 35063 35064 36203 36206 36208 40201 40202 40302 40403 40500",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.SYMBOL,
-            "Check the symbol and the product type: the exchange does not know or no longer lists it.",
-            "40034 40102 40309 40845 30024 30032 33021 35001 35061 35095 36002 36205 50004",
-        ),
-        **_entries(
-            ErrorKind.MISSING,
-            CodeGroup.MISSING,
-            "This exchange does not have this endpoint; the program works without it.",
-            "404 40404",
-        ),
-        **_entries(_NO, CodeGroup.NO_SUCH_ORDER, "No order has this id.", "40109 40768 43001 43025 33014 35029 36216"),
-        # Time range
-        **_entries(
-            _NO,
-            CodeGroup.TIME_RANGE,
-            "Choose a shorter or later period; the exchange keeps about 90 days.",
-            "00001 20001 40707 42072 40408 40704 40705 40902 43130 70008 70103 70104",
-        ),
-        # Reversal
-        **_entries(
-            _NO,
-            CodeGroup.NO_POSITION,
-            "There is nothing to reverse on that side: look at the positions again.",
-            "22002 43043 40757 45003 45005 45006 40802 45014",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.MODE,
-            "The account's position mode is not the one the request was made for: look at the mode again.",
-            "40774 45021 43075 45109 40920",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.SIZE,
-            "The size is below the contract's minimum: choose a larger one.",
-            "43006 45111 43037 22034 45110 43010 43027 45114 32018 33024 50014 50019",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.SIZE,
-            "The size or price is not a multiple of the contract's step, or has too many decimals.",
-            "22038 43028 45115 40808 32083 33028 33029 36221",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.SIZE,
-            "The size is above what the contract or the position may have: choose a smaller one.",
-            "43007 43029 43038 45112 45120 40715 45113 32005 32014 32074 33036 35010 35019 35021 35030 35039 "
-            "36224 36225 36226 36227 36228 36229 36230 50015",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.MONEY,
-            "The size is above what the margin covers, or what one market order may have: choose a smaller one.",
-            "40762",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.MONEY,
-            "There is not enough margin: choose a smaller size, or transfer margin to the futures account.",
-            "40754 43012 40798 45002 40800 32044 32072 33017 35025 35047 35052 35055 40711 40712 50020",
-        ),
-        **_entries(
-            _NO, CodeGroup.COPY, "Copy traders have a minimum of their own: choose a larger size.", "13008 40734 40892"
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.MARKET,
-            "The market does not take this now; try again when it trades normally.",
-            "22043 22044 22067 22039 22040 22041 22045 40844 41114 45043 43115 43119 43120 22004 40931 45107 45108 "
-            "40722 40826 45122 40917 32024 32025 36201",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.PRICE,
-            "The price is outside the range that the exchange accepts now: look at the market and choose another.",
-            "32006 32019 32020 35014 35020 36222 36223 40706 41117 50016 50017 50018 50021",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.COPY,
-            "The exchange restricts copy traders here: close it among the current copy orders on its site.",
-            "40199 40854 40731 40867 40746 40869 45098 40508 40601 40602 40609 40701 40702",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.COPY,
-            "This account is not a copy trader, and this is for copy traders only: use the API key of one, or become "
-            "one on the exchange's site.",
-            "31001 31025 40732",
-        ),
-        # Sub-accounts
-        **_entries(
-            _NO,
-            CodeGroup.SUBACCOUNT,
-            "Correct what the message names: name, label, passphrase or number of keys.",
-            "40055 40056 40060 40071 40063 40067 40070 40107 40108 40033 40065",
-        ),
-        **_entries(
-            _NO, CodeGroup.SUBACCOUNT, "The sub-account does not belong to this broker: check the UID.", "40028 40066"
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.SUBACCOUNT,
-            "The account has all the sub-accounts it may have: use one of them, or ask the exchange for more.",
-            "40032 40069",
-        ),
-        **_entries(
-            _NO,
-            CodeGroup.DUPLICATE,
-            "An order with this client id exists already: look at the pending orders before trying again.",
-            "43118 45034 40708 40786",
-        ),
-        # System: a read may be repeated, a write's outcome is unknown
-        **_entries(
-            ErrorKind.BUSY,
-            CodeGroup.SYSTEM,
-            "The exchange is busy or being updated: try again in a minute.",
-            "40010 40015 40200 40725 40910 45001 43059 500 1 01001 30009 30019 30030 30037 30038 32047 40308 40604 "
-            "50008",
-        ),
+        code: Meaning(group, remedy)
+        for group, remedies in _REMEDIES.items()
+        for remedy, codes in remedies.items()
+        for code in codes.split()
     }
 )
 

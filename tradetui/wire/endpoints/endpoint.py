@@ -36,20 +36,30 @@ class PageRule(NamedTuple):
     row_field: str = "orderId"
 
 
+class RateLimit(NamedTuple):
+    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
+
+    per_second: int
+    copy_trader: int | None = None
+    scope: Literal["uid", "ip"] = "uid"
+
+
 class Endpoint(NamedTuple):
-    """One endpoint. `number` is its number in the interface; None beyond it, where `core` is False."""
+    """One endpoint; where nothing else is said a GET, ten calls a second, one of which tells all.
+
+    `number` is its number in the interface; None beyond it, where `core` is False.
+    """
 
     name: str
-    number: int | None
     title: str
-    method: Literal["GET", "POST"]
     path: str
-    limit: RateLimit
-    law: RowLaw
     request: type[Request[Any]]
-    #: Attributes of the row model: its id (`key` where several fields make it), and the time it is ordered by.
-    id_field: str
+    number: int | None = None
+    method: Literal["GET", "POST"] = "GET"
+    limit: RateLimit = RateLimit(10)
+    law: RowLaw = RowLaw.SINGLE
     page: PageRule | None = None
+    #: The attribute of the row model that holds the time its rows are ordered by.
     time_field: str | None = None
     signed: bool = True
 
@@ -57,6 +67,11 @@ class Endpoint(NamedTuple):
     def row(self) -> type[Record]:
         """The model of the rows in its reply."""
         return self.request.row
+
+    @property
+    def id_field(self) -> str:
+        """The attribute of the row model that tells its rows apart: `row_id` where several fields do."""
+        return self.row.identity[0] if len(self.row.identity) == 1 else "row_id"
 
     @property
     def area(self) -> str:
@@ -101,11 +116,3 @@ ADDRESS_CALLS_PER_MINUTE: Final = 6_000
 """Calls of one network address in any minute, whoever makes them and whatever they ask."""
 ADDRESS_LOCKOUT_S: Final = 300
 """Seconds for which an address that made more is refused."""
-
-
-class RateLimit(NamedTuple):
-    """Calls a second, counted per account (`uid`) or per address (`ip`)."""
-
-    per_second: int
-    copy_trader: int | None = None
-    scope: Literal["uid", "ip"] = "uid"
