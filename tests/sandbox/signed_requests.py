@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.exchange_events import liquidate, open_position
-from tradetui.sandbox.app import HttpCall, Sandbox, SandboxOptions
-from tradetui.sandbox.gateway.api_keys import SandboxKey
+from tradetui.sandbox.app import Sandbox, SandboxOptions
+from tradetui.sandbox.gateway.api_keys import HttpCall, SandboxKey
 from tradetui.sandbox.seed_accounts import build_exchange_state
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query, prehash, sign_hmac

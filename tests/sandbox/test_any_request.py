@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.signed_requests import NOW_MS, Caller
-from tradetui.sandbox.app import HttpCall
+from tradetui.sandbox.gateway.api_keys import HttpCall
 from tradetui.sandbox.handlers.rules import RULES
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.signing import encoded_query

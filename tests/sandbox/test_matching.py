@@ -50,7 +50,7 @@ class Waiting:
             size=Decimal(size),
             trigger_price=PRICE,
             created_ms=NOW_MS,
-            chance=random.Random(1),
+            rng=random.Random(1),
         )
         self.book.live_triggers[row["orderId"]] = row
         # Five hundred is more than one tick moves.

@@ -265,7 +265,7 @@ def wait(book: FuturesBook, plan_type: str, leg: str, price: str, symbol: str = 
         size=Decimal("0.1"),
         trigger_price=Decimal(price),
         created_ms=NOW_MS,
-        chance=random.Random(1),
+        rng=random.Random(1),
     )
     book.live_triggers[row["orderId"]] = row
     return str(row["orderId"])

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.exchange_state import ExchangeState
-from tradetui.sandbox.gateway.api_keys import SandboxKey, caller, check_permission
+from tradetui.sandbox.gateway.api_keys import HttpCall, SandboxKey, caller, check_permission
 from tradetui.sandbox.gateway.arrival_counts import AddressCounts, ArrivalCounts
 from tradetui.sandbox.gateway.faults import ConnectionDropped, Faults
 from tradetui.sandbox.handlers.reads import read
@@ -37,7 +37,7 @@ ELSEWHERE: Final = ("", "elsewhere")
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """Options of one sandbox. `faults` is kind to chance (0 to 1); `delay_ms` how long a delayed answer takes."""
+    """Options of one sandbox. `faults` is kind to probability (0 to 1); `delay_ms` how long a delayed answer takes."""
 
     seed: int = 7
     speed: Decimal = Decimal(1)
@@ -58,17 +58,6 @@ class Call(NamedTuple):
     uid: str | None
     at_ms: int
     code: str
-
-
-class HttpCall(NamedTuple):
-    """What arrived, without any transport: header names in lower case, `query` as on the wire."""
-
-    method: str
-    path: str
-    query: str
-    headers: Mapping[str, str]
-    body: bytes = b""
-    address: str = ""
 
 
 @dataclass(slots=True)
@@ -183,16 +172,7 @@ class Sandbox:
     def _caller(self, endpoint: Endpoint, request: HttpCall, clock_ms: int) -> SandboxKey | None:
         if not endpoint.signed:
             return None
-        key = caller(
-            request.headers,
-            self.exchange_state.keys,
-            method=request.method,
-            path=request.path,
-            query=request.query,
-            body=request.body,
-            now_ms=clock_ms,
-            address=request.address,
-        )
+        key = caller(request, self.exchange_state.keys, clock_ms)
         check_permission(key, endpoint.name, request.headers.get("locale", ""))
         return key
 
@@ -263,13 +243,10 @@ def _drop(scope: Scope) -> None:
 
 
 async def _respond(send: Send, answer: Answer, *, truncated: bool) -> None:
-    headers = [(b"content-type", answer.content_type.encode()), (b"content-length", str(len(answer.body)).encode())]
+    body = answer.body[: len(answer.body) // 2] if truncated else answer.body
+    headers = [(b"content-type", answer.content_type.encode()), (b"content-length", str(len(body)).encode())]
     if answer.left is not None:
         headers.append((b"x-mbx-used-remain-limit", str(answer.left).encode()))
-    body = answer.body
-    if truncated:
-        body = body[: len(body) // 2]
-        headers[1] = (b"content-length", str(len(body)).encode())
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -70,8 +70,8 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
 
 def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
     """One account with its history."""
-    chance = random.Random(f"{seed}/{seeded.uid}")
-    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, chance, lively=seeded.lively)
+    rng = random.Random(f"{seed}/{seeded.uid}")
+    account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, rng, lively=seeded.lively)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None
     if seeded.name == "multi-assets":
         account.futures["USDT-FUTURES"].use_assets("USDT", Decimal(-6200), {"BTC": Decimal("1.1"), "ETH": Decimal(6)})
@@ -85,28 +85,28 @@ def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
 
 def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) -> None:
     fills, orders = seeded.fills, seeded.orders
-    chance = account.chance
+    rng = account.rng
     for product_type, count in zip(HELD_PRODUCT_TYPES, fills, strict=True):
         if not count:
             continue
         book = account.futures[product_type]
         share = orders if product_type == "USDT-FUTURES" or not fills[0] else 3
-        fill_past(book, chance, now_ms, count)
+        fill_past(book, rng, now_ms, count)
         book.past_movements = partial(past_movements, book, now_ms)
-        rest_orders(book, chance, now_ms, share)
-        past_triggers(book, chance, now_ms, seeded.triggers if share == orders else 14)
+        rest_orders(book, rng, now_ms, share)
+        past_triggers(book, rng, now_ms, seeded.triggers if share == orders else 14)
         for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
-            waiting_trigger(book, spec, spec.start_price, chance, now_ms - chance.randrange(1, DAY_MS))
+            waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
     if account.kind != "unified":
         uid, ids, busy = account.uid, account.ids, fills[0] >= 1000
-        # Looked at on few screens, so made when somebody does, each by a chance of its own.
+        # Looked at on few screens, so made when somebody does, each by a rng of its own.
         spot, convert = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
         account.spot_past = partial(spot_history, uid, spot, ids, now_ms, 320 if busy else 30)
         account.convert_past = partial(convert_history, convert, ids, now_ms, 140 if busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
         uids = [row["subUid"] for row in account.subaccounts]
-        account.transfers = transfer_history(uids, chance, account.ids, now_ms)
+        account.transfers = transfer_history(uids, rng, account.ids, now_ms)
 
 
 def _broker_subaccount(number: int, now_ms: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.numbers import text
-from tradetui.sandbox.books.order import HEDGE, Order
+from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 from tradetui.sandbox.books.order_execution import MarketMoment, cancel
 from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
 from tradetui.wire.exchange_time import DAY_MS
@@ -43,40 +43,39 @@ def unit_size(spec: ContractSpec, notional: int) -> Decimal:
     return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
 
 
-def fill_past(book: FuturesBook, chance: random.Random, now_ms: int, fills: int) -> None:
+def fill_past(book: FuturesBook, rng: random.Random, now_ms: int, fills: int) -> None:
     """Trade for ninety days and end with a position in most symbols, long or short."""
-    moments = sorted(now_ms - chance.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
+    moments = sorted(now_ms - rng.randrange(30_000, 89 * DAY_MS) for _ in range(fills))
     for moment in moments:
-        spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
-        trade_once(book, spec, past_price(spec, now_ms - moment), chance, moment)
+        spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
+        trade_once(book, spec, past_price(spec, now_ms - moment), rng, moment)
 
 
-def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
+def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
     """One small market trade that keeps what is held between nothing and about twice the target."""
-    leg = chance.choice(("long", "short")) if book.mode == HEDGE else ""
+    leg = rng.choice(("long", "short")) if book.mode == HEDGE else ""
     held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
-    size = max(spec.step, unit_size(spec, chance.randint(500, 6_000)))
+    size = max(spec.step, unit_size(spec, rng.randint(500, 6_000)))
     heavy = held is not None and held.size * spec.start_price > TARGET_NOTIONAL
-    closes = held is not None and (heavy or chance.random() < 0.42)
+    closes = held is not None and (heavy or rng.random() < 0.42)
     if book.mode == HEDGE:
-        side = "buy" if leg == "long" else "sell"
-        trade_side = "close" if closes else "open"
         if closes and held is not None:
             size = min(size, held.size)
+    elif held is not None:
+        leg = held.leg
     else:
-        towards_short = (held is not None and held.leg == "long") == closes if held else chance.random() < 0.5
-        side = "sell" if towards_short else "buy"
-        trade_side = f"{side}_single"
-    enter_point = chance.choice(("WEB", "API", "ANDROID", "IOS"))
+        leg = "short" if rng.random() < 0.5 else "long"
+    side, trade_side = order_sides(book.mode, leg, closes=closes)
+    enter_point = rng.choice(("WEB", "API", "ANDROID", "IOS"))
     order = book.new_order(spec, side, trade_side, size, now_ms, enter_point=enter_point)
-    book.execute(order, size, price, now_ms, maker=chance.random() < 0.3)
+    book.execute(order, size, price, now_ms, maker=rng.random() < 0.3)
 
 
-def rest_orders(book: FuturesBook, chance: random.Random, now_ms: int, count: int) -> None:
+def rest_orders(book: FuturesBook, rng: random.Random, now_ms: int, count: int) -> None:
     """Limit orders around the price, some partly filled, one far older than any window."""
     for number in range(count):
-        age = 130 * DAY_MS if number == 0 else chance.randrange(60_000, 20 * DAY_MS)
-        order = rest_order(book, chance, now_ms - age, deep=number == 0)
+        age = 130 * DAY_MS if number == 0 else rng.randrange(60_000, 20 * DAY_MS)
+        order = rest_order(book, rng, now_ms - age, deep=number == 0)
         if number % 5 == 2:
             # Filled after everything else, so that the fills replayed in order give what is held.
             moment = now_ms - 20_000 + number
@@ -84,65 +83,64 @@ def rest_orders(book: FuturesBook, chance: random.Random, now_ms: int, count: in
             book.execute(order, part, order.price or order.spec.start_price, moment, maker=True)
 
 
-def rest_order(book: FuturesBook, chance: random.Random, now_ms: int, *, deep: bool = False) -> Order:
+def rest_order(book: FuturesBook, rng: random.Random, now_ms: int, *, deep: bool = False) -> Order:
     """One resting order that opens, a little below (buying) or above (selling) the price."""
-    spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
-    buys = chance.random() < 0.5
-    away = Decimal(chance.randint(20, 60) if deep else chance.randint(2, 60)) / 1000
+    spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
+    buys = rng.random() < 0.5
+    away = Decimal(rng.randint(20, 60) if deep else rng.randint(2, 60)) / 1000
     price = spec.price(spec.start_price * (1 - away if buys else 1 + away))
-    size = unit_size(spec, chance.randint(1_000, 9_000)) * 2
-    side = "buy" if buys else "sell"
-    trade_side = "open" if book.mode == HEDGE else f"{side}_single"
-    enter_point = chance.choice(("WEB", "API", "ANDROID"))
+    size = unit_size(spec, rng.randint(1_000, 9_000)) * 2
+    side, trade_side = order_sides(book.mode, "long" if buys else "short", closes=False)
+    enter_point = rng.choice(("WEB", "API", "ANDROID"))
     order = book.new_order(spec, side, trade_side, size, now_ms, price=price, enter_point=enter_point)
-    order.force = chance.choice(("gtc", "gtc", "post_only"))
-    if chance.random() < 0.3:
+    order.force = rng.choice(("gtc", "gtc", "post_only"))
+    if rng.random() < 0.3:
         order.preset_take_profit = spec.price(price * (Decimal("1.08") if buys else Decimal("0.92")))
-    if chance.random() < 0.3:
+    if rng.random() < 0.3:
         order.preset_stop_loss = spec.price(price * (Decimal("0.95") if buys else Decimal("1.05")))
     book.orders[order.order_id] = order
     return order
 
 
-def past_triggers(book: FuturesBook, chance: random.Random, now_ms: int, count: int) -> None:
+def past_triggers(book: FuturesBook, rng: random.Random, now_ms: int, count: int) -> None:
     """Trigger orders of every type and status over ninety days, oldest first, and a few that still wait."""
-    moments = sorted(now_ms - chance.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
+    moments = sorted(now_ms - rng.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
     for number, moment in enumerate(moments):
-        spec = CONTRACTS[chance.choice(SYMBOLS[book.product_type])]
+        spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
         price = past_price(spec, now_ms - moment)
         row = trigger_row(
             spec=spec,
             plan_type=ROW_PLAN_TYPES[number % len(ROW_PLAN_TYPES)],
             order_id=book.ids.at(moment),
             mode=book.mode,
-            leg=chance.choice(("long", "short")),
-            size=unit_size(spec, chance.randint(500, 5_000)),
-            trigger_price=spec.price(price * Decimal(chance.randint(970, 1030)) / 1000),
+            leg=rng.choice(("long", "short")),
+            size=unit_size(spec, rng.randint(500, 5_000)),
+            trigger_price=spec.price(price * Decimal(rng.randint(970, 1030)) / 1000),
             created_ms=moment,
-            chance=chance,
+            rng=rng,
             margin_mode=book.margin_mode(spec.symbol),
         )
         status = STATUSES[(number // len(ROW_PLAN_TYPES)) % len(STATUSES)]
-        done_ms = min(now_ms - 1_000, moment + chance.randrange(1_000, 2 * DAY_MS))
+        done_ms = min(now_ms - 1_000, moment + rng.randrange(1_000, 2 * DAY_MS))
         size = Decimal(row["size"]) or unit_size(spec, 2_000)
         book.triggers.append(ended(row, status, done_ms, execute_id=book.ids.at(moment), price=price, size=size))
 
 
-def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, chance: random.Random, now_ms: int) -> None:
+def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
     """One more trigger, one to four per cent away on the side it waits on."""
     row = trigger_row(
         spec=spec,
-        plan_type=chance.choice(ROW_PLAN_TYPES),
+        plan_type=rng.choice(ROW_PLAN_TYPES),
         order_id=book.ids.at(now_ms),
         mode=book.mode,
-        leg=chance.choice(("long", "short")),
-        size=unit_size(spec, chance.randint(500, 3_000)),
+        leg=rng.choice(("long", "short")),
+        size=unit_size(spec, rng.randint(500, 3_000)),
         trigger_price=price,
         created_ms=now_ms,
-        chance=chance,
+        rng=rng,
         margin_mode=book.margin_mode(spec.symbol),
     )
-    away = Decimal(chance.randint(8, 40)) / 1000
+    away = Decimal(rng.randint(8, 40)) / 1000
     row["triggerPrice"] = text(spec.price(price * (1 + away if waits_above(row) else 1 - away)))
     if row["price"]:
         row["price"] = row["triggerPrice"]
@@ -151,23 +149,23 @@ def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, chanc
 
 def act(account: Account, at: MarketMoment) -> None:
     """Do what the owner does in one step of time, drawn from the account's own random numbers."""
-    chance = account.chance
-    product_type = chance.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
+    rng = account.rng
+    product_type = rng.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]
-    spec = chance.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
-    if chance.random() < 0.22:
-        trade_once(book, spec, at.last(spec), chance, at.now_ms)
-    if chance.random() < 0.03:
+    spec = rng.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
+    if rng.random() < 0.22:
+        trade_once(book, spec, at.last(spec), rng, at.now_ms)
+    if rng.random() < 0.03:
         if len(book.orders) > _MOST_ORDERS:
-            order = chance.choice(list(book.orders.values()))
+            order = rng.choice(list(book.orders.values()))
             if not order.filled:
                 cancel(book, order, at)
         else:
-            rest_order(book, chance, at.now_ms)
-    if chance.random() < 0.01:
+            rest_order(book, rng, at.now_ms)
+    if rng.random() < 0.01:
         if len(book.live_triggers) > MOST_TRIGGERS:
-            row = chance.choice(list(book.live_triggers.values()))
+            row = rng.choice(list(book.live_triggers.values()))
             del book.live_triggers[row["orderId"]]
             book.triggers.append(ended(row, "cancelled", at.now_ms))
         else:
-            waiting_trigger(book, spec, at.last(spec), chance, at.now_ms)
+            waiting_trigger(book, spec, at.last(spec), rng, at.now_ms)

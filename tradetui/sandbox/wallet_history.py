@@ -45,10 +45,10 @@ _FUTURES_TRANSFERS: Final = (
 
 
 def spot_history(
-    uid: str, chance: random.Random, ids: Identifiers, now_ms: int, count: int = 320
+    uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int = 320
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Fills and bills of an account that balance: every fill has its two bills and its fee's."""
-    times = sorted(now_ms - chance.randrange(60_000, 89 * DAY_MS) for _ in range(count))
+    times = sorted(now_ms - rng.randrange(60_000, 89 * DAY_MS) for _ in range(count))
     balances: dict[str, Decimal] = {
         "USDT": Decimal(100_000),
         "BTC": Decimal(2),
@@ -76,16 +76,16 @@ def spot_history(
         )
 
     for moment in times:
-        if chance.random() < 0.3:
-            group, business = chance.choice(_OTHER_BILLS)
-            size = Decimal(chance.randint(1, 50_000)) / 100
+        if rng.random() < 0.3:
+            group, business = rng.choice(_OTHER_BILLS)
+            size = Decimal(rng.randint(1, 50_000)) / 100
             bill(moment, "USDT", group, business, -size if business in _OUT else size)
             continue
-        symbol, coin, start = chance.choice(_PAIRS)
-        price = (Decimal(start) * Decimal(chance.randint(9_500, 10_500)) / 10_000).quantize(Decimal("0.01"))
+        symbol, coin, start = rng.choice(_PAIRS)
+        price = (Decimal(start) * Decimal(rng.randint(9_500, 10_500)) / 10_000).quantize(Decimal("0.01"))
         smallest = Decimal("0.0001")
-        size = max(smallest, (Decimal(chance.randint(20, 2_000)) / price).quantize(smallest))
-        side = chance.choice(("buy", "sell"))
+        size = max(smallest, (Decimal(rng.randint(20, 2_000)) / price).quantize(smallest))
+        side = rng.choice(("buy", "sell"))
         amount = (size * price).quantize(Decimal("0.000001"))
         fee_coin = coin if side == "buy" else "USDT"
         fee = -((size if side == "buy" else amount) * Decimal("0.001")).quantize(Decimal("0.00000001"))
@@ -95,12 +95,12 @@ def spot_history(
                 "symbol": symbol,
                 "orderId": ids.at(moment),
                 "tradeId": ids.at(moment),
-                "orderType": chance.choice(("limit", "market")),
+                "orderType": rng.choice(("limit", "market")),
                 "side": side,
                 "priceAvg": text(price),
                 "size": text(size),
                 "amount": text(amount),
-                "tradeScope": chance.choice(("taker", "maker")),
+                "tradeScope": rng.choice(("taker", "maker")),
                 "feeDetail": {"deduction": "no", "feeCoin": fee_coin, "totalDeductionFee": "", "totalFee": text(fee)},
                 "cTime": str(moment),
                 "uTime": str(moment),
@@ -114,11 +114,11 @@ def spot_history(
     return fills, bills
 
 
-def convert_history(chance: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
+def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
     """Converts over the last hundred days."""
     rows = []
-    for moment in sorted(now_ms - chance.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
-        source, target, price = chance.choice(
+    for moment in sorted(now_ms - rng.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
+        source, target, price = rng.choice(
             (
                 ("USDT", "USDC", "0.9994"),
                 ("USDT", "ETH", "0.00034"),
@@ -126,13 +126,13 @@ def convert_history(chance: random.Random, ids: Identifiers, now_ms: int, count:
                 ("ETH", "USDT", "2941.2"),
             )
         )
-        size = Decimal(chance.randint(1, 900)) / (1 if source == "USDT" else 100)
+        size = Decimal(rng.randint(1, 900)) / (1 if source == "USDT" else 100)
         rows.append(
             {
                 "id": ids.at(moment),
                 "ts": str(moment),
                 "cnvtPrice": price,
-                "fee": text(Decimal(chance.randint(0, 3)) / 100),
+                "fee": text(Decimal(rng.randint(0, 3)) / 100),
                 "fromCoinSize": text(size),
                 "fromCoin": source,
                 "toCoinSize": text((size * Decimal(price)).quantize(Decimal("0.00000001"))),
@@ -143,20 +143,20 @@ def convert_history(chance: random.Random, ids: Identifiers, now_ms: int, count:
     return rows
 
 
-def transfer_history(uids: list[str], chance: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
+def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_ms: int) -> list[dict[str, Any]]:
     """Deposits and withdrawals of a broker's sub-accounts, several a day; the newest may still be pending."""
     rows: list[dict[str, Any]] = []
-    for moment in sorted(now_ms - chance.randrange(60_000, 60 * DAY_MS) for _ in range(_TRANSFERS)):
+    for moment in sorted(now_ms - rng.randrange(60_000, 60 * DAY_MS) for _ in range(_TRANSFERS)):
         recent = now_ms - moment < DAY_MS // 2
         rows.append(
             {
-                "uid": chance.choice(uids),
+                "uid": rng.choice(uids),
                 "txId": ids.at(moment),
-                "coin": chance.choice(("USDT", "BTC", "ETH")),
-                "type": chance.choice(("deposit", "withdrawl")),
-                "subType": chance.choice(("onchain", "internal", "fast")),
-                "amount": text(Decimal(chance.randint(1, 90_000)) / 100),
-                "status": chance.choice(("pending", "success", "fail") if recent else ("success", "fail")),
+                "coin": rng.choice(("USDT", "BTC", "ETH")),
+                "type": rng.choice(("deposit", "withdrawl")),
+                "subType": rng.choice(("onchain", "internal", "fast")),
+                "amount": text(Decimal(rng.randint(1, 90_000)) / 100),
+                "status": rng.choice(("pending", "success", "fail") if recent else ("success", "fail")),
                 "ts": str(moment),
             }
         )

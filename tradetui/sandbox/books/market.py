@@ -59,15 +59,13 @@ class ContractSpec:
 
 
 def _spec(symbol: str, product: str, places: tuple[int, int], price: str, swing: int) -> ContractSpec:
-    if product == "COIN-FUTURES":
-        base, quote = symbol.removesuffix("USD"), "USD"
-        margin = base
-    elif product == "USDC-FUTURES":
-        base, quote = symbol.removesuffix("PERP"), "USDC"
-        margin = "USDC"
-    else:
-        base, quote = symbol.removesuffix("USDT"), "USDT"
-        margin = "USDT"
+    suffix, quote = {
+        "USDT-FUTURES": ("USDT", "USDT"),
+        "COIN-FUTURES": ("USD", "USD"),
+        "USDC-FUTURES": ("PERP", "USDC"),
+    }[product]
+    base = symbol.removesuffix(suffix)
+    margin = base if product == "COIN-FUTURES" else quote
     return ContractSpec(symbol, product, base, quote, margin, places[0], places[1], Decimal(price), swing)
 
 
@@ -91,17 +89,17 @@ class Market:
     """Last prices of every contract; `step` moves them all by one step of time."""
 
     def __init__(self, seed: int) -> None:
-        self._chance = {symbol: random.Random(f"{seed}/{symbol}") for symbol in CONTRACTS}
+        self._rng = {symbol: random.Random(f"{seed}/{symbol}") for symbol in CONTRACTS}
         self._units = {spec.symbol: int(spec.start_price / spec.tick) for spec in CONTRACTS.values()}
         self._home = dict(self._units)
 
     def step(self) -> None:
         for spec in CONTRACTS.values():
-            chance = self._chance[spec.symbol]
+            rng = self._rng[spec.symbol]
             units, home = self._units[spec.symbol], self._home[spec.symbol]
             # A pull of a thousandth of the distance keeps a day's path within a few per cent of where it began.
             pull = (home - units) // 1000
-            self._units[spec.symbol] = max(1, units + pull + chance.randint(-spec.swing, spec.swing))
+            self._units[spec.symbol] = max(1, units + pull + rng.randint(-spec.swing, spec.swing))
 
     def last(self, symbol: str) -> Decimal:
         return self._units[symbol] * CONTRACTS[symbol].tick

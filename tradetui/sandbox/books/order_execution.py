@@ -99,7 +99,7 @@ def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
         if order.price is None or (last > order.price if order.buys else last < order.price):
             continue
         left = order.size - order.filled
-        part = left if account.chance.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
+        part = left if account.rng.random() < 0.3 else max(order.spec.step, order.spec.size(left / 3))
         if order.closes:
             held = book.held(order.spec.symbol, order.leg) if book.mode == HEDGE else book.net(order.spec.symbol)
             # A reduce-only order never adds: once the position is gone or turned round, the order goes too.

@@ -175,7 +175,7 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
     """A row of `GET /api/v2/mix/position/all-position`; `marks` are mark prices by symbol."""
     spec, mark = held.spec, marks[held.spec.symbol]
     locked = min(held.size, book.locked(spec.symbol, held.leg))
-    liquidation = liquidation_price(book, held, marks)
+    liquidation, funding_paid = liquidation_price(book, held, marks), book.funding_paid(held)
     take_profit, stop_loss = _next_stop(book, held, _TAKES_PROFIT), _next_stop(book, held, _STOPS_LOSS)
     return {
         "marginCoin": spec.margin_coin,
@@ -197,7 +197,7 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "markPrice": text(mark),
         "marginRatio": amount(position_rate(book, held, marks)),
         "breakEvenPrice": _break_even(held),
-        "totalFee": _funding_paid(book, held),
+        "totalFee": "" if funding_paid is None else text(funding_paid),
         "deductedFee": amount(held.fees),
         "grant": "",
         "assetMode": book.asset_mode,
@@ -210,12 +210,6 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
         "cTime": str(held.opened_ms),
         "uTime": str(held.changed_ms),
     }
-
-
-def _funding_paid(book: FuturesBook, held: Holding) -> str:
-    """Funding of a holding since it was opened; nothing before the first settlement."""
-    paid = book.funding_paid(held)
-    return "" if paid is None else text(paid)
 
 
 def _break_even(held: Holding) -> str:

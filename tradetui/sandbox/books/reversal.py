@@ -76,15 +76,13 @@ def decide(account: FuturesBook, requested: RequestedReversal, *, honours_one_wa
 
 
 def perform(
-    account: FuturesBook,
-    requested: RequestedReversal,
-    steps: ReversalSteps,
-    at: MarketMoment,
-    opens_at_most: Callable[[], Decimal],
+    account: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
     closing = _order(account, requested, steps.closing.leg, steps.close, at, closes=True)
-    opened = requested.spec.size(min(steps.open, max(ZERO, opens_at_most())))
+    # A fault says what comes out; margin must not make something else of it.
+    most = affordable(account, requested.spec, at) if fault is None else steps.open
+    opened = requested.spec.size(min(steps.open, max(ZERO, most)))
     if opened > ZERO:
         _order(account, requested, steps.opens, opened, at, closes=False)
     return closing
@@ -141,20 +139,14 @@ def reverse_as(
     book: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
     """Take the steps, changed by a fault; returns the order whose id the reply names. Raises Refusal."""
-    spec = requested.spec
     changed = _CHANGES[fault](steps) if fault in _CHANGES else steps
-
-    def opens_at_most() -> Decimal:
-        # A fault says what comes out; margin must not make something else of it.
-        return affordable(book, spec, at) if fault is None else changed.open
-
     if fault == "liquidated":
-        for held in [held for held in book.holdings.values() if held.spec is spec]:
+        for held in [held for held in book.holdings.values() if held.spec is requested.spec]:
             liquidate(book, held, at)
     if fault == "mode-changed":
         _switch_mode_by_hand(book, at)
         changed = changed._replace(close=ZERO)
-    return perform(book, requested, changed, at, opens_at_most)
+    return perform(book, requested, changed, fault, at)
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:

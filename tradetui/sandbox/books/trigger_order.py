@@ -8,7 +8,7 @@ from typing import Any
 
 from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.numbers import text
-from tradetui.sandbox.books.order import ONE_WAY
+from tradetui.sandbox.books.order import ONE_WAY, order_sides
 
 ROW_PLAN_TYPES = (
     "normal_plan",
@@ -35,19 +35,14 @@ def trigger_row(
     size: Decimal,
     trigger_price: Decimal,
     created_ms: int,
-    chance: random.Random,
+    rng: random.Random,
     margin_mode: str = "crossed",
 ) -> dict[str, Any]:
     """A trigger order as it waits."""
     closes = plan_type in PROFIT_LOSS
-    long = leg == "long"
-    if mode == ONE_WAY:
-        side = "sell" if long == closes else "buy"
-        trade_side = f"{side}_single"
-    else:
-        side, trade_side = ("buy" if long else "sell"), ("close" if closes else "open")
+    side, trade_side = order_sides(mode, leg, closes=closes)
     trailing = plan_type in TRAILING
-    limit = plan_type == "normal_plan" and chance.random() < 0.5
+    limit = plan_type == "normal_plan" and rng.random() < 0.5
     return {
         "planType": plan_type,
         "symbol": spec.symbol,
@@ -60,14 +55,14 @@ def trigger_row(
         "executePrice": "",
         "priceAvg": "",
         "baseVolume": "",
-        "callbackRatio": text(Decimal(chance.randint(1, 10))) if trailing else "",
+        "callbackRatio": text(Decimal(rng.randint(1, 10))) if trailing else "",
         "triggerPrice": text(trigger_price),
-        "triggerType": chance.choice(("fill_price", "mark_price")),
+        "triggerType": rng.choice(("fill_price", "mark_price")),
         "side": side,
         "posSide": "net" if mode == ONE_WAY else leg,
         "marginCoin": spec.margin_coin,
         "marginMode": "" if closes and mode != ONE_WAY else margin_mode,
-        "enterPointSource": chance.choice(("WEB", "API", "ANDROID", "IOS")),
+        "enterPointSource": rng.choice(("WEB", "API", "ANDROID", "IOS")),
         "tradeSide": trade_side,
         "posMode": mode,
         "orderType": "limit" if limit else "market",

@@ -9,8 +9,8 @@ import hashlib
 import hmac
 import ipaddress
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from tradetui.sandbox.api_errors import Refusal
@@ -62,16 +62,9 @@ class SandboxKey:
 
     def public(self) -> dict[str, Any]:
         """The key as `tradetui sandbox` prints it."""
-        return {
-            "name": self.name,
-            "uid": self.uid,
-            "api_key": self.api_key,
-            "secret": self.secret,
-            "passphrase": self.passphrase,
-            "permissions": sorted(self.permissions),
-            "mode": self.mode,
-            "kind": self.kind,
-        }
+        shown = asdict(self) | {"permissions": sorted(self.permissions)}
+        del shown["ips"]
+        return shown
 
 
 def made_key(
@@ -87,17 +80,9 @@ def made_key(
 ) -> SandboxKey:
     """A key whose texts follow from seed and name, so that the same seed gives the same keys."""
     digest = hashlib.sha256(f"{seed}/{name}/{uid}".encode()).hexdigest()
-    return SandboxKey(
-        name,
-        uid,
-        f"bg_{digest[:32]}",
-        digest[32:] + digest[:32],
-        passphrase or f"Sandbox{digest[:8]}",
-        permissions,
-        mode,
-        kind,
-        ips,
-    )
+    api_key, secret = f"bg_{digest[:32]}", digest[32:] + digest[:32]
+    passphrase = passphrase or f"Sandbox{digest[:8]}"
+    return SandboxKey(name, uid, api_key, secret, passphrase, permissions, mode, kind, ips)
 
 
 def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
@@ -119,22 +104,23 @@ def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
         raise Refusal("22010", "Please bind ip whitelist address")
 
 
-def caller(
-    headers: Mapping[str, str],
-    keys: Iterable[SandboxKey],
-    *,
-    method: str,
-    path: str,
-    query: str,
-    body: bytes,
-    now_ms: int,
-    address: str = "",
-) -> SandboxKey:
-    """The key a request is signed with; header names in lower case, `address` empty where there is none.
+class HttpCall(NamedTuple):
+    """What arrived, without any transport: header names in lower case, `query` as on the wire.
 
-    Raises:
-        Refusal: who calls is not known, not proven, or not where the key may be used.
+    `address` is empty where there is none, within one process.
     """
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+    address: str = ""
+
+
+def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> SandboxKey:
+    """The key a request is signed with; raises Refusal where it is not known, not proven, or not allowed from there."""
+    headers, body = request.headers, request.body
     name = headers.get("access-key", "")
     if not name:
         raise Refusal("40001", "ACCESS_KEY cannot be empty")
@@ -152,8 +138,9 @@ def caller(
     if key is None:
         raise Refusal("40037", "Apikey does not exist")
     # The official SDKs sign the decoded query, other clients the encoded one; the live exchange takes both.
-    signed = {query, unquote(query)}
-    expected = (sign_hmac(key.secret, prehash(stamp, method, path, text, body)) for text in signed)
+    signed = {request.query, unquote(request.query)}
+    prehashes = (prehash(stamp, request.method, request.path, query, body) for query in signed)
+    expected = (sign_hmac(key.secret, message) for message in prehashes)
     if not any(hmac.compare_digest(one.encode(), headers["access-sign"].encode()) for one in expected):
         raise Refusal("40009", "sign signature error")
     if not hmac.compare_digest(headers["access-passphrase"].encode(), key.passphrase.encode()):
@@ -163,7 +150,7 @@ def caller(
         raise Refusal("40007", "Invalid Content_Type")
     if (headers.get("paptrading") == "1") != (key.kind == "demo"):
         raise Refusal("40099", "exchange environment is incorrect")
-    if key.ips and address and not _within(address, key.ips):
+    if key.ips and request.address and not _within(request.address, key.ips):
         raise Refusal("40018", "Invalid IP")
     return key
 

@@ -1,4 +1,4 @@
-"""Faults of the embedded exchange: which answer is disturbed and how, by a seeded chance or as a test plans it."""
+"""Faults of the embedded exchange: which answer is disturbed and how, drawn by rates or as a test plans it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class _Planned:
 
 
 class Faults:
-    """Decides, call by call, what goes wrong; what a test planned comes before chance."""
+    """Decides, call by call, what goes wrong; what a test planned comes before what is drawn."""
 
     def __init__(self, rates: Mapping[str, float], seed: int) -> None:
         self.rates = dict(rates)
-        self._chance = random.Random(f"{seed}/faults")
+        self._rng = random.Random(f"{seed}/faults")
         self._planned: list[_Planned] = []
 
     def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
@@ -67,10 +67,9 @@ class Faults:
                 if planned.times <= 0:
                     self._planned.remove(planned)
                 return planned.kind
-        for kind, rate in self.rates.items():
-            if kind in kinds and self._chance.random() < rate:
-                return kind
-        return None
+        # Each is drawn, whatever comes before it: none hides another for good.
+        drawn = [kind for kind, rate in self.rates.items() if kind in kinds and self._rng.random() < rate]
+        return self._rng.choice(drawn) if drawn else None
 
 
 def parse_faults(fault_list: str) -> dict[str, float]:

@@ -154,8 +154,8 @@ def _texts(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def _created(exchange_state: ExchangeState, owner: Account, virtual: _Virtual) -> dict[str, Any]:
     uid = f"44{int(owner.uid) % 10**4:04d}{len(owner.virtual_subaccounts):04d}"
-    chance = random.Random(f"{exchange_state.seed}/{uid}")
-    account = Account(uid, virtual.name, "virtual", owner.mode, chance, funded=False)
+    rng = random.Random(f"{exchange_state.seed}/{uid}")
+    account = Account(uid, virtual.name, "virtual", owner.mode, rng, funded=False)
     exchange_state.accounts[uid] = account
     owner.virtual_subaccounts.append({"subAccountUid": uid, "subAccountName": virtual.name, "keys": 1})
     new_key = _new_key(exchange_state, virtual.name, account, virtual.passphrase, virtual.permissions, virtual.ips)

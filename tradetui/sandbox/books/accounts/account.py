@@ -38,7 +38,7 @@ class Account:
     name: str
     kind: str
     mode: str
-    chance: random.Random
+    rng: random.Random
     lively: bool = False
     bound_ms: int | None = None
     funded: bool = True

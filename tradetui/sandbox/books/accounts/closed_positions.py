@@ -57,7 +57,7 @@ class ClosedPositions:
 
     def _fill(self, fill: Mapping[str, Any]) -> None:
         symbol, size, price = fill["symbol"], Decimal(fill["baseVolume"]), Decimal(fill["price"])
-        fee, profit, time_ms = Decimal(fill["feeDetail"][0]["totalFee"]), Decimal(fill["profit"]), int(fill["cTime"])
+        fee = Decimal(fill["feeDetail"][0]["totalFee"])
         if fill["posMode"] == "one_way_mode":
             along, against = ("long", "short") if fill["side"] == "buy" else ("short", "long")
             held = self.held.get((symbol, against))
@@ -68,27 +68,18 @@ class ClosedPositions:
             closing = ZERO if word == "open" else size
         close_fee = (fee * closing / size).quantize(PLACES)
         if closing:
-            self._close((symbol, against), closing, price, profit, close_fee, time_ms, fill["posMode"])
+            self._close((symbol, against), fill, closing, close_fee)
         if closing < size:
-            held = self.held.setdefault((symbol, along), _Held(time_ms))
+            held = self.held.setdefault((symbol, along), _Held(int(fill["cTime"])))
             held.opened += size - closing
             held.open_value += (size - closing) * price
             held.open_fee += fee - close_fee
 
-    def _close(
-        self,
-        leg: tuple[str, str],
-        size: Decimal,
-        price: Decimal,
-        profit: Decimal,
-        fee: Decimal,
-        time_ms: int,
-        mode: str,
-    ) -> None:
+    def _close(self, leg: tuple[str, str], fill: Mapping[str, Any], size: Decimal, fee: Decimal) -> None:
         held = self.held[leg]
         held.closed += size
-        held.close_value += size * price
-        held.pnl += profit
+        held.close_value += size * Decimal(fill["price"])
+        held.pnl += Decimal(fill["profit"])
         held.close_fee += fee
         if held.closed < held.opened:
             return
@@ -96,11 +87,11 @@ class ClosedPositions:
         symbol, side = leg
         self.rows.append(
             {
-                "positionId": self._ids.at(time_ms),
+                "positionId": self._ids.at(int(fill["cTime"])),
                 "marginCoin": CONTRACTS[symbol].margin_coin,
                 "symbol": symbol,
                 "holdSide": side,
-                "posMode": mode,
+                "posMode": fill["posMode"],
                 "openAvgPrice": amount(held.open_value / held.opened),
                 "closeAvgPrice": amount(held.close_value / held.closed),
                 "openTotalPos": text(held.opened),
@@ -111,6 +102,6 @@ class ClosedPositions:
                 "openFee": text(held.open_fee),
                 "closeFee": text(held.close_fee),
                 "ctime": str(held.opened_ms),
-                "utime": str(time_ms),
+                "utime": fill["cTime"],
             }
         )

@@ -12,8 +12,6 @@ from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import COLLATERAL_WEIGHT, MAINTENANCE
 from tradetui.sandbox.books.numbers import ZERO
 
-ALL_OF_IT = Decimal(1)
-
 
 def equity(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
     """Balance and unrealised profit at mark prices, in the margin coin."""
@@ -97,4 +95,4 @@ def _falls_short_alone(held: Holding, mark: Decimal) -> bool:
 def _rate(needed: Decimal, there: Decimal) -> Decimal:
     if there > 0:
         return needed / there
-    return ALL_OF_IT if needed else ZERO
+    return Decimal(1) if needed else ZERO
