@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is written: Textual's debug log, which holds every key, and the report of a crash."""
+"""The report of a crash, without message and variables, and Textual's debug log switched off: both may hold secrets."""
 
 from __future__ import annotations
 
