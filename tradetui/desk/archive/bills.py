@@ -15,7 +15,7 @@ from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import quarter_of
+from tradetui.trading.results.periods import cut_by_quarters, quarter_of
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_extended import FuturesBill
 from tradetui.wire.product_types import ProductType
@@ -206,8 +206,7 @@ def funding_by_quarter(
 
     Settlements stand at full hours: a quarter-hour in which the period begins or ends is summed from its bills.
     """
-    first = 0 if since is None else -(-since // QUARTER_MS)
-    beyond = 2**40 if until is None else (until + 1) // QUARTER_MS
+    first, beyond, ends = cut_by_quarters(since, until)
     rows = connection.execute(
         "SELECT quarter, product_type, symbol, coin, amount FROM bill_funding"
         f" WHERE quarter >= ? AND quarter < ?{condition}",
@@ -215,13 +214,11 @@ def funding_by_quarter(
     )
     for quarter, product_type, symbol, coin, amount in rows:
         yield FundingSum(quarter, product_type, symbol, coin, Decimal(amount))
-    start, end = since or 0, 2**62 if until is None else until
-    parts = [(start, first * QUARTER_MS - 1), (beyond * QUARTER_MS, end)] if first <= beyond else [(start, end)]
-    for part in parts:
+    for span in ends:
         bills = connection.execute(
             f"SELECT time, product_type, symbol, coin, amount, fee FROM bill WHERE {OF_KIND} = 'funding'"
             f" AND time BETWEEN ? AND ?{condition.replace('product_type', '+product_type')}",
-            (*part, *values),
+            (*span, *values),
         )
         for time, product_type, symbol, coin, amount, fee in bills:
             yield FundingSum(quarter_of(time), product_type, symbol, coin, Decimal(amount) + Decimal(fee))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
@@ -29,6 +30,7 @@ from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
     Grouping,
     ResultSums,
+    cut_by_quarters,
     day_at,
     day_of_quarter,
     day_start_ms,
@@ -95,40 +97,57 @@ class ResultRow:
 
 def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRow]:
     """The results of a period, by group and coin; groups without a fill and without funding are left out."""
-    name_of = _namer(query)
-    groups: dict[tuple[date | str, str], ResultSums] = {}
-    for quarter, _, symbol, coin, sums in _day_sums(connection, query):
-        groups.setdefault((name_of(quarter, symbol, coin), coin), ResultSums()).add(sums)
-    funding: dict[tuple[date | str, str], Decimal] = {}
-    for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
-        key = (name_of(quarter, symbol, coin), coin)
-        funding[key] = funding.get(key, ZERO) + amount
-        groups.setdefault(key, ResultSums())
-    never_kept = spans_never_kept(connection, query.product_types, query.since)
     missing = missing_spans(connection, query.now_ms, is_over=True)
+    missing += spans_never_kept(connection, query.product_types, query.since)
     bills = BillsRead(connection, query)
     rows = []
-    for (group, coin), sums in sorted(groups.items(), key=lambda entry: (str(entry[0][0]), entry[0][1])):
+    for (group, coin), figures in sorted(
+        _groups(connection, query).items(), key=lambda entry: (str(entry[0][0]), entry[0][1])
+    ):
         since, until = query.span
         if isinstance(group, date):
             first, last = period_span(group, query.grouping, query.zone)
             since, until = max(since, first), min(until, last)
         goes_on = query.until is None and until == query.now_ms
-        lacks_fills = any(
-            span.touches(since, until, coin) for span in (*never_kept, *missing) if not (goes_on and span.is_recent)
-        )
-        complete = not sums.incomplete_fills and not lacks_fills
+        lacks_fills = any(span.touches(since, until, coin) for span in missing if not (goes_on and span.is_recent))
+        complete = not figures.sums.incomplete_fills and not lacks_fills
         name = period_name(group, query.grouping) if isinstance(group, date) else group
-        of_group = funding.get((group, coin), ZERO) if bills.hold(since, until, coin) else None
-        rows.append(ResultRow(name, coin, sums, complete, of_group))
+        funding = figures.funding if bills.hold(since, until, coin) else None
+        rows.append(ResultRow(name, coin, figures.sums, complete, funding))
     return rows
+
+
+@dataclass(slots=True)
+class _Figures:
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal = ZERO
+
+
+def _groups(connection: sqlite3.Connection, query: ResultQuery) -> Mapping[tuple[date | str, str], _Figures]:
+    """The period's figures by group and coin; a day, week or month goes by its first day."""
+    name_of = _namer(query)
+    groups: defaultdict[tuple[date | str, str], _Figures] = defaultdict(_Figures)
+    for quarter, _, symbol, coin, sums in _day_sums(connection, query):
+        groups[name_of(quarter, symbol, coin), coin].sums.add(sums)
+    for quarter, _, symbol, coin, amount in funding_by_quarter(connection, query.since, query.until, *query.condition):
+        groups[name_of(quarter, symbol, coin), coin].funding += amount
+    return groups
+
+
+class _ReadExtent(NamedTuple):
+    """How far bills and fills of a product type are read; no funding was paid before its first fill (Unix ms)."""
+
+    product_type: ProductType
+    bills: BillCoverage
+    first_fill: int | None
+    fills_until: int | None
 
 
 class BillsRead:
     """How far bills are read of the product types that a query is about, beside how far fills are."""
 
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
-        self._coverages = []
+        self._extents: list[_ReadExtent] = []
         for product_type in query.product_types or tuple(ProductType):
             coverage = bill_coverage(connection, product_type)
             has_fills = has_booked_fills(connection, product_type)
@@ -136,23 +155,24 @@ class BillsRead:
                 continue
             first_fill = None
             if has_fills and coverage.since is not None:
+                # A fill earlier than the stretch of bills without a gap makes it matter whether older bills are read.
                 read_from = max([coverage.since, *(gap.until + 1 for gap in coverage.gaps)])
                 earlier = first_quarter_before(connection, product_type, read_from)
                 first_fill = read_from if earlier is None else earlier
             fills_until = fills_read_until(connection, product_type)
-            self._coverages.append((product_type, coverage, first_fill, fills_until))
+            self._extents.append(_ReadExtent(product_type, coverage, first_fill, fills_until))
 
     def hold(self, since: int, until: int, coin: str) -> bool:
         """Whether the funding in a coin is known of a period, as far as fills are read; nothing was before the first.
 
         Fills are read more often than bills: what bills may lack of the newest is what `READ_LATELY_MS` allows.
         """
-        for product_type, coverage, first_fill, fills_until in self._coverages:
+        for product_type, bills, first_fill, fills_until in self._extents:
             if not settles_in(product_type, coin):
                 continue
             start = since if first_fill is None else max(since, first_fill)
             end = until if fills_until is None else min(until, fills_until - READ_LATELY_MS)
-            if not coverage.holds_settlements(min(start, end), end):
+            if not bills.holds_settlements(min(start, end), end):
                 return False
         return True
 
@@ -212,8 +232,7 @@ def _day_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[Qu
 
 def quarter_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[QuarterSums]:
     """The period's figures by quarter-hour; where it begins or ends within one, of the part that counts."""
-    first = 0 if query.since is None else -(-query.since // QUARTER_MS)
-    beyond = 2**40 if query.until is None else (query.until + 1) // QUARTER_MS
+    first, beyond, ends = cut_by_quarters(query.since, query.until)
     condition, values = query.condition
     rows = connection.execute(
         f"SELECT quarter, product_type, symbol, coin, {FIGURES} FROM ledger_quarter"
@@ -222,13 +241,8 @@ def quarter_sums(connection: sqlite3.Connection, query: ResultQuery) -> Iterator
     )
     for quarter, product_type, symbol, coin, *figures in rows:
         yield QuarterSums(quarter, product_type, symbol, coin, sums_of(figures))
-    if beyond < first:  # the whole period lies within one quarter-hour
-        yield from _part(connection, query, query.since or 0, query.until or 0)
-        return
-    if query.since is not None and query.since < first * QUARTER_MS:
-        yield from _part(connection, query, query.since, first * QUARTER_MS - 1)
-    if query.until is not None and query.until >= beyond * QUARTER_MS:
-        yield from _part(connection, query, beyond * QUARTER_MS, query.until)
+    for since, until in ends:
+        yield from _part(connection, query, since, until)
 
 
 def _part(connection: sqlite3.Connection, query: ResultQuery, since: int, until: int) -> Iterator[QuarterSums]:

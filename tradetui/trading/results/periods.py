@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS, CoinBooking
@@ -111,6 +111,24 @@ class ResultSums:
 def quarter_of(moment_ms: int) -> int:
     """The number of the quarter-hour, counted from 1970, that a moment (Unix ms) lies in."""
     return moment_ms // QUARTER_MS
+
+
+class QuarterCut(NamedTuple):
+    """A period's whole quarter-hours, from `first` until before `beyond`, and its `ends` (Unix ms, both included)."""
+
+    first: int
+    beyond: int
+    ends: tuple[tuple[int, int], ...]
+
+
+def cut_by_quarters(since: int | None, until: int | None) -> QuarterCut:
+    """Cut a period (Unix ms, both included; None: no bound) where it begins or ends within a quarter-hour."""
+    first = 0 if since is None else -(-since // QUARTER_MS)
+    beyond = 2**40 if until is None else (until + 1) // QUARTER_MS
+    start, end = since or 0, beyond * QUARTER_MS - 1 if until is None else until
+    # A period that lies within one quarter-hour has no second end.
+    ends = ((start, first * QUARTER_MS - 1), (beyond * QUARTER_MS, end)) if first <= beyond else ((start, end),)
+    return QuarterCut(first, beyond, tuple(span for span in ends if span[0] <= span[1]))
 
 
 @lru_cache(maxsize=4096)
