@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.order_impact import (
     NOT_KNOWN,
     OrderImpact,
     PathOrder,
     RestingKind,
     held_at_turn,
-    nearest_stop_loss,
     resting_after,
 )
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import TradeAction, TradeEffect, held_after_fill
-from tradetui.wire.enums import PositionSide
+from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 LONG_TO_SHORT = plan(legs("10"), "buy")
@@ -44,8 +44,10 @@ def order(
     return PendingOrder.from_row({**row, "baseVolume": done, **({"tradeSide": trade_side} if trade_side else {})})
 
 
-def stop(plan_type: str, side: str, trade_side: str = "", *, size: str = "0", price: str = "90") -> TriggerOrder:
-    row = {"symbol": "BTCUSDT", "orderId": "8", "planType": plan_type, "side": side, "triggerPrice": price}
+def stop(
+    plan_type: str, side: str, trade_side: str = "", *, size: str = "0", price: str = "90", order_id: str = "8"
+) -> TriggerOrder:
+    row = {"symbol": "BTCUSDT", "orderId": order_id, "planType": plan_type, "side": side, "triggerPrice": price}
     return TriggerOrder.from_row({**row, "size": size, **({"tradeSide": trade_side} if trade_side else {})})
 
 
@@ -172,16 +174,23 @@ def test_what_an_order_has_left_to_fill_counts_and_its_filled_part_is_told() -> 
 
 def test_the_nearest_stop_loss_of_a_leg_is_the_first_to_fire() -> None:
     waiting = [
-        stop("pos_loss", "buy", "close", price="80"),
-        stop("loss_plan", "buy", "close", price="85", size="0.1"),
-        stop("pos_profit", "buy", "close", price="120"),
-        stop("pos_loss", "sell", "close", price="110"),
-        stop("loss_plan", "sell", "close", price="105", size="1"),
+        stop("pos_loss", "buy", "close", price="80", order_id="1"),
+        stop("loss_plan", "buy", "close", price="85", size="0.1", order_id="2"),
+        stop("pos_profit", "buy", "close", price="120", order_id="3"),
+        stop("pos_loss", "sell", "close", price="110", order_id="4"),
+        stop("loss_plan", "sell", "close", price="105", size="1", order_id="5"),
     ]
-    long, short = (nearest_stop_loss(SHORT_TO_LONG, waiting, leg) for leg in (PositionSide.LONG, PositionSide.SHORT))
+    sides = (PositionSide.LONG, PositionSide.SHORT)
+    long, short = (stops_of_leg(waiting, leg, PositionMode.HEDGE).nearest for leg in sides)
     assert long is not None and (long.price, long.size) == (Decimal("85"), Decimal("0.1"))
     assert short is not None and (short.price, short.size) == (Decimal("105"), Decimal("1"))
-    assert nearest_stop_loss(SHORT_TO_LONG, waiting[2:3], PositionSide.LONG) is None
+    assert stops_of_leg(waiting[2:3], PositionSide.LONG, PositionMode.HEDGE).nearest is None
+
+
+def test_a_trailing_stop_that_comes_under_two_kinds_closes_its_size_once() -> None:
+    waiting = [stop("moving_plan", "buy", "close", size="0.1"), stop("moving_plan", "buy", "close", size="0.1")]
+    stops = stops_of_leg(waiting, PositionSide.LONG, PositionMode.HEDGE)
+    assert stops.stopped_size(Decimal(1)) == Decimal("0.1")
 
 
 def test_kinds_are_in_the_words_of_the_trade() -> None:

@@ -64,11 +64,11 @@ WORDLESS = f"{HERE}::test_a_word_that_nobody_knows_decides_nothing"
 
 EXERCISED = {
     "trading/estimates/reversal_estimates.py:_result": ORDER,
-    "trading/order_impact.py:nearest_stop_loss": ORDER,
-    "trading/order_impact.py:_size_of": IMPACT,
+    "trading/holdings.py:Legs.size_of": IMPACT,
+    "trading/holdings.py:Net.size_of": IMPACT,
+    "trading/leg_stops.py:stops_of_leg": STOP,
     "trading/position_book.py:PositionBook._apply": FILL,
     "trading/position_book.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
-    "trading/position_figures.py:nearest_stop": STOP,
     "trading/positions.py:Position.margin_unclear": MARGIN,
     "trading/positions.py:holdings_of": POSITION,
     "trading/positions.py:doubt_of_held": POSITION,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from tradetui.trading.contract_math import ZERO, exact_digits, grouped_digits
+from tradetui.wire.enums import PositionSide
 
 
 def side_text(net: Decimal, least_places: int = 0) -> str:
@@ -20,9 +21,13 @@ class Legs:
     long: Decimal = ZERO
     short: Decimal = ZERO
 
-    def moved(self, *, long: Decimal = ZERO, short: Decimal = ZERO) -> Legs:
-        """The legs after adding to each."""
-        return replace(self, long=self.long + long, short=self.short + short)
+    def size_of(self, leg: PositionSide) -> Decimal:
+        """The size of one leg."""
+        return self.long if leg is PositionSide.LONG else self.short
+
+    def moved(self, leg: PositionSide, size: Decimal) -> Legs:
+        """The legs after adding to one of them."""
+        return replace(self, **{leg: self.size_of(leg) + size})
 
     def as_json(self) -> dict[str, str]:
         """`{"long", "short"}` with decimals as text."""
@@ -37,6 +42,10 @@ class Net:
     """One-way mode: one signed net, above zero long."""
 
     net: Decimal = ZERO
+
+    def size_of(self, leg: PositionSide) -> Decimal:
+        """How much is held on one side."""
+        return max(self.net if leg is PositionSide.LONG else -self.net, ZERO)
 
     def as_json(self) -> dict[str, str]:
         """`{"net"}` with the decimal as text."""

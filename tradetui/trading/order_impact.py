@@ -22,7 +22,7 @@ from tradetui.trading.trade_effect import (
     held_after_fill,
     impact_on,
 )
-from tradetui.wire.enums import PlanType, PositionSide, known
+from tradetui.wire.enums import PlanType, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 
 NOT_KNOWN: Final = "what it does is not known"
@@ -71,19 +71,6 @@ class OrderImpact:
         at = f"at {grouped_digits(self.price)}" if self.price is not None else "at the market"
         kind = "" if self.kind is RestingKind.ORDER else f"{self.kind} "
         return f"{kind}{self.action} {at}"
-
-
-@dataclass(frozen=True, slots=True)
-class StopLoss:
-    """A stop-loss that waits: the leg it closes, its trigger price, its size; a size of None is the whole leg.
-
-    `is_only_reported` is whether the position alone names it, and no order of it can be read.
-    """
-
-    leg: PositionSide
-    price: Decimal
-    size: Decimal | None
-    is_only_reported: bool = False
 
 
 def resting_after(
@@ -138,16 +125,6 @@ class _Outlook:
     is_known: bool
     turns: tuple[Mapping[str, Holdings], ...] = ()
 
-    @property
-    def old(self) -> PositionSide:
-        """The leg that is given up."""
-        return PositionSide.LONG if self.plan.reverses_long else PositionSide.SHORT
-
-    @property
-    def new(self) -> PositionSide:
-        """The leg that is opened."""
-        return PositionSide.SHORT if self.plan.reverses_long else PositionSide.LONG
-
     def at_turn(self, row: _Resting, index: int) -> Holdings:
         """What is held when the order's turn comes, of the result of this index."""
         return self.turns[index].get(row.order_id, self.afters[index]) if self.turns else self.afters[index]
@@ -156,9 +133,9 @@ class _Outlook:
         """Whether the exchange is assumed to end it with the leg that is given up."""
         if self.is_known:
             return False
-        protects_old = row.is_stop and _closed_leg(effect) is self.old
+        protects_old = row.is_stop and effect.closed_leg is self.plan.closed_leg
         return any(
-            (impact.kind is ImpactKind.NOTHING and impact.leg is self.old)
+            (impact.kind is ImpactKind.NOTHING and impact.leg is self.plan.closed_leg)
             or (protects_old and _is_wrong(self, effect, impact))
             for impact in impacts
         )
@@ -170,49 +147,9 @@ class _Outlook:
         return len(met) == len(impacts) and not self.ends(row, effect, met)
 
 
-def nearest_stop_loss(
-    plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide, reported: Decimal | None = None
-) -> StopLoss | None:
-    """Of the stop-losses that close a leg the first to fire: the highest of a LONG, the lowest of a SHORT.
-
-    `reported` is the price that the leg's position names as its stop-loss, in the quote coin; it counts, for the whole
-    leg, where none of the orders has it.
-    """
-    waiting = [
-        stop_loss for stop in stops if (stop_loss := _stop_loss(plan, stop)) is not None and stop_loss.leg is leg
-    ]
-    if reported and all(stop_loss.price != reported for stop_loss in waiting):
-        waiting.append(StopLoss(leg, reported, None, is_only_reported=True))
-    if not waiting:
-        return None
-    return (max if leg is PositionSide.LONG else min)(waiting, key=lambda stop_loss: stop_loss.price)
-
-
-def trailing_sizes(plan: ReversalPlan, stops: Iterable[TriggerOrder], leg: PositionSide) -> tuple[Decimal | None, ...]:
-    """The size of each trailing stop that closes a leg; None is the whole leg."""
-    return tuple(
-        stop.size or None
-        for stop in stops
-        if _kind(stop) is RestingKind.TRAILING_STOP
-        and (effect := effect_of_trigger(stop, plan.params.mode)) is not None
-        and _closed_leg(effect) is leg
-    )
-
-
-def _stop_loss(plan: ReversalPlan, stop: TriggerOrder) -> StopLoss | None:
-    effect = effect_of_trigger(stop, plan.params.mode)
-    if _kind(stop) is not RestingKind.STOP_LOSS or effect is None or not stop.trigger_price:
-        return None
-    return StopLoss(_closed_leg(effect), stop.trigger_price, stop.size or None)
-
-
 def _kind(stop: TriggerOrder) -> RestingKind:
     plan_type = known(PlanType, stop.plan_type)
     return _KIND_OF_PLAN.get(plan_type, RestingKind.TRIGGER) if plan_type is not None else RestingKind.TRIGGER
-
-
-def _closed_leg(effect: TradeEffect) -> PositionSide:
-    return effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
 
 
 def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
@@ -240,7 +177,7 @@ def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
     if effect is None:
         action = " ".join(filter(None, (stop.side, stop.trade_side, digits)))
     elif is_stop:
-        leg = _closed_leg(effect).upper()
+        leg = effect.closed_leg.upper()
         action = f"{digits} of the {leg}" if size else f"whole {leg}"
     else:
         action = f"{'buy' if effect.buys else 'sell'} {digits}".strip()
@@ -278,39 +215,33 @@ def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
     text = f"{' or '.join(dict.fromkeys(texts))}{_AFTER_NEARER if is_after_nearer else ''}"
     assumed = outlook.ends(row, effect, impacts)
     if assumed and is_wrong:
-        return f"cancelled with the {outlook.old.upper()} (assumed), else {text}", True, True
+        return f"cancelled with the {outlook.plan.closed_leg.upper()} (assumed), else {text}", True, True
     return text, is_wrong, assumed
 
 
 def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
     if effect.leg is not None:
-        return effect.action is TradeAction.OPEN and effect.leg is outlook.old
-    return impact.kind is ImpactKind.ADDS and impact.leg is outlook.new
+        return effect.action is TradeAction.OPEN and effect.leg is outlook.plan.closed_leg
+    return impact.kind is ImpactKind.ADDS and impact.leg is outlook.plan.opened_leg
 
 
 def _text(
     outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
 ) -> str:
     """What an order of a size does to what it meets."""
-    before, size_text = outlook.plan.before, outlook.plan.size_text
-    phrase = impact.phrase(None if _size_of(before, outlook.new) else outlook.new)
-    held, then = _size_of(before, impact.leg), _size_of(met, impact.leg)
+    before, size_text, opened = outlook.plan.before, outlook.plan.size_text, outlook.plan.opened_leg
+    phrase = impact.phrase(None if before.size_of(opened) else opened)
+    held, then = before.size_of(impact.leg), met.size_of(impact.leg)
     if impact.kind is ImpactKind.CLOSES and size is not None and size > then:
         phrase = f"{phrase}, {size_text(then)} of its {size_text(size)}"
     if isinstance(before, Legs) and held and not outlook.is_known:
-        if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.old:
+        if impact.kind is ImpactKind.NOTHING and impact.leg is outlook.plan.closed_leg:
             return f"cancelled with the {impact.leg.upper()} (assumed)"
         if impact.kind is ImpactKind.CLOSES and size is None:
             return "stays" if held == then else f"stays, for {size_text(then)} instead of {size_text(held)}"
         if effect.action is TradeAction.CLOSE:
             return f"stays, {phrase}"
     return _loud(phrase) if is_wrong else phrase
-
-
-def _size_of(held: Holdings, leg: PositionSide) -> Decimal:
-    if isinstance(held, Legs):
-        return held.long if leg is PositionSide.LONG else held.short
-    return max(held.net if leg is PositionSide.LONG else -held.net, ZERO)
 
 
 def _loud(phrase: str) -> str:

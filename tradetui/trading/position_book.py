@@ -179,6 +179,6 @@ def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings |
             continue
         leg, opens = leg_of(fill)
         size = fill.base_volume if opens else -fill.base_volume
-        holdings = holdings.moved(long=size) if leg is LONG else holdings.moved(short=size)
+        holdings = holdings.moved(leg, size)
     assert isinstance(holdings, Legs | Net)
     return holdings

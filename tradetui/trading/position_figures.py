@@ -11,15 +11,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
+from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.positions import StopState
-from tradetui.trading.trade_effect import effect_of_trigger
-from tradetui.wire.enums import PlanType, PositionSide, known
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
     from tradetui.wire.models.futures import TriggerOrder
-
-_STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
 
 
 class NearestStop(NamedTuple):
@@ -34,41 +31,14 @@ class NearestStop(NamedTuple):
 
 
 def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
-    """Of the stop-losses of a position's leg the one that fires first: the highest of a LONG, the lowest of a SHORT.
-
-    One that the exchange gives under two kinds of trigger orders closes its size once.
-    """
-    prices: list[Decimal] = []
-    trails = False
-    stopped = ZERO
-    for stop in {stop.order_id: stop for stop in stops if stop.symbol.upper() == position.symbol}.values():
-        plan_type = known(PlanType, stop.plan_type)
-        if not _closes(stop, position):
-            continue
-        if plan_type in _STOP_LOSSES and stop.trigger_price:
-            prices.append(stop.trigger_price)
-        elif plan_type is PlanType.MOVING_PLAN:
-            trails = True
-        else:
-            continue
-        stopped += stop.size or position.size
-    if position.stop_loss and position.stop_loss not in prices:
-        prices.append(position.stop_loss)
-        stopped += position.size
-    if not prices and not trails:
+    """What of these trigger orders stops a position: the stop-loss that fires first, and how much all of them close."""
+    of_symbol = (stop for stop in stops if stop.symbol.upper() == position.symbol)
+    waiting = stops_of_leg(of_symbol, position.leg, position.mode, position.stop_loss)
+    nearest, stopped = waiting.nearest, waiting.stopped_size(position.size)
+    if nearest is None and not waiting.trailing:
         return NearestStop(StopState.NONE)
     part = stopped / position.size if stopped < position.size else None
-    if prices:
-        return NearestStop(StopState.WAITING, max(prices) if position.is_long else min(prices), part)
-    return NearestStop(StopState.TRAILING, None, part)
-
-
-def _closes(stop: TriggerOrder, position: Position) -> bool:
-    effect = effect_of_trigger(stop, position.mode)
-    if effect is None:
-        return False
-    leg = effect.leg or (PositionSide.SHORT if effect.buys else PositionSide.LONG)
-    return leg is position.leg
+    return NearestStop(StopState.TRAILING if nearest is None else StopState.WAITING, nearest and nearest.price, part)
 
 
 def value_of(position: Position) -> Decimal | None:

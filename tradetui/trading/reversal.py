@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs, Net, side_text
-from tradetui.wire.enums import PositionMode, Side
+from tradetui.wire.enums import PositionMode, PositionSide, Side
 from tradetui.wire.models.futures_extended import Contract
 from tradetui.wire.models.futures_requests import ReversalRequest
 from tradetui.wire.product_types import ProductType
@@ -90,9 +90,19 @@ class ReversalPlan:
         return self.params.side is Side.BUY
 
     @property
+    def closed_leg(self) -> PositionSide:
+        """The leg that is reversed; in one-way mode the side that is held."""
+        return PositionSide.LONG if self.reverses_long else PositionSide.SHORT
+
+    @property
+    def opened_leg(self) -> PositionSide:
+        """The leg that is opened; in one-way mode the side that will be held."""
+        return PositionSide.SHORT if self.reverses_long else PositionSide.LONG
+
+    @property
     def leg(self) -> str:
-        """The leg that is reversed, LONG or SHORT; in one-way mode the side that is held."""
-        return "LONG" if self.reverses_long else "SHORT"
+        """The name of the leg that is reversed: LONG or SHORT."""
+        return self.closed_leg.upper()
 
     @property
     def subject(self) -> str:
@@ -102,9 +112,7 @@ class ReversalPlan:
     @property
     def held_size(self) -> Decimal:
         """How much of the leg is held before, in the base coin."""
-        if isinstance(self.before, Net):
-            return abs(self.before.net)
-        return self.before.long if self.reverses_long else self.before.short
+        return self.before.size_of(self.closed_leg)
 
     @property
     def side_meaning(self) -> str:
@@ -172,31 +180,21 @@ def _hedge(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
             legs = f"{params.symbol} LONG or {params.symbol} SHORT"
             raise CannotReverse(f"Both sides of {params.symbol} are held", f"Name one: {legs}")
         raise CannotReverse("In hedge mode a side is needed", "Give buy to reverse the LONG, sell to reverse the SHORT")
-    reverses_long = params.side is Side.BUY
-    leg = params.held.long if reverses_long else params.held.short
-    name, other = ("LONG", "SHORT") if reverses_long else ("SHORT", "LONG")
+    long, short = PositionSide.LONG, PositionSide.SHORT
+    closed, opened = (long, short) if params.side is Side.BUY else (short, long)
+    leg, existing = params.held.size_of(closed), params.held.size_of(opened)
     if leg <= ZERO:
-        raise _not_held(params, name)
+        raise _not_held(params, closed.upper())
     size = leg if params.size is None else params.size
     part = min(size, leg)
-    after = params.held.moved(long=-part, short=part) if reverses_long else params.held.moved(long=part, short=-part)
-    existing = params.held.short if reverses_long else params.held.long
+    after = params.held.moved(closed, -part).moved(opened, part)
     assumptions = []
     if size > leg:
         assumptions.append(f"size {grouped_digits(size)} is more than is held; only {grouped_digits(leg)} is reversed")
-    request = ReversalRequest(
-        symbol=params.symbol,
-        margin_coin=params.margin_coin,
-        product_type=params.product_type,
-        size=size,
-        side=params.side,
-        trade_side=params.trade_side,
-        client_oid=client_oid,
-    )
-    request.check(params.mode)
+    request = _request(params, size, params.side, params.trade_side, client_oid)
     sentence = (
-        f"{name} {grouped_digits(leg)} becomes {grouped_digits(leg - part)}, "
-        f"{other} {grouped_digits(existing)} becomes {grouped_digits(existing + part)}"
+        f"{closed.upper()} {grouped_digits(leg)} becomes {grouped_digits(leg - part)}, "
+        f"{opened.upper()} {grouped_digits(existing)} becomes {grouped_digits(existing + part)}"
     )
     return ReversalPlan(
         params, request, params.held, (ProjectedPosition(after, part, part, sentence),), (*assumptions, *_MARKET)
@@ -233,17 +231,24 @@ def _one_way(params: ReversalParams, client_oid: str | None) -> ReversalPlan:
             assumptions.append(
                 "in one-way mode it is not documented whether a size counts; the live exchange is said to ignore it"
             )
-    side = _one_way_side(params, net)
+    request = _request(params, params.size, _one_way_side(params, net), None, client_oid)
+    return ReversalPlan(params, request, params.held, results, (*assumptions, *_MARKET))
+
+
+def _request(
+    params: ReversalParams, size: Decimal | None, side: Side | None, trade_side: str | None, client_oid: str | None
+) -> ReversalRequest:
     request = ReversalRequest(
         symbol=params.symbol,
         margin_coin=params.margin_coin,
         product_type=params.product_type,
-        size=params.size,
+        size=size,
         side=side,
+        trade_side=trade_side,
         client_oid=client_oid,
     )
     request.check(params.mode)
-    return ReversalPlan(params, request, params.held, results, (*assumptions, *_MARKET))
+    return request
 
 
 def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:

@@ -52,25 +52,15 @@ class CoinTotal:
     movements: Mapping[str, Decimal] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Movement:
-    coin: str
-    received: Decimal = ZERO
-    paid: Decimal = ZERO
-    fees: Decimal = ZERO
-    kind: str | None = None
-    moved: Decimal = ZERO
-
-
 def added(before: Mapping[str, CoinTotal], records: Iterable[Record]) -> dict[str, CoinTotal]:
     """The totals with these rows added; rows of a kind that moves no coin add nothing."""
     totals = dict(before)
     for record in records:
         counted: set[str] = set()
         for movement in _movements(record):
-            total = totals.get(movement.coin) or CoinTotal(movement.coin)
-            totals[movement.coin] = _with(total, movement, first=movement.coin not in counted)
-            counted.add(movement.coin)
+            coin = movement.coin
+            totals[coin] = _sum(totals.get(coin) or CoinTotal(coin), movement, rows=coin not in counted)
+            counted.add(coin)
     return totals
 
 
@@ -94,14 +84,13 @@ def fee_coins_of(fill: SpotFill) -> list[str]:
     return [fee.fee_coin for fee in fill.fee_detail if fee.fee_coin]
 
 
-def _with(total: CoinTotal, movement: _Movement, *, first: bool) -> CoinTotal:
-    movements = total.movements
-    if movement.kind is not None:
-        moved = _EXACT.add(movements.get(movement.kind, ZERO), movement.moved)
-        movements = {**movements, movement.kind: moved}
+def _sum(total: CoinTotal, movement: CoinTotal, *, rows: int) -> CoinTotal:
+    movements = dict(total.movements)
+    for kind, amount in movement.movements.items():
+        movements[kind] = _EXACT.add(movements.get(kind, ZERO), amount)
     return CoinTotal(
         total.coin,
-        total.rows + first,
+        total.rows + rows,
         _EXACT.add(total.received, movement.received),
         _EXACT.add(total.paid, movement.paid),
         _EXACT.add(total.fees, movement.fees),
@@ -109,50 +98,49 @@ def _with(total: CoinTotal, movement: _Movement, *, first: bool) -> CoinTotal:
     )
 
 
-def _movements(record: Record) -> Iterator[_Movement]:
+def _movements(record: Record) -> Iterator[CoinTotal]:
     if isinstance(record, SpotFill):
         yield from _of_fill(record)
     elif isinstance(record, SpotBill):
         yield _of_bill(record)
     elif isinstance(record, ConvertRecord):
-        yield _Movement(record.from_coin, paid=record.from_coin_size)
-        yield _Movement(record.to_coin, received=record.to_coin_size)
+        yield CoinTotal(record.from_coin, paid=record.from_coin_size)
+        yield CoinTotal(record.to_coin, received=record.to_coin_size)
         if record.fee:
-            yield _Movement(NOT_NAMED, fees=record.fee)
+            yield CoinTotal(NOT_NAMED, fees=record.fee)
     elif isinstance(record, SubaccountTransfer):
         yield _of_transfer(record)
 
 
-def _of_fill(fill: SpotFill) -> Iterator[_Movement]:
+def _of_fill(fill: SpotFill) -> Iterator[CoinTotal]:
     base, quote = coins_of(fill.symbol, fee_coins_of(fill)) or (f"{fill.symbol} base", f"{fill.symbol} quote")
     amount = fill.amount if fill.amount is not None else _EXACT.multiply(fill.size, fill.price_avg)
     if fill.is_buy:
-        yield _Movement(base, received=fill.size)
-        yield _Movement(quote, paid=amount)
+        yield CoinTotal(base, received=fill.size)
+        yield CoinTotal(quote, paid=amount)
     else:
-        yield _Movement(base, paid=fill.size)
-        yield _Movement(quote, received=amount)
+        yield CoinTotal(base, paid=fill.size)
+        yield CoinTotal(quote, received=amount)
     for fee in fill.fee_detail:
         if fee.total_fee is not None:
-            yield _Movement(fee.fee_coin or NOT_NAMED, fees=fee.total_fee)
+            yield CoinTotal(fee.fee_coin or NOT_NAMED, fees=fee.total_fee)
 
 
-def _of_bill(bill: SpotBill) -> _Movement:
+def _of_bill(bill: SpotBill) -> CoinTotal:
     size = bill.size
-    return _Movement(
+    return CoinTotal(
         bill.coin,
         received=size if size > 0 else ZERO,
         paid=-size if size < 0 else ZERO,
         fees=bill.fees or ZERO,
-        kind=bill.business_type or NOT_NAMED,
-        moved=size,
+        movements={bill.business_type or NOT_NAMED: size},
     )
 
 
-def _of_transfer(transfer: SubaccountTransfer) -> _Movement:
+def _of_transfer(transfer: SubaccountTransfer) -> CoinTotal:
     """What succeeded moves the coin; what is pending or failed is told apart."""
     kind = transfer.type or NOT_NAMED
     if transfer.status and not same(transfer.status, TransferStatus.SUCCESS):
         kind = f"{kind} {transfer.status}"
     size = abs(transfer.amount)
-    return _Movement(transfer.coin, kind=kind, moved=-size if transfer.is_withdrawal else size)
+    return CoinTotal(transfer.coin, movements={kind: -size if transfer.is_withdrawal else size})

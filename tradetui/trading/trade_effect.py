@@ -91,6 +91,11 @@ class TradeEffect(NamedTuple):
                 return self.leg is SHORT
 
     @property
+    def closed_leg(self) -> PositionSide:
+        """The leg that it closes where it closes one: of a BUY or SELL the one that is held against it."""
+        return self.leg or (SHORT if self.buys else LONG)
+
+    @property
     def present(self) -> str:
         """What an order does: `opens LONG`, `buys`."""
         return self._phrase(_VERBS[self.action][0])
@@ -245,9 +250,9 @@ def _impact_on_net(effect: TradeEffect, size: Decimal | None, net: Decimal) -> I
 def _impact_on_legs(effect: TradeEffect, size: Decimal | None, held: Legs) -> Impact | None:
     if effect.leg is None:
         return None
-    own, other = (held.long, held.short) if effect.leg is LONG else (held.short, held.long)
+    own = held.size_of(effect.leg)
     if effect.action is TradeAction.OPEN:
-        kind = ImpactKind.ADDS if own else ImpactKind.OPENS_AGAINST if other else ImpactKind.OPENS
+        kind = ImpactKind.ADDS if own else ImpactKind.OPENS if held == Legs() else ImpactKind.OPENS_AGAINST
     elif not own:
         kind = ImpactKind.NOTHING
     else:
@@ -269,7 +274,6 @@ def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -
         return Net(held.net + (traded if effect.buys else -traded))
     if effect.leg is None:
         raise ValueError(f"{effect.present} is of one-way mode, and a LONG and a SHORT of hedge mode are held")
-    own = held.long if effect.leg is LONG else held.short
+    own = held.size_of(effect.leg)
     opens = effect.action is TradeAction.OPEN
-    moved = (size or ZERO) if opens else -(own if size is None else min(size, own))
-    return held.moved(long=moved) if effect.leg is LONG else held.moved(short=moved)
+    return held.moved(effect.leg, (size or ZERO) if opens else -(own if size is None else min(size, own)))

@@ -17,7 +17,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.reversal import decide
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalParams, ReversalPlan, plan_reversal
-from tradetui.wire.enums import Side
+from tradetui.wire.enums import PositionSide, Side
 
 RIGHT_DECISION = decide
 
@@ -68,11 +68,12 @@ def uncapped(plan: ReversalPlan) -> Any:
     if not isinstance(before, Legs) or plan.params.size is None:
         return plan.results[0].after
     size = plan.params.size
-    return before.moved(long=-size, short=size) if plan.reverses_long else before.moved(long=size, short=-size)
+    return before.moved(plan.closed_leg, -size).moved(plan.opened_leg, size)
 
 
 def wrong_leg(before: Legs, part: Decimal, reverses_long: bool) -> Legs:
-    return before.moved(long=part, short=-part) if reverses_long else before.moved(long=-part, short=part)
+    gained, lost = (PositionSide.LONG, PositionSide.SHORT) if reverses_long else (PositionSide.SHORT, PositionSide.LONG)
+    return before.moved(gained, part).moved(lost, -part)
 
 
 def halved(plan: ReversalPlan) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from enum import StrEnum
 
-from tradetui.trading.holdings import Holdings, Legs, Net
+from tradetui.trading.holdings import Holdings
 from tradetui.trading.reversal import ReversalPlan
 
 
@@ -53,15 +53,9 @@ def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False
 
 def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
     """How much of the reversed leg is gone and how much the other side has grown."""
-    before = plan.before
-    if isinstance(before, Legs) and isinstance(held, Legs):
-        if plan.reverses_long:
-            return before.long - held.long, held.short - before.short
-        return before.short - held.short, held.long - before.long
-    assert isinstance(before, Net) and isinstance(held, Net)
-    sign = 1 if before.net > 0 else -1
-    had, has = before.net * sign, held.net * sign
-    return had - max(has, Decimal(0)), max(-has, Decimal(0))
+    assert type(held) is type(plan.before)
+    gone = plan.held_size - held.size_of(plan.closed_leg)
+    return gone, held.size_of(plan.opened_leg) - plan.before.size_of(plan.opened_leg)
 
 
 def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:

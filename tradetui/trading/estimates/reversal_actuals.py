@@ -13,8 +13,8 @@ from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, result_at_stop
 from tradetui.trading.holdings import Legs
-from tradetui.trading.order_impact import nearest_stop_loss
-from tradetui.trading.positions import LONG, SHORT, Position
+from tradetui.trading.leg_stops import stops_of_leg
+from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
@@ -159,9 +159,9 @@ def _stopped(
     plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None
 ) -> tuple[Decimal | None, Decimal | None]:
     """Price of the nearest stop-loss of what is held, and the result should it fill there."""
-    if held is None or held.is_long is None:
+    if held is None or held.leg is None:
         return None, None
-    stop = nearest_stop_loss(plan, stops or (), LONG if held.is_long else SHORT, held.stop_loss)
+    stop = stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest
     return (None, None) if stop is None else (stop.price, result_at_stop(plan, held, stop))
 
 

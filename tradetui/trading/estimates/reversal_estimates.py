@@ -10,7 +10,7 @@ from tradetui.trading.contract_math import ZERO, grouped_digits, profit
 from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
 from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
 from tradetui.trading.holdings import Legs
-from tradetui.trading.order_impact import StopLoss, nearest_stop_loss, trailing_sizes
+from tradetui.trading.leg_stops import StopLoss, stops_of_leg
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionSide
@@ -129,35 +129,33 @@ def result_if_stopped(
     `stops` are the symbol's waiting trigger orders, None where they cannot be read. Then only a stop that the position
     itself names is known; without one the result is None.
     """
-    old, new = (
-        (PositionSide.LONG, PositionSide.SHORT) if plan.reverses_long else (PositionSide.SHORT, PositionSide.LONG)
-    )
     # In one-way mode what waits was made for the position that ends.
-    waiting = (stops or ()) if isinstance(plan.before, Legs) else ()
-    other = basis.other_leg
-    stop = nearest_stop_loss(plan, waiting, new, other.stop_loss if other is not None else None)
+    own_stops = (stops or ()) if isinstance(plan.before, Legs) else ()
+    held, other = basis.position, basis.other_leg
+    waiting = stops_of_leg(own_stops, plan.opened_leg, plan.params.mode, other.stop_loss if other is not None else None)
+    stop = waiting.nearest
     if stop is None and stops is None:
         return None
     leg_size = costs.opened + (other.size if other is not None else ZERO)
     if stop is None:
-        held = basis.position
-        ending = nearest_stop_loss(plan, stops or (), old, held.stop_loss if held is not None else None)
-        trailing = trailing_sizes(plan, waiting, new)
+        ending = stops_of_leg(
+            stops or (), plan.closed_leg, plan.params.mode, held.stop_loss if held is not None else None
+        )
         return StopResult(
-            leg=new,
-            now=None if ending is None else result_at_stop(plan, basis.position, ending),
-            size=min(sum((leg_size if size is None else size for size in trailing), ZERO), leg_size),
+            leg=plan.opened_leg,
+            now=None if ending.nearest is None else result_at_stop(plan, held, ending.nearest),
+            size=min(waiting.stopped_size(leg_size), leg_size),
             leg_size=leg_size,
-            ending=None if ending is None else ending.price,
-            trails=bool(trailing),
-            now_trails=bool(trailing_sizes(plan, stops or (), old)),
+            ending=ending.nearest and ending.nearest.price,
+            trails=bool(waiting.trailing),
+            now_trails=bool(ending.trailing),
         )
     size = leg_size if stop.size is None else min(stop.size, leg_size)
     afterwards = None
     if costs.entry_after is not None:
         afterwards = _result(plan, stop, size, costs.entry_after)
     return StopResult(
-        leg=new,
+        leg=plan.opened_leg,
         price=stop.price,
         now=result_at_stop(plan, other, stop),
         afterwards=afterwards,

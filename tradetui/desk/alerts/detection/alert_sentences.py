@@ -10,7 +10,7 @@ from tradetui.desk.alerts.rules import Condition
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.cells.number_format import decimals, number
 from tradetui.trading.contract_math import is_dollar
-from tradetui.trading.positions import LONG, SHORT, Position
+from tradetui.trading.positions import Position
 from tradetui.trading.trade_effect import (
     CLOSING_PLANS,
     TradeAction,
@@ -85,7 +85,7 @@ def stop_leg(order: TriggerOrder) -> PositionSide | None:
     effect = effect_of_trigger(order)
     if effect is None or not is_stop(order):
         return None
-    return effect.leg or (SHORT if effect.buys else LONG)
+    return effect.closed_leg
 
 
 def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precision) -> str:

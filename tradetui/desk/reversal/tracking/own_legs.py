@@ -10,7 +10,7 @@ from decimal import Decimal
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.position_book import content_of, leg_of
-from tradetui.trading.positions import LONG, SHORT, FromFills, Position
+from tradetui.trading.positions import FromFills, Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import OrderStatus, PositionMode, PositionSide, SystemClose, system_close
 from tradetui.wire.models.futures import FuturesFill
@@ -239,11 +239,11 @@ def _by_order(fills: Iterable[FuturesFill]) -> dict[str | None, list[FuturesFill
 
 
 def _closes(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    return _moves_as_ours(plan, fill, (LONG if plan.reverses_long else SHORT, False))
+    return _moves_as_ours(plan, fill, (plan.closed_leg, False))
 
 
 def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
-    return _moves_as_ours(plan, fill, (SHORT if plan.reverses_long else LONG, True))
+    return _moves_as_ours(plan, fill, (plan.opened_leg, True))
 
 
 def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[PositionSide, bool]) -> bool:

@@ -1,0 +1,69 @@
+"""Stop-losses and trailing stops that wait for one leg: which fires first, and how much they close."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tradetui.trading.contract_math import ZERO
+from tradetui.trading.trade_effect import effect_of_trigger
+from tradetui.wire.enums import PlanType, PositionMode, PositionSide, known
+
+if TYPE_CHECKING:
+    from tradetui.wire.models.futures import TriggerOrder
+
+_STOP_LOSSES: Final = frozenset({PlanType.POS_LOSS, PlanType.LOSS_PLAN})
+
+
+class StopLoss(NamedTuple):
+    """A stop-loss that waits: its leg, its trigger price (quote coin), its size (base coin), None for the whole leg.
+
+    `is_only_reported` is whether the position alone names it, and no order of it can be read.
+    """
+
+    leg: PositionSide | None
+    price: Decimal
+    size: Decimal | None
+    is_only_reported: bool = False
+
+
+class LegStops(NamedTuple):
+    """What waits to stop a leg; of trailing stops the sizes (base coin), None for the whole leg."""
+
+    nearest: StopLoss | None
+    stop_losses: tuple[StopLoss, ...]
+    trailing: tuple[Decimal | None, ...]
+
+    def stopped_size(self, leg_size: Decimal) -> Decimal:
+        """What all of them close together of a leg of this size, in the base coin; it may be more than the leg."""
+        sizes = (*(stop.size for stop in self.stop_losses), *self.trailing)
+        return sum((size or leg_size for size in sizes), ZERO)
+
+
+def stops_of_leg(
+    stops: Iterable[TriggerOrder],
+    leg: PositionSide | None,
+    mode: PositionMode | None,
+    reported: Decimal | None = None,
+) -> LegStops:
+    """The stops of a leg among a symbol's waiting trigger orders; the nearest fires first: the highest of a LONG.
+
+    One that the exchange gives under two kinds of trigger orders closes its size once. `reported` is the price (quote
+    coin) that the leg's position names as its stop-loss; it counts, for the whole leg, where none of the orders has it.
+    """
+    stop_losses: list[StopLoss] = []
+    trailing: list[Decimal | None] = []
+    for stop in {stop.order_id: stop for stop in stops}.values():
+        plan_type, effect = known(PlanType, stop.plan_type), effect_of_trigger(stop, mode)
+        if effect is None or effect.closed_leg is not leg:
+            continue
+        if plan_type in _STOP_LOSSES and stop.trigger_price:
+            stop_losses.append(StopLoss(leg, stop.trigger_price, stop.size or None))
+        elif plan_type is PlanType.MOVING_PLAN:
+            trailing.append(stop.size or None)
+    if reported and all(stop_loss.price != reported for stop_loss in stop_losses):
+        stop_losses.append(StopLoss(leg, reported, None, is_only_reported=True))
+    first = max if leg is PositionSide.LONG else min
+    nearest = first(stop_losses, key=lambda stop_loss: stop_loss.price, default=None)
+    return LegStops(nearest, tuple(stop_losses), tuple(trailing))
