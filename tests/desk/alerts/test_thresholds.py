@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.alerts.detection.threshold_detector import REARM_S, ThresholdState, crossed, look
+from tradetui.desk.alerts.detection.threshold_detector import REARM_S, ThresholdState, crossed
 
 FIGURES = st.decimals(-1_000, 1_000, places=2)
 STEPS = st.lists(st.tuples(FIGURES, st.floats(0, 90)), max_size=60)
@@ -18,8 +18,7 @@ def fired(figures: list[tuple[float, str]], level: str, *, above: bool) -> list[
     """The times at which a run of (time, figure) fires."""
     state, times = ThresholdState(), []
     for now_s, figure in figures:
-        state, fires = look(state, Decimal(figure), Decimal(level), above=above, now_s=now_s)
-        if fires:
+        if state.fires(Decimal(figure), Decimal(level), above=above, now_s=now_s):
             times.append(now_s)
     return times
 
@@ -64,7 +63,7 @@ def test_any_run_fires_only_beyond_its_level_and_a_minute_apart(
     was_back_since: float | None = None
     for figure, pause_s in steps:
         now_s += pause_s
-        state, fires = look(state, figure, level, above=above, now_s=now_s)
+        fires = state.fires(figure, level, above=above, now_s=now_s)
         beyond = crossed(figure, level, above=above)
         assert not fires or beyond
         assert not first or fires == beyond, "the first figure of all fires where it is beyond"
@@ -83,6 +82,6 @@ def test_below_is_above_turned_round(steps: list[tuple[Decimal, float]], level: 
     above, below, now_s = ThresholdState(), ThresholdState(), 0.0
     for figure, pause_s in steps:
         now_s += pause_s
-        above, fires_above = look(above, figure, level, above=True, now_s=now_s)
-        below, fires_below = look(below, -figure, -level, above=False, now_s=now_s)
+        fires_above = above.fires(figure, level, above=True, now_s=now_s)
+        fires_below = below.fires(-figure, -level, above=False, now_s=now_s)
         assert (above, fires_above) == (below, fires_below)

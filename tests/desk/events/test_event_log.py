@@ -111,7 +111,7 @@ def test_changes_of_orders_are_forgotten_after_a_while_and_no_other_session_is_c
     log.take_gone([GoneOrder(USDT, "nobody knows it", NOW_MS, missed=False)])
     later = log_of(archive, NOW_MS + ORDERS_KEPT_MS + 60_000)
     assert [event.kind for event in later.after(0)] == [EventKind.FILL]
-    assert later.newest_number == 2
+    assert later.newest_number() == 2
 
 
 def test_outcomes_of_a_journal_begin_after_what_it_held(archive: Archive) -> None:

@@ -468,13 +468,13 @@ async def test_a_row_that_could_not_be_decoded_is_read_again_until_it_can(bad: l
     await past.read_newest(0.0)
     while await past.read_gap():
         pass
-    assert len(past.undecodable_rows) == len(bad)
+    assert len(past.undecodable_pages.undecodable_rows) == len(bad)
     client.rows[FILLS, USDT] += [fill(number) for number in range(200, 205)]  # a minute and more goes by
     await past.read_newest(10.0)
     assert len(list(past.rows)) == 95 - len(bad)
     client.misspelt.clear()
     await past.read_newest(20.0)
-    assert not len(past.undecodable_rows)
+    assert not len(past.undecodable_pages.undecodable_rows)
     assert {row.record.trade_id for row in past.rows} == {row.row_id for row in client.rows[FILLS, USDT]}
 
 
@@ -486,7 +486,7 @@ async def test_what_is_never_decoded_costs_one_read_a_minute() -> None:
     for second in range(600):
         await past.read_newest(float(second))
     assert client.count(FILLS) - 600 <= 6 + 600 / 60
-    assert len(past.undecodable_rows) == 1
+    assert len(past.undecodable_pages.undecodable_rows) == 1
 
 
 async def test_what_was_not_decoded_is_read_by_the_next_session() -> None:

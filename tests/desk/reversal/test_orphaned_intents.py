@@ -98,9 +98,9 @@ async def test_what_a_dead_process_sent_is_unknown_before_the_journal_is_opened(
         die(lives)
     intents = Intents(None, InlineDisk(), LoopClock(START_MS), "", lambda: "tt-1", start_locked=False)
     await intents.look_ahead(location)
-    assert intents.open_scopes() == ((SYMBOL, shown),)
+    assert intents.open_scopes.names() == ((SYMBOL, shown),)
     assert await intents.open("uid", location), intents.trouble
-    assert intents.open_scopes() == ((SYMBOL, shown),)
+    assert intents.open_scopes.names() == ((SYMBOL, shown),)
 
 
 async def test_what_another_boot_left_is_given_up_at_once(location: JournalLocation) -> None:
@@ -127,15 +127,15 @@ async def test_events_of_one_number_in_two_journals_are_two_events(location: Jou
     assert former.file is not None
     intents = await intents_of(location._replace(former_files=(former.file,)))
     await asyncio.sleep(60)
-    assert intents.elapsed_s((await intents.read("tt-0")).events[-1]) == 60
+    assert intents.writers.elapsed_s((await intents.read("tt-0")).events[-1]) == 60
     await intents.step("tt-0", State.RELEASED, {})
     await intents.begin("tt-1", SCOPE, KIND, {})
     await intents.step("tt-1", State.SENT, {})
     await intents.step("tt-1", State.UNKNOWN, {})
-    await intents.look()
+    await intents.refresh()
     former_event, own_event = (await intents.read("tt-0")).events[2], (await intents.read("tt-1")).events[2]
     assert former_event.number == own_event.number
-    assert intents.elapsed_s(own_event) == 0
+    assert intents.writers.elapsed_s(own_event) == 0
 
 
 async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location: JournalLocation) -> None:
@@ -144,7 +144,7 @@ async def test_a_living_processs_sent_step_fails_once_it_was_withdrawn(location:
     await two.step("tt-0", State.WITHDRAWN, {"why": "it was left behind"})
     with pytest.raises(NotSent, match="another session has withdrawn it"):
         await one.about_to_send("tt-0", {"stamp_ms": 1})
-    await two.look()
+    await two.refresh()
     assert not two.unsettled()
 
 

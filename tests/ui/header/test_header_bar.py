@@ -137,7 +137,7 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
     intents = Intents(None, InlineDisk(), LoopClock(1), "", lambda: "i2", start_locked=False)
     try:
         assert await intents.open("account", here)
-        await intents.look()
+        await intents.refresh()
         desk = SimpleNamespace(intents=intents, storage=SimpleNamespace(trouble=None))
         assert alarm_of(desk, str.upper) == "LOCKED BY ANOTHER JOURNAL BTCUSDT"  # type: ignore[arg-type]
     finally:

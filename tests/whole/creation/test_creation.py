@@ -329,7 +329,7 @@ async def test_a_crash_after_the_keys_are_on_disk_is_settled_by_what_is_there(tm
             await asyncio.sleep(40)
             assert on.steps() == [S.INTENDED, S.SENT, S.ACKNOWLEDGED, S.SETTLED]
             assert (await creation.keys.secrets("alphaone")).secret is not None
-            await intents.look()
+            await intents.refresh()
             assert creation.blocking_reasons(CreationKind.SUBACCOUNTS) == ()
         assert on.posts == 1
 
@@ -384,7 +384,7 @@ async def test_whenever_the_machine_goes_down_the_next_start_accounts_for_it(
             worked = await crashed(on, requested, at, done=done)
             async with session(on.folder, on.client, on.client.clock, "again") as (creation, intents):  # type: ignore[arg-type]
                 await asyncio.sleep(70)
-                await intents.look()
+                await intents.refresh()
                 journalled = on.journalled()
                 assert on.posts <= 1
                 assert len(journalled) <= 1

@@ -122,7 +122,7 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
 
     async def read_again(self: Execution, shown: Any) -> Any:
         changes = await right_again(self, shown)
-        self.intents._open.see({}, {})
+        self.intents.open_scopes.see({}, {})
         return changes
 
     patch(Journal, "__init__", without_index)
@@ -133,7 +133,7 @@ def two_intents_for_a_symbol(patch: Patch) -> None:
 def released_without_journal(patch: Patch) -> None:
     async def wrong(self: Execution, intent: str, why: str) -> None:
         self.intents._ready()._connection.execute("UPDATE intent SET open = 0 WHERE id = ?", (intent,))
-        await self.intents.look()
+        await self.intents.refresh()
 
     patch(Execution, "release", wrong)
 

@@ -323,7 +323,7 @@ def _check(case: Case, on: Scene, intents: list[Intent], running: Execution) -> 
             outcome = intent.details["outcome"]
             assert (outcome == "unchanged") is not _done(on), f"settled as {outcome}: {case}"
         if intent.state not in ENDED:
-            assert running.intents.open_on(intent.scope), f"{intent.state} and not locked: {case}"
+            assert running.intents.open_scopes.holder(intent.scope), f"{intent.state} and not locked: {case}"
 
 
 def cases(injector: Injector, weathers: Iterable[tuple[Weather, bool]]) -> list[Case]:

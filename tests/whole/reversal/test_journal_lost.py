@@ -127,7 +127,7 @@ async def test_two_sessions_in_two_directories_send_once(location: JournalLocati
         (refused,) = [result for result in done if isinstance(result, BaseException)]
         assert isinstance(refused, NotConfirmed)
         loser = (one, two)[done.index(refused)]
-        await loser.intents.look()
+        await loser.intents.refresh()
         (sentence,) = loser.intents.unsettled()
         assert SYMBOL in sentence and "open in" in sentence and "journal.sqlite" in sentence
         await asyncio.sleep(30)

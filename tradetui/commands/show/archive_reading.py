@@ -242,7 +242,7 @@ async def _read_fills(
                 history.passed_over.add(cursor)
             failed[cursor] = problem
         progress.page()
-    refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_gaps}
+    refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_pages.gaps}
     refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
     with archive.transaction() as connection:
         keep_refusals(connection, product_type, refusals, now_ms)

@@ -8,7 +8,7 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.alert_log import AlertLog, LoggedAlert
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 _log = logging.getLogger(__name__)
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 OTHERS_WAIT_S: Final = 2.0
 """How long a session leaves desktop and command to the one that was typed into last."""
@@ -80,26 +83,21 @@ class AlertDelivery:
             await self._tasks.stop()
         alert_log, self._alert_log = self._alert_log, None
         if alert_log is not None:
-            try:
-                await self._disk.run(alert_log.leave)
-            except (sqlite3.Error, OSError) as problem:
-                _log.warning("the archive does not take that a session ends (%s)", problem)
+            await self._try("the archive does not take that a session ends", alert_log.leave)
 
     def typed(self) -> None:
         """A person typed into this session: it delivers first from now on."""
         now_s = self._clock.monotonic()
         if self._alert_log is not None and self._shared and now_s - self._typed_s >= TYPED_EVERY_S:
             self._typed_s = now_s
-            self._tasks.begin(self._note_typing(self._alert_log))
+            trouble = "the archive does not take that this session is used"
+            self._tasks.begin(self._try(trouble, self._alert_log.typed, Moment.now(self._clock)))
 
     async def newest(self) -> Sequence[LoggedAlert]:
         """The alerts of the account, newest first; those of this session while its archive is not open."""
-        if self._alert_log is None:
-            return tuple(self._memory)
-        try:
-            return await self._disk.run(self._alert_log.newest)
-        except (sqlite3.Error, OSError):
-            return tuple(self._memory)
+        log = self._alert_log
+        alerts = None if log is None else await self._try("the log of alerts cannot be read", log.newest)
+        return tuple(self._memory) if alerts is None else alerts
 
     async def unsaid_ends(self, settled: frozenset[str]) -> frozenset[str]:
         """Of settled reversals, by intent, those whose end no session has shown; raises sqlite3.Error."""
@@ -120,7 +118,7 @@ class AlertDelivery:
         self._tasks.begin(self._share(alert, sounding))
 
     async def _share(self, alert: Alert, sounding: Callable[[], Awaitable[frozenset[Channel]]]) -> None:
-        number, first = await self._noted(alert)
+        number, first = await self._noted(alert) or (None, True)
         channels = alert.channels if alert.test else await sounding()
         deliveries = [
             self._deliver(alert, channel, number, first=first or alert.test)
@@ -132,35 +130,37 @@ class AlertDelivery:
     def _reaches(self, channel: Channel) -> bool:
         return (self.desktop if channel is Channel.DESKTOP else self._settings.command) is not None
 
-    async def _noted(self, alert: Alert) -> tuple[int | None, bool]:
+    async def _noted(self, alert: Alert) -> tuple[int, bool] | None:
         if self._alert_log is None:
-            return None, True
+            return None
+        trouble = "an alert is delivered without the other sessions"
+        return await self._try(trouble, self._alert_log.note, alert, Moment.now(self._clock))
+
+    async def _try(
+        self, trouble: str, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result | None:
+        """What work on the archive gives; None where that fails, which is logged with what follows from it."""
         try:
-            return await self._disk.run(self._alert_log.note, alert, Moment.now(self._clock))
+            return await self._disk.run(work, *args, **kwargs)
         except (sqlite3.Error, OSError) as problem:
-            _log.warning("an alert is delivered without the other sessions: %s", problem)
-            return None, True
+            _log.warning("%s: %s", trouble, problem)
+            return None
 
     async def _deliver(self, alert: Alert, channel: Channel, number: int | None, *, first: bool) -> None:
         """Deliver by one channel, unless another session does; at once where the archive cannot be asked."""
         if not first:
             await asyncio.sleep(OTHERS_WAIT_S)
         while number is not None and self._alert_log is not None:
-            try:
-                claim = await self._disk.run(self._alert_log.claim, number, channel, Moment.now(self._clock))
-            except (sqlite3.Error, OSError):
+            trouble, now = "an alert is delivered without asking the other sessions", Moment.now(self._clock)
+            claim = await self._try(trouble, self._alert_log.claim, number, channel, now)
+            if claim is None or claim.mine:
                 break
             if claim.done:
                 return
-            if claim.mine:
-                break
             await asyncio.sleep(claim.free_in_s)
         result = await self._handed_over(alert, channel)
         if number is not None and self._alert_log is not None:
-            try:
-                await self._disk.run(self._alert_log.finish, number, channel, result)
-            except (sqlite3.Error, OSError) as problem:
-                _log.warning("an alert may be delivered again: %s", problem)
+            await self._try("an alert may be delivered again", self._alert_log.finish, number, channel, result)
 
     async def _handed_over(self, alert: Alert, channel: Channel) -> str:
         """Deliver, and say what came of it."""
@@ -189,9 +189,3 @@ class AlertDelivery:
     def _say_failure(self, failure: str) -> None:
         for listener in tuple(self._failure_listeners):
             listener(f"Alert command {failure}")
-
-    async def _note_typing(self, alert_log: AlertLog) -> None:
-        try:
-            await self._disk.run(alert_log.typed, Moment.now(self._clock))
-        except (sqlite3.Error, OSError) as problem:
-            _log.warning("the archive does not take that this session is used (%s)", problem)

@@ -138,13 +138,13 @@ class Creation:
         if intents.other_owner:
             return (intents.other_owner,)
         reasons: list[str] = []
-        if intents.locked_by_hand:
+        if intents.lock.locked:
             reasons.append(SendsNothing.LOCKED)
         if intents.trouble:
             reasons.append(f"The journal cannot be used: {intents.trouble}.")
         if not self.keys.ready:
             reasons.append(f"Keys cannot be saved: {self.keys.trouble.rstrip('.')}.")
-        if (open_intent := intents.open_on(kind)) is not None:
+        if (open_intent := intents.open_scopes.holder(kind)) is not None:
             reasons.append(f"An earlier creation of this kind is not settled ({open_intent}).")
         if self._client.connection_status.down:
             reasons.append("The link to the exchange is down.")

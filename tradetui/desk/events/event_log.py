@@ -77,7 +77,7 @@ class EventLog:
             if row is None:
                 row = (new_name(), now_ms)
                 connection.execute("INSERT INTO event_log VALUES (?, ?)", row)
-                marks = {_RECORDS: _newest_record(connection), _ALERTS: _newest_alert(connection)}
+                marks = {_RECORDS: _newest(connection, "record.rowid"), _ALERTS: _newest(connection, "alert.number")}
                 marks |= {_journal_mark(journal): number for journal, number in journal_numbers().items()}
                 _set_marks(connection, marks)
             connection.execute(
@@ -101,12 +101,9 @@ class EventLog:
         self.began_ms = since_ms
         self._triggers_changed = True
 
-    @property
     def newest_number(self) -> int:
         """The number of the newest event; 0 where there is none."""
-        newest = self._archive.connection.execute("SELECT coalesce(max(number), 0) FROM account_event")
-        number: int = newest.fetchone()[0]
-        return number
+        return _newest(self._archive.connection, "account_event.number")
 
     # What is new
 
@@ -118,8 +115,8 @@ class EventLog:
         """Enter the fills, triggers and alerts that came into the archive, from whatever session."""
         connection = self._archive.connection
         marks = self._marks()
-        fills_came = _newest_record(connection) > marks.get(_RECORDS, 0)
-        alerts_came = _newest_alert(connection) > marks.get(_ALERTS, 0)
+        fills_came = _newest(connection, "record.rowid") > marks.get(_RECORDS, 0)
+        alerts_came = _newest(connection, "alert.number") > marks.get(_ALERTS, 0)
         triggers_changed, self._triggers_changed = self._triggers_changed, False
         if not (fills_came or triggers_changed or alerts_came):
             return
@@ -133,7 +130,7 @@ class EventLog:
             raise
 
     def _take_fills(self, connection: sqlite3.Connection) -> None:
-        mark, newest = self._marks().get(_RECORDS, 0), _newest_record(connection)
+        mark, newest = self._marks().get(_RECORDS, 0), _newest(connection, "record.rowid")
         # By row id, and by no index: what came in late stands far from the newest times.
         rows = connection.execute(
             "SELECT product_type, id, time FROM record WHERE rowid > ? AND rowid <= ? AND +kind = 'fill' AND +time >= ?"
@@ -196,11 +193,8 @@ class EventLog:
         """
         connection = self._archive.connection
         mark, product_type = f"orders|{look.product_type}", str(look.product_type)
-        last_ms = self._marks().get(mark)
-        if last_ms is not None and look.server_ms <= last_ms:
-            return []
         with self._archive.transaction():
-            last_ms = self._marks().get(mark)  # again: another session may have looked meanwhile
+            last_ms = self._marks().get(mark)
             if last_ms is not None and look.server_ms <= last_ms:
                 return []
             before = {
@@ -278,14 +272,11 @@ def _journal_mark(journal: str) -> str:
     return f"journal|{journal}"
 
 
-def _newest_record(connection: sqlite3.Connection) -> int:
-    rowid: int = connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0]
-    return rowid
-
-
-def _newest_alert(connection: sqlite3.Connection) -> int:
-    number: int = connection.execute("SELECT coalesce(max(number), 0) FROM alert").fetchone()[0]
-    return number
+def _newest(connection: sqlite3.Connection, column: str) -> int:
+    """The greatest number in a column (`alert.number`); 0 where there is none."""
+    table, _, name = column.partition(".")
+    newest: int = connection.execute(f"SELECT coalesce(max({name}), 0) FROM {table}").fetchone()[0]
+    return newest
 
 
 def _changed_ms(change: OrderChange, seen_ms: int) -> int:

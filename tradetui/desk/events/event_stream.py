@@ -157,7 +157,7 @@ class AccountEvents:
         now_ms = desk.client.server_clock.now_ms
         log = await desk.disk.run(EventLog, archive, now_ms, steps.newest_numbers)
         since = self._since
-        newest = await desk.disk.run(lambda: log.newest_number)
+        newest = await desk.disk.run(log.newest_number)
         # An archive that was taken back from a copy gives numbers a second time.
         if isinstance(since, EventId) and since.log == log.name and since.number <= newest:
             self._number = since.number
@@ -199,7 +199,7 @@ class AccountEvents:
                     self._gone.setdefault((gone.product_type, gone.order_id), (gone, now_s))
             if self._orders_after is None:
                 # What changed before is news to nobody who reads from now on.
-                self._orders_after = await self._desk.disk.run(lambda: log.newest_number) if self._since is None else 0
+                self._orders_after = await self._desk.disk.run(log.newest_number) if self._since is None else 0
                 self._gone_before = set(self._gone) if self._since is None else set()
         due = [gone for gone, seen_s in self._gone.values() if self._is_over(seen_s, now_s)]
         if due:

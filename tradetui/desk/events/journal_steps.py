@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
 from tradetui.desk.intents.states import ENDED, State
 from tradetui.storage.sqlite_file import connect_existing
@@ -35,7 +36,7 @@ class JournalSteps:
 
     def __init__(self, location: JournalLocation) -> None:
         self._location = location
-        self._contents: dict[Path, tuple[int, ...]] = {}
+        self._contents: dict[Path, object] = {}
 
     def newest_numbers(self) -> dict[str, int]:
         """The number of the newest step of each journal, by the journal's name."""
@@ -53,7 +54,7 @@ class JournalSteps:
         """The outcomes written after the numbers given by the journals' names; a file that is as it was gives none."""
         steps: list[JournalStep] = []
         for file in self._files():
-            content = _content(file)
+            content = written_mark(file)
             if content == self._contents.get(file):
                 continue
             try:
@@ -94,16 +95,3 @@ class JournalSteps:
 def _title(connection: sqlite3.Connection, intent: str) -> str:
     row = connection.execute("SELECT told FROM event WHERE intent = ? ORDER BY number LIMIT 1", (intent,)).fetchone()
     return str(json.loads(row[0]).get("title", intent))
-
-
-def _content(file: Path) -> tuple[int, ...]:
-    """What changes whenever somebody writes to a journal."""
-    content: list[int] = []
-    for path in (file, Path(f"{file}-wal")):
-        try:
-            status = path.stat()
-        except OSError:
-            content.append(-1)
-        else:
-            content += [status.st_ino, status.st_size, status.st_mtime_ns]
-    return tuple(content)

@@ -86,24 +86,13 @@ class MarketContext:
         self._of_fills = SeenPrecisions()
         self.precisions: Mapping[str, Precision] = MappingProxyType({})
         self.coin_places: Mapping[str, int] = MappingProxyType({})
-        self.tickers = Feed(
-            "tickers",
-            ProductRowsReader(client, product_types, TickersRequest),
-            TICKERS_EVERY_S,
-            clock,
-        )
-        self.funding_rates = Feed(
-            "funding rates",
-            ProductRowsReader(client, product_types, FundingRatesRequest),
-            FUNDING_EVERY_S,
-            clock,
-        )
-        self.contracts = Feed(
-            "contracts",
-            ProductRowsReader(client, product_types, ContractsRequest),
-            CONTRACTS_EVERY_S,
-            clock,
-        )
+
+        def feed_of(name: str, request: Callable[..., Request[RecordT]], every_s: float) -> Feed[ProductRow[RecordT]]:
+            return Feed(name, ProductRowsReader(client, product_types, request), every_s, clock)
+
+        self.tickers = feed_of("tickers", TickersRequest, TICKERS_EVERY_S)
+        self.funding_rates = feed_of("funding rates", FundingRatesRequest, FUNDING_EVERY_S)
+        self.contracts = feed_of("contracts", ContractsRequest, CONTRACTS_EVERY_S)
         self.feeds: tuple[Feed[FeedRow], ...] = (self.tickers, self.funding_rates, self.contracts)
         self.tickers.subscribe(lambda _: self._take_tickers(self.tickers.snapshot.rows))
         self.funding_rates.subscribe(lambda _: self._take_funding_rates(self.funding_rates.snapshot.rows))

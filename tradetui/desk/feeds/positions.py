@@ -91,7 +91,8 @@ class PositionsReader:
                 if self.source == "reported":
                     raise
             else:
-                if error is None or self.source == "reported" or not _refuses(error):
+                is_refused = isinstance(error, EndpointMissing | PermissionRefused)
+                if not is_refused or self.source == "reported":
                     self.source = self.source or (None if error else "reported")
                     return self.parts.reading(self._rows(), error)
                 self.parts.last.clear()
@@ -108,7 +109,7 @@ class PositionsReader:
         corrections = [
             correction
             for history in self._histories.values()
-            if (correction := history.correction) and not history.unsteady
+            if (correction := history.correction) and not history.corrections.unsteady
         ]
         if contradiction:
             doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
@@ -120,13 +121,13 @@ class PositionsReader:
         """By symbol, why what is held of it is not what its fills sum up to; empty where reported."""
         doubts: dict[str, str] = {}
         for product_type, sums in self._sums.items():
-            unsteady = self._histories[product_type].unsteady
+            unsteady = self._histories[product_type].corrections.unsteady
             doubts |= {symbol: unsteady_sentence(trade_id) for symbol, trade_id in unsteady.items()}
             doubts |= {symbol: f"{word} is not known" for symbol, word in sums.book.unknown_word_by_symbol.items()}
         return doubts
 
     def _rows(self) -> list[Position]:
-        positions = _ordered(self.parts.rows)
+        positions = sorted(self.parts.rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))
         return positions if self._joined is None else [self._joined(position) for position in positions]
 
     async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
@@ -159,15 +160,16 @@ class PositionsReader:
         if history.read_at is None:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         sums = await self._sum_up(history)
-        return ProductRead(
-            list(sums.positions()), len(history.undecodable_rows), history.server_ms, history.left_out, history.came
-        )
+        undecodable_rows = len(history.undecodable_pages.undecodable_rows)
+        return ProductRead(sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.came)
 
     async def _sum_up(self, history: FillHistory) -> _Sums:
         product_type = history.product_type
         sums = self._sums.get(product_type) or _Sums(product_type)
         added = history.follow()
-        archive = history.archive if history.archive is not None and not history.archive.trimmed else None
+        archive = history.write_buffer.archive
+        if archive is not None and archive.trimmed:
+            archive = None
         if archive is not None and (sums.archive is not archive or sums.lost_spans != len(history.lost)):
             # What earlier sessions saw comes first; the archive holds what this one has read as well.
             sums = await self._disk.run(_Sums.of, product_type, archive, history)
@@ -232,14 +234,6 @@ def _doubted(position: Position) -> Position:
     if position.mode is PositionMode.ONE_WAY or not isinstance(position.source, FromFills):
         return position
     return replace(position, source=replace(position.source, contradicted=True))
-
-
-def _refuses(error: Exception) -> bool:
-    return isinstance(error, EndpointMissing | PermissionRefused)
-
-
-def _ordered(rows: Sequence[Position]) -> list[Position]:
-    return sorted(rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))
 
 
 def _order(fill: FuturesFill) -> tuple[datetime, str]:

@@ -16,7 +16,7 @@ from tradetui.desk.intents.journal.journal_fault import JournalFault, fault_sent
 from tradetui.desk.intents.journal.open_journal import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
-from tradetui.desk.intents.states import AlreadyOpen, Event, Intent, State, WrongStep
+from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.intents.step_writers import StepWriters
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.exchange.errors import NotSent
@@ -72,9 +72,10 @@ class Intents:
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
-        self._open = OpenScopes()
+        self.open_scopes = OpenScopes()
+        """What open intents lock, as it was last seen."""
         self.writers = StepWriters(clock)
-        self._lock = AccountLock(disk, clock, locked=start_locked)
+        self.lock = AccountLock(disk, clock, locked=start_locked)
 
     # The journal
 
@@ -88,7 +89,7 @@ class Intents:
             self._journal = await self._disk.run(self._open_file, location)
             # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
             self.trouble = "it is being checked"
-            await self.look()
+            await self.refresh()
             if self._journal is None:
                 return False
             await self._disk.run(self._journal.check)
@@ -96,7 +97,7 @@ class Intents:
             self._fails(JournalFault.UNREADABLE, problem)
             return False
         self._usable(self._journal)
-        await self.look()
+        await self.refresh()
         return True
 
     async def look_ahead(self, location: JournalLocation) -> None:
@@ -109,7 +110,7 @@ class Intents:
             _log.info("open intents are not known yet: %s", problem)  # opening it says what is wrong
             return
         if self._journal is None and self._location is None:
-            self._open.see(standing, {})
+            self.open_scopes.see(standing, {})
 
     async def try_again(self) -> bool:
         """Open a journal anew that could not be used, check all of it and write to it: the trader's deliberate step.
@@ -127,7 +128,7 @@ class Intents:
         self._usable(self._journal)
         if former is not None:
             await self._disk.run(former.close)
-        await self.look()
+        await self.refresh()
         return self.trouble is None
 
     def _usable(self, journal: Journal) -> None:
@@ -175,7 +176,7 @@ class Intents:
             self.trouble = str(problem)
             return False
         self.loss = None
-        self._open = OpenScopes()
+        self.open_scopes = OpenScopes()
         return await self.open(self.account, self._location)
 
     def close(self) -> None:
@@ -183,25 +184,25 @@ class Intents:
         self.writers.close()
         self._disk.close()
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Take over what other processes wrote: the trading lock and intents that are not settled."""
         if self._journal is None:
             return
-        if not self.lock_is_shared:
-            await self._write_lock(True, self._lock.choice)
-        choice = self._lock.choice
+        if not self.lock.is_shared:
+            await self._write_lock(True, self.lock.choice)
+        choice = self.lock.choice
         try:
             locked, intents, standing, elsewhere = await self._disk.run(
-                self._look_into, self._journal, Moment.now(self._clock)
+                self._read_changes, self._journal, Moment.now(self._clock)
             )
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNREADABLE, problem)
             return
-        self._lock.take_over(bool(locked), choice)
+        self.lock.take_over(bool(locked), choice)
         self.writers.saw(intents)
-        self._open.see(standing, elsewhere)
+        self.open_scopes.see(standing, elsewhere)
 
-    def _look_into(
+    def _read_changes(
         self, journal: Journal, moment: Moment
     ) -> tuple[bool | None, list[Intent], dict[str, tuple[str, State]], dict[str, str]]:
         journal.check_not_replaced()
@@ -244,11 +245,7 @@ class Intents:
     async def is_left_behind(self, intent: Intent) -> bool:
         """Whether no process can be at work on the intent's last step any more."""
         event = intent.events[-1]
-        return self.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self.writers.has_ended, event)
-
-    def elapsed_s(self, event: Event) -> float:
-        """Seconds that have certainly passed since a step was written, in whatever process and boot."""
-        return self.writers.elapsed_s(event)
+        return self.writers.elapsed_s(event) >= LEFT_BEHIND_S or await self._disk.run(self.writers.has_ended, event)
 
     def _ready(self) -> Journal:
         if self._journal is None:
@@ -283,18 +280,18 @@ class Intents:
             await self._disk.run(begin, intent, self.account, key, kind, details, Moment.now(self._clock))
         except AlreadyOpen as problem:
             if problem.state in set(State):
-                self._open.began(key, problem.intent, State(problem.state))
+                self.open_scopes.began(key, problem.intent, State(problem.state))
             raise
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
             raise self._unusable() from None
-        self._open.began(key, intent, State.INTENDED)
+        self.open_scopes.began(key, intent, State.INTENDED)
 
     async def about_to_send(self, intent: str, details: Mapping[str, Any]) -> None:
         """Write that it is sent, the last thing before its first byte; raises NotSent where it must not be."""
         try:
             locked = await self._disk.run(self._ready().trading_locked)
-            if not (locked or self._lock.locked or self.other_owner):
+            if not (locked or self.lock.locked or self.other_owner):
                 await self.step(intent, State.SENT, details)
         except WrongStep:
             raise NotSent("another session has withdrawn it") from None
@@ -303,7 +300,7 @@ class Intents:
             raise NotSent(f"the journal cannot be used: {self.trouble}") from None
         if self.other_owner:
             raise NotSent(self.other_owner)
-        if locked or self._lock.locked:  # here also while the disk wrote
+        if locked or self.lock.locked:  # here also while the disk wrote
             raise NotSent("trading was locked before it was sent")
 
     async def step(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> None:
@@ -313,7 +310,7 @@ class Intents:
         """
         step = partial(self._ready().step, prior=prior)
         await self._disk.run(step, intent, state, details, Moment.now(self._clock))
-        self._open.stepped(intent, state)
+        self.open_scopes.stepped(intent, state)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:
         """Write what has happened already; where that fails the intent stays open, and a restart takes it up."""
@@ -326,38 +323,16 @@ class Intents:
             return False
         return True
 
-    def open_on(self, key: str) -> str | None:
-        """The intent that locks this key, as its id and state; None where none does."""
-        return self._open.holder(key)
-
-    def ids(self) -> frozenset[str]:
-        """The intents that are not settled, as last seen."""
-        return self._open.ids()
-
-    def open_scopes(self) -> tuple[tuple[str, State | None], ...]:
-        """What open intents lock, unknown outcomes first; the state is None where another data directory has it."""
-        return self._open.names()
-
     def unsettled(self) -> tuple[str, ...]:
         """Intents that are not settled, in words."""
-        return self._open.sentences()
+        return self.open_scopes.sentences()
 
     # The lock
 
     @property
     def locked(self) -> bool:
         """Whether trading is locked: by hand in any process of the account, for the journal, or for the key's owner."""
-        return self.locked_by_hand or self.loss is not None or self.fault is not None or bool(self.other_owner)
-
-    @property
-    def locked_by_hand(self) -> bool:
-        """Whether it was locked in this session, or by hand in any process of the account."""
-        return self._lock.locked
-
-    @property
-    def lock_is_shared(self) -> bool:
-        """Whether the other sessions see that this one was locked by hand."""
-        return self._lock.is_shared
+        return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
     def saw_owner(self, uid: str | None) -> None:
         """Take note of whose the API key is by the exchange; one of another account sends nothing any more."""
@@ -373,12 +348,12 @@ class Intents:
         Gives whether it is written, so that the others see it. A lock that is not written holds for this session,
         and is tried again with every look.
         """
-        choice = self._lock.choose(locked, has_journal=self._journal is not None)
+        choice = self.lock.choose(locked, has_journal=self._journal is not None)
         return asyncio.ensure_future(self._write_lock(locked, choice))
 
     async def _write_lock(self, locked: bool, choice: int) -> bool:
         try:
-            return await self._lock.write(self._journal, locked, choice)
+            return await self.lock.write(self._journal, locked, choice)
         except (sqlite3.Error, OSError, FileUnusable) as problem:
             self._fails(JournalFault.UNWRITABLE, problem)
             self.trouble = f"{self.trouble}. The lock is not written: other sessions are not locked, lock them there"

@@ -118,12 +118,12 @@ class Execution:
 
     async def preview(self, target: Target) -> Preview:
         """Read everything again and plan; raises `ExchangeError`."""
-        await self.intents.look()
+        await self.intents.refresh()
         await self._recall_if_readable()
         return await self._market_state.preview(target)
 
     async def _read_again(self, shown: Preview) -> Preview:
-        await self.intents.look()
+        await self.intents.refresh()
         await self._recall_contradiction()
         async with ReadGroup() as group:
             now, owner = await asyncio.gather(
@@ -154,8 +154,8 @@ class Execution:
         context = RiskContext(
             settings=self.settings,
             connection_status=self._client.connection_status,
-            locked=self.intents.locked_by_hand,
-            open_intent=self.intents.open_on(scope_of(product_type, symbol)) if product_type else None,
+            locked=self.intents.lock.locked,
+            open_intent=self.intents.open_scopes.holder(scope_of(product_type, symbol)) if product_type else None,
             journal_trouble=self.intents.trouble,
             now=self._clock.monotonic(),
             key_reads_only=self.key_reads_only,
@@ -307,7 +307,7 @@ class Execution:
         if left_s > 0:
             return f"It may still arrive at the exchange; in {-(-left_s // 1):.0f} s it can be released."
         if intent.state is State.CORRECTED:
-            left_s = ABSENCE_S - self.intents.elapsed_s(intent.events[-1])
+            left_s = ABSENCE_S - self.intents.writers.elapsed_s(intent.events[-1])
             if left_s > 0:
                 return f"Its order went on filling; in {-(-left_s // 1):.0f} s it can be released."
         return None
@@ -330,7 +330,7 @@ class Execution:
         for state in (State.CORRECTED, State.RELEASED) if last_state is State.SETTLED else (State.RELEASED,):
             await self.intents.step(intent, state, details, prior=last_state)
             last_state = state
-        await self.intents.look()
+        await self.intents.refresh()
         self._tasks.begin(self._recall_if_readable())
 
 

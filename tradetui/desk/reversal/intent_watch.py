@@ -97,21 +97,21 @@ class IntentWatch:
     async def _look_around(self, first: bool) -> None:
         await asyncio.sleep(WATCH_S)
         self._followed.end_what_stands_still(STANDS_STILL_S)
-        await self._intents.look()
+        await self._intents.refresh()
         await self._looked()
 
     async def _take_up(self, first: bool) -> None:
         """Follow every intent nobody here follows that has stood still for long enough; the first time, every one."""
         at_least_s = 0.0 if first else OTHERS_FOLLOW_S
         known = self._taken_up.union(self._sending)
-        if at_least_s and not self._intents.ids() - known:
+        if at_least_s and not self._intents.open_scopes.ids() - known:
             return
         for intent in await self._intents.not_settled():
             if intent.kind != KIND or intent.id in known:
                 continue
             if self._followed.has(intent.id) and intent.state not in (State.INTENDED, State.SENT):
                 continue
-            still_s = self._intents.elapsed_s(intent.events[-1])
+            still_s = self._intents.writers.elapsed_s(intent.events[-1])
             if still_s < at_least_s and not await self._intents.is_left_behind(intent):
                 continue
             self._taken_up.add(intent.id)
@@ -134,7 +134,7 @@ class IntentWatch:
             await self._intents.note(intent.id, State.WITHDRAWN, why, prior=State.INTENDED)
         elif intent.state is State.SENT:
             await self._intents.note(intent.id, State.UNKNOWN, {"why": REPLY_LOST}, prior=State.SENT)
-        await self._intents.look()
+        await self._intents.refresh()
 
     async def _watch_what_was_inferred(self, first: bool) -> None:
         """Go on looking at what was settled as inferred before this began: a later fill would correct it."""
@@ -147,5 +147,5 @@ class IntentWatch:
                 later_scopes.add(intent.scope)
             if intent.kind != KIND or intent.state is not State.SETTLED or intent.details.get("final", True):
                 continue
-            if self._intents.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
+            if self._intents.writers.elapsed_s(intent.events[-1]) < WATCH_FOR_LATER_FILLS_S:
                 self._followed.track(replace(sent_of(intent), reversed_since=reversed_since))

@@ -263,7 +263,7 @@ class Sending:
             try:
                 async with asyncio.timeout(DISK_S):
                     await self._intents.step(intent, state, details)
-                    await self._intents.look()
+                    await self._intents.refresh()
                 return
             except WrongStep:
                 return

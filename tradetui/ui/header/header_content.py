@@ -87,11 +87,11 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
         return f"KEY OF ANOTHER ACCOUNT: {key_named('lock')}"
     if intents.loss is not None:
         return f"JOURNAL LOST OR DAMAGED: {key_named('lock')}"
-    if not intents.lock_is_shared:
+    if not intents.lock.is_shared:
         return "LOCKED IN THIS SESSION ONLY"
     if intents.fault is not None:
         return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"
-    open_scopes = intents.open_scopes()
+    open_scopes = intents.open_scopes.names()
     if not open_scopes:
         return NOT_KEPT if desk.storage.trouble else ""
     name, state = open_scopes[0]

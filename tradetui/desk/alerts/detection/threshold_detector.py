@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from tradetui.desk.alerts.alert_event import AlertEvent, one_sentence
 from tradetui.desk.alerts.detection.alert_sentences import (
@@ -24,10 +24,48 @@ FORGOTTEN_S: Final = 60.0
 """How long the state of a position is kept that is not held any more: one poll may have missed it."""
 
 
+REARM_S: Final = 60.0
+"""How long a figure must stay back before its level fires again."""
+BACK: Final = Decimal("0.1")
+"""How far back that is, as a part of the level."""
+
+
 @dataclass(slots=True)
-class _Watched:
-    state: ThresholdState
-    seen_s: float
+class ThresholdState:
+    """What is remembered between two figures: whether the next crossing fires, and since when the figure is back.
+
+    `back_since_s` is monotonic seconds, None while it is not back; `seen_s` is when the last figure came.
+    """
+
+    armed: bool = True
+    back_since_s: float | None = None
+    seen_s: float = 0.0
+
+    def fires(self, value: Decimal, level: Decimal, *, above: bool, now_s: float) -> bool:
+        """Take in a figure, in the level's unit; `above` is whether beyond means above.
+
+        It fires where it is beyond the level and armed, the first figure of all included. It is armed again once the
+        figure was a tenth of the level back, without a break, for a minute. `now_s` is never less than before.
+        """
+        self.seen_s = now_s
+        is_beyond = crossed(value, level, above=above)
+        if self.armed:
+            self.armed = not is_beyond
+            return is_beyond
+        margin = abs(level) * BACK
+        # A level of zero has no tenth: back is whatever is not beyond it.
+        if is_beyond or (value > level - margin if above else value < level + margin):
+            self.back_since_s = None
+        elif self.back_since_s is None:
+            self.back_since_s = now_s
+        elif now_s - self.back_since_s >= REARM_S:
+            self.armed, self.back_since_s = True, None
+        return False
+
+
+def crossed(value: Decimal, level: Decimal, *, above: bool) -> bool:
+    """Whether a figure is beyond its level; the level itself is."""
+    return value >= level if above else value <= level
 
 
 class ThresholdDetector:
@@ -35,7 +73,7 @@ class ThresholdDetector:
 
     def __init__(self, conditions: Iterable[Condition]) -> None:
         self._conditions: list[Condition] = []
-        self._watched: dict[tuple[Condition, str], _Watched] = {}
+        self._watched: dict[tuple[Condition, str], ThresholdState] = {}
         self.use_conditions(conditions)
 
     def use_conditions(self, conditions: Iterable[Condition]) -> None:
@@ -113,14 +151,12 @@ class ThresholdDetector:
     def _begin_beyond(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> None:
         assert condition.level is not None
         armed = not crossed(value, condition.level, above=above)
-        self._watched.setdefault((condition, subject), _Watched(ThresholdState(armed=armed), now_s))
+        self._watched.setdefault((condition, subject), ThresholdState(armed, seen_s=now_s))
 
     def _fires(self, condition: Condition, subject: str, value: Decimal, now_s: float, *, above: bool) -> bool:
         assert condition.level is not None
-        watched = self._watched.setdefault((condition, subject), _Watched(ThresholdState(), now_s))
-        watched.seen_s = now_s
-        watched.state, fires = look(watched.state, value, condition.level, above=above, now_s=now_s)
-        return fires
+        state = self._watched.setdefault((condition, subject), ThresholdState())
+        return state.fires(value, condition.level, above=above, now_s=now_s)
 
     def _forget(self, now_s: float) -> None:
         for key, watched in list(self._watched.items()):
@@ -143,56 +179,3 @@ def _event(
         condition=condition,
         figures={"level": level, **{name: exact_digits(value) for name, value in figures.items()}},
     )
-
-
-REARM_S: Final = 60.0
-"""How long a figure must stay back before its level fires again."""
-BACK: Final = Decimal("0.1")
-"""How far back that is, as a part of the level."""
-
-
-class ThresholdState(NamedTuple):
-    """What is remembered between two figures: whether the next crossing fires, and since when the figure is back.
-
-    `back_since_s` is monotonic seconds, None while it is not back.
-    """
-
-    armed: bool = True
-    back_since_s: float | None = None
-
-
-def crossed(value: Decimal, level: Decimal, *, above: bool) -> bool:
-    """Whether a figure is beyond its level; the level itself is."""
-    return value >= level if above else value <= level
-
-
-def look(
-    state: ThresholdState, value: Decimal, level: Decimal, *, above: bool, now_s: float
-) -> tuple[ThresholdState, bool]:
-    """Take in a figure.
-
-    It fires where it is beyond the level and armed, the first figure of all included. It is armed again once the
-    figure was a tenth of the level back, without a break, for a minute.
-
-    Args:
-        state: what the figure before left.
-        value: the figure, in the level's unit.
-        level: the level.
-        above: whether beyond means above.
-        now_s: monotonic seconds, never less than before.
-
-    Returns:
-        The state to go on with, and whether it fires.
-    """
-    if state.armed:
-        fires = crossed(value, level, above=above)
-        return ThresholdState(armed=not fires), fires
-    margin = abs(level) * BACK
-    # A level of zero has no tenth: back is whatever is not beyond it.
-    is_back = not crossed(value, level, above=above) and (value <= level - margin if above else value >= level + margin)
-    if not is_back:
-        return ThresholdState(armed=False), False
-    since_s = now_s if state.back_since_s is None else state.back_since_s
-    if now_s - since_s >= REARM_S:
-        return ThresholdState(), False
-    return ThresholdState(armed=False, back_since_s=since_s), False

@@ -19,7 +19,7 @@ from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.fills.ledger_upkeep import LedgerUpkeep
 from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows, refuse_unreadable, symbols_of
+from tradetui.desk.feeds.polling.multi_product import refuse_unreadable, symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
@@ -75,12 +75,12 @@ class FillHistory:
         self._page_size = page
         self._disk = disk
         self.ledger_upkeep = LedgerUpkeep(product_type, disk)
-        self._write_buffer = WriteBuffer(FuturesFill, disk)
+        self.write_buffer = WriteBuffer(FuturesFill, disk)
         self._rows: dict[str, ProductRow[FuturesFill]] = {}
         self._newest: ProductRow[FuturesFill] | None = None
-        self._corrections = Corrections(client.clock)
+        self.corrections = Corrections(client.clock)
         self._gaps_kept: list[Gap] = []
-        self._undecodable_pages = UndecodablePages()
+        self.undecodable_pages = UndecodablePages()
         self._beginnings = 0
         self._bounded = True
         self._dropped = False
@@ -95,39 +95,14 @@ class FillHistory:
         return self._rows.values()
 
     @property
-    def undecodable_rows(self) -> UndecodableRows:
-        """The rows that could not be decoded whenever they were read."""
-        return self._undecodable_pages.undecodable_rows
-
-    @property
-    def undecodable_gaps(self) -> list[Gap]:
-        """The pages that hold rows which could not be decoded."""
-        return self._undecodable_pages.gaps
-
-    @property
-    def unsteady(self) -> dict[str, str]:
-        """By symbol, the id of a fill whose figures keep changing."""
-        return self._corrections.unsteady
-
-    @property
     def correction(self) -> str:
         """Which of the fills in memory came again with other figures; empty where none did."""
-        return self._corrections.sentence(self._rows)
+        return self.corrections.sentence(self._rows)
 
     @property
     def unsaved(self) -> list[FuturesFill]:
         """The fills that the archive does not have yet, or not as they are now."""
-        return [row.record for row in self._write_buffer.waiting]
-
-    @property
-    def archive(self) -> Archive | None:
-        """Where older fills are, once it is attached."""
-        return self._write_buffer.archive
-
-    @property
-    def trouble(self) -> str | None:
-        """Why what is read cannot be kept now."""
-        return self._write_buffer.trouble
+        return [row.record for row in self.write_buffer.waiting]
 
     async def attach(self, archive: Archive) -> None:
         """Take what the archive holds, and from now on keep everything there."""
@@ -145,22 +120,22 @@ class FillHistory:
                 until = max(until, read_until - _OVERLAP_MS)
                 ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
                 self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
-                self._corrections.once(
+                self.corrections.once(
                     {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
                 )
-                self._take_back(self._corrections.renamed)
+                self._take_back(self.corrections.renamed)
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._read_until = max(self._read_until, read_until)
             self._gaps_kept = self._missing
-            await self._write_buffer.open(archive, {self.product_type: self._gaps_kept})
+            await self.write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember([row for row in kept if row.row_id not in self._rows])
 
     def _take_back(self, keys: set[str]) -> None:
         """Forget rows that the archive knows under another id."""
         for key in keys:
             row = self._rows.pop(key)
-            self._write_buffer.take_back(key)
+            self.write_buffer.take_back(key)
             if self.added is not None and row.record in self.added:
                 self.added.remove(row.record)
 
@@ -200,7 +175,7 @@ class FillHistory:
         """From now on `added` gets every fill that comes, beginning with all that are known."""
         if self.added is None:
             self.added = deque(row.record for row in self._rows.values())
-            if self._dropped and (self.archive is None or self.archive.trimmed):
+            if self._dropped and (self.write_buffer.archive is None or self.write_buffer.archive.trimmed):
                 self.forget()  # older ones have left memory and are nowhere else
         return self.added
 
@@ -221,14 +196,14 @@ class FillHistory:
         self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
         self.changes += 1
         self._dropped = False
-        self._undecodable_pages = UndecodablePages()
+        self.undecodable_pages = UndecodablePages()
         if self.added is not None:
             self.added.clear()
 
     @property
     def _missing(self) -> list[Gap]:
         """What has not been read, or not all of it decoded."""
-        return [*self.gaps, *self._undecodable_pages.gaps, *self.lost]
+        return [*self.gaps, *self.undecodable_pages.gaps, *self.lost]
 
     def _below(self, gap: Gap) -> bool:
         """Whether a gap begins where it ends already."""
@@ -272,20 +247,20 @@ class FillHistory:
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
             self._read_until = max(self._read_until, server_ms or 0)
-        if self.archive is not None and server_ms is not None:
-            await self.ledger_upkeep.bring_forward(self.archive, server_ms, has_gaps=bool(self.gaps))
+        if self.write_buffer.archive is not None and server_ms is not None:
+            await self.ledger_upkeep.bring_forward(self.write_buffer.archive, server_ms, has_gaps=bool(self.gaps))
 
     def _once(
         self, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
-        return came if self.undecodable_rows else self._corrections.once(self._rows, came, since_ms)
+        return came if self.undecodable_pages.undecodable_rows else self.corrections.once(self._rows, came, since_ms)
 
     def _once_in_gap(
         self, came: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The rows of a page, without those known under another id; what is alike beyond its ends is another fill."""
-        if not came or self.undecodable_rows:
+        if not came or self.undecodable_pages.undecodable_rows:
             return came
         times = [time_of(row.record) for row in came]
         above = self._rows.get(f"{self.product_type}|{gap.cursor}")
@@ -295,7 +270,7 @@ class FillHistory:
             for key, row in self._rows.items()
             if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
         }
-        return self._corrections.once(known, came)
+        return self.corrections.once(known, came)
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
@@ -311,7 +286,7 @@ class FillHistory:
 
     async def _read_undecodable(self, now: float) -> None:
         """Read a page again that could not be decoded; where that fails it is tried later, and nothing else waits."""
-        page = self._undecodable_pages.due(now)
+        page = self.undecodable_pages.due(now)
         if page is None:
             return
         try:
@@ -319,7 +294,7 @@ class FillHistory:
         except ExchangeError:
             return
         if not reply.undecodable_rows:
-            self._undecodable_pages.decoded(page)
+            self.undecodable_pages.decoded(page)
         await self._keep(self._tagged(reply))
 
     async def _page(self, request: FuturesFillsRequest, cursor: str | None) -> Reply[FuturesFill]:
@@ -330,7 +305,7 @@ class FillHistory:
         if cursor is not None and reply.cursor == cursor and reply.count >= self._page_size:
             raise UnreadableReply(SAME_PAGE_AGAIN, endpoint="futures.fills")
         self.pages_read += 1
-        self._undecodable_pages.note(reply, cursor)
+        self.undecodable_pages.note(reply, cursor)
         self.left_out.update(reply.left_out)
         self.came |= symbols_of(reply.rows)
         return reply
@@ -361,9 +336,9 @@ class FillHistory:
             for row in (came,) if earlier is None or earlier is came else halves(earlier, came):
                 known = latest.get(row.row_id) or self._rows.get(row.row_id)
                 if known is not None:
-                    self._corrections.note(known, row)
+                    self.corrections.note(known, row)
                 latest[row.row_id] = row  # where one reply gives it twice its last row counts: each read comes to one
-        newest, corrections = self._newest, self._corrections
+        newest, corrections = self._newest, self.corrections
         confirmed = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
         fresh = [ProductRow(self.product_type, fill) for fill in confirmed]
         fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.row_id), row)]
@@ -371,9 +346,9 @@ class FillHistory:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
             self._gaps_kept = missing
-            await self._write_buffer.put(fresh, {self.product_type: self._gaps_kept})
+            await self.write_buffer.put(fresh, {self.product_type: self._gaps_kept})
         else:
-            await self._write_buffer.put(fresh)
+            await self.write_buffer.put(fresh)
         self._check_not_forgotten(beginning)
         self._remember(fresh)
 

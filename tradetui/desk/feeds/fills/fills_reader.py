@@ -43,13 +43,14 @@ class FillsReader:
             self._changes_merged = self._changes
         for product_type, history in self._histories.items():
             self._parts.last[product_type] = ProductRead(
-                undecodable_rows=len(history.undecodable_rows),
+                undecodable_rows=len(history.undecodable_pages.undecodable_rows),
                 server_ms=history.server_ms,
                 left_out=history.left_out,
                 came=history.came,
             )
         histories = self._histories.values()
-        notes = [*(history.trouble for history in histories), note, *(history.correction for history in histories)]
+        troubles = (history.write_buffer.trouble for history in histories)
+        notes = [*troubles, note, *(history.correction for history in histories)]
         return self._parts.reading(self._rows, error, next(filter(None, notes), ""))
 
     @property

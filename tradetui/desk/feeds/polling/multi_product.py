@@ -96,13 +96,8 @@ class ProductReads(Generic[FeedRowT]):
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
-        note = "; ".join(filter(None, (note, self.left_out_sentence)))
+        note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, self.left_out, self.came))))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
-
-    @property
-    def left_out_sentence(self) -> str:
-        """What is to be said of rows that no product type shows, though they came."""
-        return left_out_sentence(self.product_types, self.left_out, self.came)
 
     @property
     def left_out(self) -> set[str]:

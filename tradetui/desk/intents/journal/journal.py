@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -139,8 +140,8 @@ class Journal:
             return FileUnusable("memory", f"it was damaged ({detail})", "Start again")
         return damaged(self._file, detail)
 
-    def _content_now(self) -> tuple[tuple[int, int] | None, ...]:
-        return tuple(written_mark(file) for file in self._files)
+    def _content_now(self) -> object:
+        return None if self._file is None else written_mark(self._file)
 
     @property
     def touched(self) -> bool:
@@ -359,20 +360,21 @@ def _state(text: object) -> State:
 
 def _inode(file: Path) -> tuple[int, int] | None:
     """What tells a file from every other one on this machine; None where there is none."""
-    try:
-        status = file.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    status = _status(file)
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
-def written_mark(file: Path) -> tuple[int, int] | None:
-    """What changes whenever somebody writes to a file; None where there is none.
+def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:
+    """What changes whenever somebody writes to a journal: of its file and of its log, None where there is none.
 
-    The time of its last status change would not do: SQLite sets the owner of a log whenever root opens it.
+    The time of the last status change would not do: SQLite sets the owner of a log whenever root opens it.
     """
+    statuses = (_status(file), _status(Path(f"{file}-wal")))
+    return tuple(status and (status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
+
+
+def _status(file: Path) -> os.stat_result | None:
     try:
-        status = file.stat()
+        return file.stat()
     except OSError:
         return None
-    return status.st_size, status.st_mtime_ns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -32,14 +32,12 @@ def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -
     location = located(location)
     if location.file is None or location.registry_file is None:
         return Journal(location.file, lives.owner if lives else "")
-    registry = Registry(location.registry_file)
-    try:
+    with ExitStack() as on_failure:
+        registry = on_failure.enter_context(closing(Registry(location.registry_file)))
         journal = _open_registered(location, location.file, lives, registry)
         assert journal is not None  # it is made where there is none
-        return journal
-    except BaseException:
-        registry.close()
-        raise
+        on_failure.pop_all()
+    return journal
 
 
 def existing_journal(location: JournalLocation) -> Journal | None:
@@ -53,14 +51,11 @@ def existing_journal(location: JournalLocation) -> Journal | None:
         return Journal(location.file) if there else None
     if not location.registry_file.exists() and set_aside_before(location.registry_file) is None and not there:
         return None
-    registry = Registry(location.registry_file)
-    try:
+    with ExitStack() as unless_opened:
+        registry = unless_opened.enter_context(closing(Registry(location.registry_file)))
         journal = _open_registered(location, location.file, None, registry, creates=False)
-    except BaseException:
-        registry.close()
-        raise
-    if journal is None:
-        registry.close()
+        if journal is not None:
+            unless_opened.pop_all()
     return journal
 
 
@@ -69,10 +64,8 @@ def open_intents_in(location: JournalLocation) -> list[Intent]:
     journal = existing_journal(location)
     if journal is None:
         return []
-    try:
+    with closing(journal):
         return journal.open_intents()
-    finally:
-        journal.close()
 
 
 class JournalReader:
@@ -88,7 +81,8 @@ class JournalReader:
 
         Blocks.
         """
-        mark = self._written_mark()
+        file = located(self._location).file
+        mark = file and written_mark(file)
         if self._mark is None or self._mark != mark:
             try:
                 journal = existing_journal(self._location)
@@ -100,10 +94,6 @@ class JournalReader:
                 _log.warning("what other sessions have shown of fills cannot be read: %s", problem)
             self._mark = mark  # of before: what is written while it is read is read the next time
         return self._contradiction
-
-    def _written_mark(self) -> object:
-        file = located(self._location).file
-        return file and tuple(written_mark(path) for path in (file, file.with_name(f"{file.name}-wal")))
 
 
 def _open_registered(
@@ -197,8 +187,7 @@ def _accept(location: JournalLocation) -> None:
     if location.registry_file is None:
         return
     accept_damage(location.registry_file)
-    registry = Registry(location.registry_file)
-    try:
+    with closing(Registry(location.registry_file)) as registry:
         for head in registry.journals(registry.known_as(location.aliases)):
             if not head.path.exists():
                 registry.forget(head.journal)
@@ -206,8 +195,6 @@ def _accept(location: JournalLocation) -> None:
                 set_aside(head.path)
                 accept_damage(head.path)
                 registry.forget(head.journal)
-    finally:
-        registry.close()
 
 
 def _continues(head: RegisteredHead) -> bool:
@@ -217,16 +204,13 @@ def _continues(head: RegisteredHead) -> bool:
     except FileLost:
         accept_damage(head.path)
         return not head.path.exists()
-    try:
+    with closing(journal), suppress(FileLost):
         point = journal.verify()
         number, chain = head.head
         return (
             journal.id == head.journal and point.number >= number and (not number or journal.chain_at(number) == chain)
         )
-    except FileLost:
-        return False
-    finally:
-        journal.close()
+    return False
 
 
 def _scopes_of(registry: Registry, head: RegisteredHead | None) -> tuple[str, ...]:

@@ -151,13 +151,13 @@ class OutcomeTracker:
         sent = search.sent
         intent = await self._intents.read(sent.intent)
         if search.settled_s is None and intent.state in ENDED:
-            await self._intents.look()
+            await self._intents.refresh()
             publish(ended_elsewhere(intent))
             return True
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
         search.state, search.ends = intent.state, intent.ends
-        if search.watching and (sent.reversed_since or self._intents.open_on(intent.scope) is not None):
+        if search.watching and (sent.reversed_since or self._intents.open_scopes.holder(intent.scope) is not None):
             search.own_only = True  # what the next reversal of this symbol does is none of this one's doing
         order_id, acknowledged = _reply_of(intent)
         acknowledged = acknowledged or sent.acknowledged
@@ -202,7 +202,7 @@ class OutcomeTracker:
         if call_ended_s is not None:
             return self._clock.monotonic() - call_ended_s
         ended = _call_ended(intent)
-        return self._intents.elapsed_s(ended) if ended is not None else 0.0
+        return self._intents.writers.elapsed_s(ended) if ended is not None else 0.0
 
     def _remember_pending(self, sent: Sent, classification: Classification) -> None:
         if classification.standing is Standing.PENDING:
@@ -285,7 +285,7 @@ class OutcomeTracker:
         """Lock it again, since what it was settled by is not the whole of it, and search on for its end."""
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
-        await self._intents.look()
+        await self._intents.refresh()
         search.state, search.settled_s = State.CORRECTED, None
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()

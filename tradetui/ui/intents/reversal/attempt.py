@@ -119,7 +119,7 @@ class Attempt:
         """Whether the journal has an intent on this symbol that has not ended."""
         target = self._shown.target
         return target.product_type is not None and (
-            self._execution.intents.open_on(scope_of(target.product_type, target.symbol)) is not None
+            self._execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
         )
 
     def _not_confirmed(self, refused: NotConfirmed) -> None:

@@ -285,7 +285,7 @@ class ReversalDialog(ScrollingDialog):
         """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
             refusals = {
-                SendsNothing.LOCKED: self._execution.intents.locked_by_hand and not self._execution.intents.other_owner,
+                SendsNothing.LOCKED: self._execution.intents.lock.locked and not self._execution.intents.other_owner,
                 SendsNothing.KEY_READS_ONLY: self._execution.key_reads_only,
             }
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
