@@ -89,7 +89,7 @@ def _lines(preview: Preview, blocked: tuple[str, ...], zone: tzinfo) -> list[str
             for figure in preview.figures
         )
         lines += (_line("order", f"{order.summary}: {order.effect}") for order in preview.resting)
-        if not preview.stops_known:
+        if preview.stops is None:
             lines.append(_line("live stops", "cannot be read on this exchange"))
         lines += (_line("assumed", assumption) for assumption in plan.assumptions)
     return lines + [_line("blocked", reason) for reason in blocked]

@@ -73,11 +73,11 @@ class BackgroundTasks:
                     self._tasks.difference_update(tasks)
         except BaseException as problem:
             _log.warning("%d pieces of work did not end: %s", len(self._tasks), type(problem).__name__)
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            if is_cancelled(problem):
                 raise
 
 
-def is_cancelled() -> bool:
-    """Whether this task itself is to end, and not only something that it waited for."""
+def is_cancelled(problem: BaseException) -> bool:
+    """Whether an exception is the end of this task itself, and not only of something that it waited for."""
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0

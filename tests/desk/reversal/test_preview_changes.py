@@ -41,7 +41,6 @@ def shown(reversal: ReversalPlan | None, *, price: str | None = None, free: str 
         "estimates": estimates(reversal, price, free),
         "resting": (),
         "order_ids": frozenset(),
-        "stops_known": True,
         "requested_at": 0.0,
         "read_at": 0.0,
     }

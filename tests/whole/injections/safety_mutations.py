@@ -91,10 +91,10 @@ def intent_written_after_sending(patch: Patch) -> None:
             state = State.ACKNOWLEDGED
         except OutcomeUnknown:
             state = State.UNKNOWN
-        await self._begin(self.intent, plan, now, before_reading)
+        await self._begin(plan, now, before_reading)
         await self._intents.step(self.intent, State.SENT, {"stamp_ms": self._stamp_ms})
         await self._intents.step(self.intent, state, {})
-        return self._sent(now, plan, self.intent, state, "sent")
+        return self._sent(now, plan, state, "sent")
 
     patch(Sending, "send", wrong)
 

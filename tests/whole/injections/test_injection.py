@@ -238,13 +238,12 @@ async def _left_behind(case: Case, on: Scene, killed: Execution) -> None:
         on.client.clock,
         "tt-9",
         KEY,
-        killed._asleep_ms,
         killed._tasks.begin,
         Departure(),
     )
     assert preview.plan is not None
     plan = preview.plan.with_client_oid("tt-9")
-    await attempt._begin("tt-9", plan, preview, await killed.intents.last_event())
+    await attempt._begin(plan, preview, await killed.intents.last_event())
     if case.weather is Weather.LEFT_SENT:
         await killed.intents.about_to_send("tt-9", {"stamp_ms": on.client.server_clock.now_ms})
         await on.client.write(plan.request)

@@ -56,10 +56,10 @@ class Mutation:
 
 
 def waited_by_the_wall_clock(patch: Patch) -> None:
-    def elapsed_s(self: Intents, event: Event) -> float:
+    def elapsed_s(self: step_writers.StepWriters, event: Event) -> float:
         return max(0.0, (self._clock.wall_ms() - event.at_ms) / 1000)
 
-    patch(Intents, "elapsed_s", elapsed_s)
+    patch(step_writers.StepWriters, "elapsed_s", elapsed_s)
 
 
 def waited_across_boots(patch: Patch) -> None:

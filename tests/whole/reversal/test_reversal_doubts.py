@@ -24,6 +24,7 @@ from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.outcome import Outcome
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress
+from tradetui.desk.reversal.sending import Sending
 from tradetui.exchange.errors import Rejected
 from tradetui.trading.holdings import Legs
 from tradetui.ui.intents.reversal.tables.lines import decision_lines
@@ -168,7 +169,7 @@ async def test_nothing_is_sent_after_the_machine_slept(monkeypatch: pytest.Monke
         on.hold(long="2")
         preview = await on.execution.preview(LONG)
         gap = iter([0.0, 60_000.0, 60_000.0])
-        monkeypatch.setattr(on.execution, "_asleep_ms", lambda: next(gap))
+        monkeypatch.setattr(Sending, "_asleep_ms", lambda _: next(gap))
         with pytest.raises(NotConfirmed, match=r"60\.0 s before sending"):
             await on.execution.confirm(preview, preview.subject)
         assert on.posts == 0

@@ -48,13 +48,7 @@ CONFIRMING_S: Final = 120.0
 class Execution:
     """Reversals of one account. There is no such object in monitor mode."""
 
-    def __init__(
-        self,
-        client: TradingClient,
-        settings: DeskSettings,
-        clock: Clock,
-        intents: Intents,
-    ) -> None:
+    def __init__(self, client: TradingClient, settings: DeskSettings, clock: Clock, intents: Intents) -> None:
         """Nothing is sent before the journal of the intents is open."""
         self.intents = intents
         intents.uid = settings.uid
@@ -190,15 +184,7 @@ class Execution:
                 raise NotConfirmed(("This reversal is being sent already.",), shown)
         intent = self.intents.new_id()
         sending = Sending(
-            self._client,
-            self._reads,
-            self.intents,
-            self._clock,
-            intent,
-            key,
-            self._asleep_ms,
-            self._tasks.begin,
-            departure,
+            self._client, self._reads, self.intents, self._clock, intent, key, self._tasks.begin, departure
         )
         self._sendings[intent] = sending
         task: asyncio.Task[Sent] = self._tasks.begin(self._confirm(sending, shown, typed))
@@ -209,7 +195,7 @@ class Execution:
             raise
         except BaseException as problem:
             sending.abandon()
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            if is_cancelled(problem):
                 raise
             if task.done() and not task.cancelled():
                 return task.result()
@@ -220,19 +206,18 @@ class Execution:
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
         try:
-            try:
-                now, before_reading = await self._read_before_sending(shown, typed)
-                sent = await sending.send(now, before_reading)
-            except (NotConfirmed, ExchangeError):
+            now, before_reading = await self._read_before_sending(shown, typed)
+            sent = await sending.send(now, before_reading)
+        except (NotConfirmed, ExchangeError):
+            raise
+        except BaseException as problem:
+            if is_cancelled(problem):
                 raise
-            except BaseException as problem:
-                if isinstance(problem, asyncio.CancelledError) and is_cancelled():
-                    raise
-                sent = sending.broken_off(problem)
-            self._followed.track(sent)
-            return sent
+            sent = sending.broken_off(problem)
         finally:
             del self._sendings[sending.intent]
+        self._followed.track(sent)
+        return sent
 
     async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
         """What is so now, and the journal's newest event before it was read; raises NotConfirmed."""
@@ -251,7 +236,7 @@ class Execution:
         except StillReading as reading:
             raise NotConfirmed((f"{reading}.",), shown) from None
         except BaseException as problem:
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            if is_cancelled(problem):
                 raise
             why = f"The account could not be read again ({type(problem).__name__}: {problem})."
             raise NotConfirmed((why,), shown) from problem
@@ -262,10 +247,6 @@ class Execution:
         if reasons := self.blocking_reasons(now, typed):
             raise NotConfirmed(reasons, now)
         return now, before_reading
-
-    def _asleep_ms(self) -> float:
-        """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
-        return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     # Afterwards
 

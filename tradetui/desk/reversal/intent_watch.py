@@ -71,8 +71,8 @@ class IntentWatch:
                     await step(step in not_done)
             except Withheld:
                 pass  # there is no journal to be used yet
-            except asyncio.CancelledError:
-                if is_cancelled():
+            except asyncio.CancelledError as problem:
+                if is_cancelled(problem):
                     raise
             except Exception as problem:  # the next look says what is wrong with the journal
                 self._failed(step, f"{type(problem).__name__}: {problem}")

@@ -167,7 +167,6 @@ class MarketState:
             estimates=estimates,
             resting=() if plan is None else resting_after(plan, orders, stops or (), market=market),
             order_ids=frozenset(order.order_id for order in orders),
-            stops_known=stops is not None,
             stops=None if stops is None else tuple(stops),
             requested_at=known.requested_at,
             read_at=self._clock.monotonic(),

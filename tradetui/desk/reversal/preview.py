@@ -68,7 +68,6 @@ class Preview:
     estimates: ReversalEstimates | None
     resting: tuple[OrderImpact, ...]
     order_ids: frozenset[str]
-    stops_known: bool
     requested_at: float
     read_at: float
     contract: Contract | None = None

@@ -13,7 +13,6 @@ from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, WrongSte
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
 from tradetui.desk.reversal.search_stage import SearchStage
-from tradetui.desk.reversal.tracking.observation import OrderAnswer
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient
@@ -90,11 +89,10 @@ class Sending:
         clock: Clock,
         intent: str,
         scope: str,
-        asleep_ms: Callable[[], float],
         run_in_background: Callable[[Coroutine[Any, Any, None]], object],
         departure: Departure,
     ) -> None:
-        """`asleep_ms` is how far wall time is ahead of monotonic time. Nobody waits for what runs in the background."""
+        """Nobody waits for what runs in the background."""
         self.intent = intent
         self.scope = scope
         self.departure = departure
@@ -102,11 +100,14 @@ class Sending:
         self._reads = reads
         self._intents = intents
         self._clock = clock
-        self._asleep_ms = asleep_ms
-        self._asleep_before_ms = asleep_ms()
+        self._asleep_before_ms = self._asleep_ms()
         self._run_in_background = run_in_background
         self._stamp_ms = 0
         self._now: Preview | None = None
+
+    def _asleep_ms(self) -> float:
+        """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
+        return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     def abandon(self) -> None:
         """Keep it from leaving, where it has not left."""
@@ -121,15 +122,14 @@ class Sending:
         """
         assert now.plan is not None
         self._now = now
-        intent = self.intent
-        plan = now.plan.with_client_oid(intent)
+        plan = now.plan.with_client_oid(self.intent)
         self._stamp_ms = self._client.server_clock.now_ms
-        await self._begin(intent, plan, now, before_reading)
+        await self._begin(plan, now, before_reading)
 
         async def before_send(stamp_ms: int) -> None:
             self._stamp_ms = stamp_ms
             self._still_true(now)
-            await self._intents.about_to_send(intent, {"stamp_ms": stamp_ms})
+            await self._intents.about_to_send(self.intent, {"stamp_ms": stamp_ms})
             self._still_true(now)  # the disk may have kept it waiting
             self.departure.depart()
 
@@ -138,27 +138,24 @@ class Sending:
             async with asyncio.timeout(CALL_S):
                 reply = await self._client.write(plan.request, before_send=before_send)
         except BaseException as problem:
-            return await self._failed(problem, now, plan, intent)
-        row = reply.rows[0]
-        await self._write(intent, State.ACKNOWLEDGED, {"reply": dict(row.received)})
-        sentence = "the exchange accepted it"
-        return self._sent(now, plan, intent, State.ACKNOWLEDGED, sentence, reply=reply)
+            return await self._failed(problem, now, plan)
+        await self._write(State.ACKNOWLEDGED, {"reply": dict(reply.rows[0].received)})
+        return self._sent(now, plan, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
 
-    async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan, intent: str) -> Sent:
+    async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan) -> Sent:
         """What an exception means: nothing left, a readable refusal, or nobody knows."""
-        cancelled = isinstance(problem, asyncio.CancelledError) and is_cancelled()
+        ends_task = is_cancelled(problem) or not isinstance(problem, Exception | asyncio.CancelledError)
         if not self.departure.departed or isinstance(problem, NotSent):
             self.abandon()
             why = _problem_text(problem) if not isinstance(problem, TimeoutError) else f"not sent within {CALL_S:.0f} s"
-            await self._write(intent, State.WITHDRAWN, {"why": why})
-            if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
+            await self._write(State.WITHDRAWN, {"why": why})
+            if ends_task:
                 raise problem
             raise NotConfirmed((why,), now) from None
         if isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown):
-            contradiction = await self._contradiction(now, plan, intent)
+            contradiction = await self._contradiction(now, plan)
             if not contradiction:
-                refusal = {"code": problem.code, "message": problem.message}
-                await self._write(intent, State.REJECTED, refusal)
+                await self._write(State.REJECTED, {"code": problem.code, "message": problem.message})
                 _name_the_setting(problem, plan)
                 raise problem
             why = f"refused ({problem.message}, code {problem.code}), yet {contradiction}"
@@ -166,10 +163,10 @@ class Sending:
             why = f"the call did not end within {CALL_S:.0f} s"
         else:
             why = _problem_text(problem)
-        await self._write(intent, State.UNKNOWN, {"why": why})
-        if cancelled or not isinstance(problem, Exception | asyncio.CancelledError):
+        await self._write(State.UNKNOWN, {"why": why})
+        if ends_task:
             raise problem
-        return self._sent(now, plan, intent, State.UNKNOWN, why)
+        return self._sent(now, plan, State.UNKNOWN, why)
 
     def broken_off(self, problem: BaseException) -> Sent:
         """What to do about an attempt that failed where nothing was expected to: what may have left is followed.
@@ -181,30 +178,21 @@ class Sending:
         why = _problem_text(problem)
         left = self.departure.departed and self._now is not None and self._now.plan is not None
         state = State.UNKNOWN if left else State.WITHDRAWN
-        self._run_in_background(self._write_behind(self.intent, state, {"why": why}))
+        self._run_in_background(self._write_behind(state, {"why": why}))
         if not left:
             raise NotConfirmed((f"{why[:1].upper()}{why[1:]}.",), self._now) from problem
         assert self._now is not None and self._now.plan is not None
-        return self._sent(self._now, self._now.plan.with_client_oid(self.intent), self.intent, state, why)
+        return self._sent(self._now, self._now.plan.with_client_oid(self.intent), state, why)
 
-    async def _contradiction(self, now: Preview, plan: ReversalPlan, intent: str) -> str:
+    async def _contradiction(self, now: Preview, plan: ReversalPlan) -> str:
         """What shows that the exchange has done what it refused, in words; empty where nothing does.
 
         An order that has filled already is not pending any more, and core-only it cannot be asked for by its id.
         """
-        params, sent = plan.params, self._sent(now, plan, intent, State.SENT, "")
-
-        async def shown_by_id() -> bool:
-            return (await self._reads.order(params, intent)).answer is OrderAnswer.SHOWN
-
-        async def shown_as_pending() -> bool:
-            return await self._reads.is_pending(params, intent)
-
-        async def has_effect() -> bool:
-            return await self._reads.has_effect(sent)
-
-        by_id, pending, traded = await asyncio.gather(*map(_proven, (shown_by_id, shown_as_pending, has_effect)))
-        if by_id or pending:
+        sent = self._sent(now, plan, State.SENT, "")
+        reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)
+        shown, pending, traded = await asyncio.gather(*(_proven(read, sent) for read in reads))
+        if shown or pending:
             return "the exchange has an order with this id"
         return "the requested size was traded" if traded else ""
 
@@ -219,7 +207,7 @@ class Sending:
                 remedy="Check the new figures and confirm again.",
             )
 
-    async def _begin(self, intent: str, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
+    async def _begin(self, plan: ReversalPlan, now: Preview, before_reading: int) -> None:
         details: dict[str, Any] = {
             "request": dict(plan.request_fields()),
             "title": plan.title,
@@ -231,7 +219,7 @@ class Sending:
         }
         try:
             async with asyncio.timeout(DISK_S):
-                await self._intents.begin(intent, self.scope, KIND, details, after=before_reading)
+                await self._intents.begin(self.intent, self.scope, KIND, details, after=before_reading)
         except Overtaken:
             raise NotConfirmed(("Changed since you looked: another session has reversed this symbol.",), now) from None
         except AlreadyOpen as problem:
@@ -240,53 +228,45 @@ class Sending:
             raise NotConfirmed(refused.reasons) from None
         except BaseException as problem:
             self.abandon()
-            self._run_in_background(self._write_behind(intent, State.WITHDRAWN, {"why": _problem_text(problem)}))
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            self._run_in_background(self._write_behind(State.WITHDRAWN, {"why": _problem_text(problem)}))
+            if is_cancelled(problem):
                 raise
             raise NotConfirmed((f"The journal cannot be written: {_problem_text(problem)}.",), now) from None
 
-    async def _write(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
+    async def _write(self, state: State, details: Mapping[str, Any]) -> None:
         """Write what has happened already; a disk that does not answer keeps nobody waiting."""
         try:
             async with asyncio.timeout(DISK_S):
-                await self._intents.note(intent, state, details)
+                await self._intents.note(self.intent, state, details)
         except BaseException as problem:
-            _log.warning("intent %s: %s is not written yet: %s", intent, state, _problem_text(problem))
-            self._run_in_background(self._write_behind(intent, state, details))
-            if isinstance(problem, asyncio.CancelledError) and is_cancelled():
+            _log.warning("intent %s: %s is not written yet: %s", self.intent, state, _problem_text(problem))
+            self._run_in_background(self._write_behind(state, details))
+            if is_cancelled(problem):
                 raise
 
-    async def _write_behind(self, intent: str, state: State, details: Mapping[str, Any]) -> None:
+    async def _write_behind(self, state: State, details: Mapping[str, Any]) -> None:
         """Try until it is written, or until somebody else was quicker."""
         pause_s = 0.5
         while True:
             try:
                 async with asyncio.timeout(DISK_S):
-                    await self._intents.step(intent, state, details)
+                    await self._intents.step(self.intent, state, details)
                     await self._intents.refresh()
                 return
             except WrongStep:
                 return
-            except asyncio.CancelledError:
-                if is_cancelled():
+            except (Exception, asyncio.CancelledError) as problem:
+                if is_cancelled(problem):
                     raise
-            except Exception as problem:
-                _log.warning("intent %s: %s is not written yet: %s", intent, state, _problem_text(problem))
+                _log.warning("intent %s: %s is not written yet: %s", self.intent, state, _problem_text(problem))
             await asyncio.sleep(pause_s)
             pause_s = min(_LONGEST_PAUSE_S, pause_s * 2)
 
     def _sent(
-        self,
-        now: Preview,
-        plan: ReversalPlan,
-        intent: str,
-        state: State,
-        sentence: str,
-        *,
-        reply: Reply[Any] | None = None,
+        self, now: Preview, plan: ReversalPlan, state: State, sentence: str, *, reply: Reply[Any] | None = None
     ) -> Sent:
         return Sent(
-            intent,
+            self.intent,
             plan,
             self._stamp_ms,
             now.newest_fill,
@@ -298,16 +278,14 @@ class Sending:
         )
 
 
-async def _proven(read: Callable[[], Awaitable[bool]]) -> bool:
+async def _proven(read: Callable[[Sent], Awaitable[bool]], sent: Sent) -> bool:
     """What a read after a refusal says; one that fails or takes too long proves nothing."""
     try:
         async with asyncio.timeout(CALL_S / 4):
-            return await read()
-    except asyncio.CancelledError:
-        if is_cancelled():
+            return await read(sent)
+    except (Exception, asyncio.CancelledError) as problem:
+        if is_cancelled(problem):
             raise
-        return False
-    except Exception:
         return False
 
 

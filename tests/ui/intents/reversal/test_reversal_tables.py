@@ -64,7 +64,6 @@ def preview(reversal: ReversalPlan = SHORT, basis: Basis = BASIS, **more: Any) -
         "estimates": reversal_estimates(reversal, basis, stops),
         "resting": resting_after(reversal, orders, stops or (), market=basis.mark),
         "order_ids": frozenset(order.order_id for order in orders),
-        "stops_known": stops is not None,
         "requested_at": 0.0,
         "read_at": 0.0,
         "contract": CONTRACT,

@@ -85,10 +85,15 @@ class OrderReads:
         self._market_state.observed_orders.remember(client_oid, detail.order_id, detail.size)
         return OrderReading(OrderAnswer.SHOWN, detail, reply.request_time)
 
-    async def is_pending(self, params: ReversalParams, client_oid: str) -> bool:
+    async def is_shown(self, sent: Sent) -> bool:
+        """Whether the exchange shows an order of our own clientOid; raises `ExchangeError`."""
+        return (await self.order(sent.plan.params, sent.intent)).answer is OrderAnswer.SHOWN
+
+    async def is_pending(self, sent: Sent) -> bool:
         """Whether an order of our own clientOid is pending, live or partially filled; raises `ExchangeError`."""
+        params = sent.plan.params
         orders = await self._market_state.orders(params.product_type, params.symbol)
-        return any(order.client_oid == client_oid for order in orders)
+        return any(order.client_oid == sent.intent for order in orders)
 
     async def has_effect(self, sent: Sent) -> bool:
         """Whether what was planned is held now, or an order among the new fills closed it; raises `ExchangeError`."""

@@ -105,8 +105,8 @@ class OutcomeTracker:
             try:
                 async with asyncio.timeout(LOOK_TIMEOUT_S + _LONGEST_PAUSE_S):
                     over = await step(search, publish)
-            except asyncio.CancelledError:
-                if is_cancelled():
+            except asyncio.CancelledError as problem:
+                if is_cancelled(problem):
                     raise
                 self._failed(search, publish, "the look was cut short")
             except (ExchangeError, StillReading) as problem:
