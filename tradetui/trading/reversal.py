@@ -254,10 +254,7 @@ def _request(
 def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:
     """The limits of the contract that may have the leg closed and the other side not opened, in words.
 
-    Args:
-        plan: what is to be sent.
-        contract: its limits, in the base coin, and the smallest value in dollars.
-        price: at which it would fill, None where it is not known.
+    `price` is that at which it would fill (quote coin), None where it is not known.
     """
     opened = max(result.opened for result in plan.results)
     value, least_value = None if price is None else opened * price, contract.min_trade_usdt

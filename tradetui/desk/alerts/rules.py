@@ -144,14 +144,10 @@ def impossible(
     symbols: Collection[str] | None = None,
     no_equity_because: str = "",
 ) -> str:
-    """Why a rule cannot fire, empty where it can.
+    """Why a rule cannot fire in a session of these product types, empty where it can.
 
-    Args:
-        rule: the rule.
-        product_types: the product types of the session.
-        sends: whether the session can send reversals; in monitor mode none has an outcome.
-        symbols: every symbol of those product types, where the exchange lists them; else the name decides.
-        no_equity_because: why the accounts' equity is not known; empty where it is.
+    `sends` is whether the session can send reversals, `symbols` every symbol of the product types, where the exchange
+    lists them (else the name decides), `no_equity_because` why the equity is not known; empty where it is.
     """
     condition = rule.condition
     symbol = condition.symbol

@@ -65,11 +65,8 @@ class EventLog:
     ) -> None:
         """Open the log; where there is none, it begins now: what was before is in it only if `reach_back` takes it.
 
-        Args:
-            archive: the archive, in a file.
-            now_ms: the exchange's time in Unix ms.
-            journal_numbers: gives the newest step of each journal, by the journal's name.
-            new_name: gives a new log the name by which its ids are told from those of others.
+        `now_ms` is the exchange's time (Unix ms), `journal_numbers` gives the newest step of each journal by its name,
+        and `new_name` a new log the name by which its ids differ from those of others.
         """
         self._archive = archive
         with archive.transaction() as connection:
@@ -318,13 +315,7 @@ class OrderChange:
 def changes_of(
     before: Mapping[str, PendingOrder], now: Mapping[str, PendingOrder], elapsed_ms: int
 ) -> Iterator[OrderChange]:
-    """New and changed orders, those longest known to the exchange first.
-
-    Args:
-        before: orders by id at the look before.
-        now: orders by id at this look.
-        elapsed_ms: milliseconds of the exchange's time between the two.
-    """
+    """New and changed orders between two looks so far apart by the exchange's time, those longest known to it first."""
     gap = elapsed_ms > SEEN_EVERY_MS
     for order_id in sorted(now, key=id_sort_key):
         order, earlier = now[order_id], before.get(order_id)

@@ -131,15 +131,10 @@ def end_in(details: Mapping[str, Any]) -> str:
 
 
 def elapsed_s(event: Event, now: Moment, first_seen_s: float) -> float:
-    """Seconds that have certainly passed since the event was written; never negative.
+    """Seconds that have certainly passed since the event was written; never negative. Wall time decides nothing.
 
     Within one boot CLOCK_MONOTONIC tells. For an event of another boot, or where the boot is not known, only the
-    reader's own time since it first saw the event counts. Wall time decides nothing.
-
-    Args:
-        event: the step that is waited from.
-        now: the reader's moment.
-        first_seen_s: the reader's monotonic time (s) when it first saw the event.
+    reader's own time since it first saw the event counts: from `first_seen_s` (monotonic seconds) to `now`.
     """
     watched = max(0.0, now.monotonic_s - first_seen_s)
     if event.boot and event.boot == now.boot:

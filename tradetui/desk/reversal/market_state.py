@@ -198,14 +198,8 @@ class MarketState:
     ) -> Aftermath:
         """What is so once it is settled: the symbol's orders and live stops, seen from what is held, costs and risks.
 
-        Args:
-            plan: what was sent.
-            held: what is held of the symbol.
-            positions: what is held of the product type.
-            fills: all fills of our own order, none where they are not all known.
-
-        Raises:
-            ExchangeError: orders, stops or the account could not be read.
+        `positions` are those of the product type, `fills` all of our own order, none where they are not all known.
+        Raises `ExchangeError`.
         """
         product_type, symbol = plan.params.product_type, plan.params.symbol
         async with ReadGroup() as group:

@@ -66,14 +66,10 @@ def reversal_actuals(
     account: FuturesAccount | None,
     stops: Sequence[TriggerOrder] | None,
 ) -> ReversalActuals:
-    """Everything that can be told from what was read.
+    """Everything that is known from what was read; None stands for what could not be read.
 
-    Args:
-        plan: what was sent.
-        fills: all fills of our own, none where they cannot be told apart or are not all there.
-        positions: what is held of the product type.
-        account: the margin coin's account, None where it could not be read.
-        stops: the symbol's waiting trigger orders, None where they could not be read.
+    `fills` are all fills of our own, none where they cannot be separated or are not all there; `positions` are those of
+    the product type, `account` is the margin coin's, `stops` are the symbol's waiting trigger orders.
     """
     held = _held_leg(plan, positions)
     is_isolated = held is not None and same(held.margin_mode, MarginMode.ISOLATED)

@@ -58,12 +58,8 @@ class Journal:
         """Open the file; raises FileUnusable.
 
         A damaged journal may hold intents nobody knows of any more. While it lies where it was set aside there is no
-        other, and nothing is sent, in this session and the next.
-
-        Args:
-            file: where it is, None for memory only.
-            owner: the name under which others can ask whether this process lives; empty where they cannot.
-            new_id: gives a new journal the id that it is known by for ever.
+        other, and nothing is sent, in this session and the next. `owner` is the name under which others can ask whether
+        this process lives, empty where they cannot; `new_id` gives a new journal the id that it is known by for ever.
         """
         self._file = file
         self._owner = owner

@@ -86,12 +86,9 @@ class Classification:
 
 
 def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Classification:
-    """Name what was seen. Of an order the exchange does not know by its id only another reversal's trades tell.
+    """Name what was seen; `acknowledged` is whether the exchange has said that it took the order.
 
-    Args:
-        plan: what was sent.
-        look: one look.
-        acknowledged: whether the exchange has said that it took the order.
+    Of an order the exchange does not know by its id only another reversal's trades tell.
     """
     plan = plan_of_order(plan, look.order_size)
     order = look.order
@@ -163,9 +160,7 @@ def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decima
 def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPlan:
     """The plan with those results alone that an order of this size can come to; all where the size tells nothing.
 
-    Args:
-        plan: what was sent.
-        order_size: the order's size in the base coin: what it closes, or all that it trades; None where not known.
+    That is in the base coin: what the order closes, or all that it trades; None where it is not known.
     """
     results = tuple(result for result in plan.results if order_size in (result.closed, result.traded))
     return replace(plan, results=results) if results else plan

@@ -109,15 +109,9 @@ class OrderReads:
     async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
         """One look: the order first, then what is pending, then what is held and filled.
 
-        What an earlier look has seen of the order counts, also where that look failed half-way.
-
-        Args:
-            sent: the reversal.
-            replied_order_id: the order's id as the reply to the reversal named it, if there was one.
-            waited_s: seconds that have certainly passed since the call ended.
-
-        Raises:
-            ExchangeError: something could not be read.
+        What an earlier look has seen of the order counts, also where that look failed half-way. `replied_order_id` is
+        what the reply to the reversal named, `waited_s` are seconds that have certainly passed since the call ended.
+        Raises `ExchangeError`.
         """
         params = sent.plan.params
         order = await self.order(params, sent.intent, replied_order_id)

@@ -195,9 +195,7 @@ class OutcomeTracker:
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
         """Seconds that have certainly passed since the call ended, by clocks that never step; 0 while it may go on.
 
-        Args:
-            intent: every step so far.
-            call_ended_s: the monotonic time (s) at which this process knew it, None where another one made the call.
+        `call_ended_s` is the monotonic time at which this process knew it, None where another one made the call.
         """
         if call_ended_s is not None:
             return self._clock.monotonic() - call_ended_s

@@ -34,12 +34,7 @@ class OtherLeg:
 
 def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFill]) -> OtherLeg:
     """The leg of ours that no id names: the exchange may carry a reversal out as two orders, of which one has our id,
-    or give no order with its fills.
-
-    Args:
-        plan: what was sent.
-        look: one look.
-        closing: fills taken for our closing leg by their size.
+    or give no order with its fills. `closing` are fills taken for our closing leg by their size.
     """
     if twin := _twin(plan, look):
         is_shown = look.own_fills and not closing
@@ -120,11 +115,7 @@ def _other_leg(
 ) -> OtherLeg:
     """Of the fills of others, newest first, that move what our other leg moves, those that are its own.
 
-    Args:
-        look: one look.
-        fills: those that have the other leg's direction.
-        possible_sizes: how much it may be, in the base coin.
-        known: the fills of the leg that is known.
+    `possible_sizes` are how much it may be, in the base coin; `known` are the fills of the leg that is known.
     """
     groups = _by_order(fills)
     sizes = {order_id: sum((fill.base_volume for fill in group), ZERO) for order_id, group in groups.items()}
