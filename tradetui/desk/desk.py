@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -232,13 +233,10 @@ class Desk:
 
     def subscribe(self, listener: Callable[[Feed[FeedRow]], None]) -> Callable[[], None]:
         """Call the listener with the feed whenever one has something new; returns what ends it."""
-        ends = [feed.subscribe(listener) for feed in self.feeds.values()]
-
-        def end() -> None:
-            for unsubscribe in ends:
-                unsubscribe()
-
-        return end
+        subscriptions = ExitStack()
+        for feed in self.feeds.values():
+            subscriptions.callback(feed.subscribe(listener))
+        return subscriptions.close
 
     def poll_now(self, name: str | None = None) -> None:
         """Poll one feed, or all, at once."""

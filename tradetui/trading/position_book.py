@@ -48,7 +48,8 @@ class PositionBook:
         self._symbols: dict[str, _Symbol] = {}
         self._effects: dict[str, int] = {}  # the hash of what each decides: the tuples of so many would take megabytes
         self._newest: datetime | None = None
-        self._outdated = False
+        self.outdated = False
+        """Whether a fill came after one that is newer than it, or came again with other figures."""
 
     def add(self, fill: FuturesFill) -> bool:
         """Take one fill in; False for one that is known already.
@@ -58,10 +59,10 @@ class PositionBook:
         """
         effect = hash(fill_effect(fill))
         if (known_effect := self._effects.get(fill.trade_id)) is not None:
-            self._outdated = self._outdated or known_effect != effect
+            self.outdated = self.outdated or known_effect != effect
             return False
         if self._newest is not None and fill.c_time < self._newest:
-            self._outdated = True
+            self.outdated = True
         self._newest = fill.c_time
         self._effects[fill.trade_id] = effect
         if len(self._effects) > IDS_KEPT:
@@ -76,11 +77,6 @@ class PositionBook:
         self.mode = mode or self.mode
         self._apply(fill)
         return True
-
-    @property
-    def outdated(self) -> bool:
-        """Whether a fill came after one that is newer than it, or came again with other figures."""
-        return self._outdated
 
     @property
     def unknown_word_by_symbol(self) -> dict[str, str]:

@@ -21,8 +21,8 @@ import pytest
 
 from tests.full_disk import disk_full_at, wal_of
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tradetui.desk.intents.intents import JournalFault
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.journal_fault import JournalFault
 from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import AlreadyOpen, State
 from tradetui.desk.reversal.execution import Execution, NotConfirmed

@@ -34,7 +34,7 @@ def with_configuration(stage: AppOnRecentFills, **result: Any) -> AppOnRecentFil
             frozenset(result.get("changed_look", ())),
             result.get("taken", ()),
             result.get("needs_restart", ()),
-            result.get("alert_rules", stage.desk.alerts.rules),
+            result.get("alert_rules", stage.desk.alerts.settings.rules),
         )
 
     settings = stage.app.settings
@@ -80,7 +80,7 @@ async def test_changed_alerts_are_gone_by_at_once() -> None:
     stage = with_configuration(AppOnRecentFills(), alert_rules=rules, taken=("alerts changed",))
     async with stage.running() as pilot:
         assert "In force now: alerts changed." in await reloaded(stage, pilot)
-        assert stage.desk.alerts.rules == rules
+        assert stage.desk.alerts.settings.rules == rules
         fired: list[Alert] = []
         stage.desk.alerts.subscribe(fired.append)
         await asyncio.sleep(5)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene
-from tradetui.desk.intents.journal.journal_fault import JournalFault
+from tradetui.desk.intents.intents import JournalFault
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import NotConfirmed
 from tradetui.desk.reversal.preview import Target

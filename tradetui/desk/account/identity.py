@@ -7,11 +7,12 @@ import hashlib
 import json
 import socket
 from collections.abc import Iterator
-from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
+from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import product
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused, Rejected
@@ -154,15 +155,11 @@ def former_spellings(base_url: str) -> Iterator[str]:
     except ValueError:
         return
     default = _DEFAULT_PORTS.get(normal.scheme)
-    hosts = _LOOPBACK_NAMES if normal.hostname == _LOOPBACK else (_bare_host(normal),)
+    host = normal.hostname or ""
+    hosts = _LOOPBACK_NAMES if host == _LOOPBACK else (f"[{host}]" if ":" in host else host,)
     ports = ("", f":{default}") if port is None else (f":{port}",)
     for host, dot, suffix, slash in product(hosts, ("", "."), ports, ("", "/")):
         yield f"{normal.scheme}://{host}{dot}{suffix}{normal.path}{slash}"
-
-
-def _bare_host(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    return f"[{host}]" if ":" in host else host
 
 
 def _host(host: str) -> str:
@@ -183,10 +180,8 @@ def _host(host: str) -> str:
 
 
 def _number(host: str) -> IPv4Address | IPv6Address | None:
-    try:
+    with suppress(ValueError):
         return ip_address(host)
-    except (ValueError, AddressValueError):
-        pass
     if not host or not set(host) <= set("0123456789abcdefx."):
         return None
     try:
@@ -242,8 +237,6 @@ class KnownAccounts:
                 f"the list of known accounts cannot be read ({reason or 'not JSON'})",
                 "Set uid in the profile, then delete the file.",
             ) from None
-        return (
-            {name: uid for name, uid in stored_uids.items() if isinstance(uid, str)}
-            if isinstance(stored_uids, dict)
-            else {}
-        )
+        if not isinstance(stored_uids, dict):
+            return {}
+        return {name: uid for name, uid in stored_uids.items() if isinstance(uid, str)}

@@ -74,10 +74,6 @@ class Alerts:
         self._marks: Mapping[str, Decimal] = {}
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        return self.settings.rules
-
-    @property
     def looks_at_today(self) -> bool:
         """Whether a rule is about today's result."""
         return RuleKind.TODAY_RESULT_BELOW in self._kinds
@@ -209,7 +205,7 @@ class Alerts:
         """Show the events that a rule is about; whether there was one."""
         alerted = False
         for event in events:
-            alert = alert_of(event, self.rules, self.silenced, self._clock.wall_ms())
+            alert = alert_of(event, self.settings.rules, self.silenced, self._clock.wall_ms())
             if alert is not None:
                 self._show(alert)
                 alerted = True
@@ -226,5 +222,5 @@ class Alerts:
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
         """The channels of an event by the rules that are silenced now, since another session may have silenced some."""
         self.silenced = await self._disk.run(self.settings.silences.read)
-        alert = alert_of(event, self.rules, self.silenced, self._clock.wall_ms())
+        alert = alert_of(event, self.settings.rules, self.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from tradetui.desk.desk import Desk
@@ -90,9 +90,10 @@ class AccountEvents:
             NoLog: the archive cannot be used.
             NotAllowed: nothing may be read, and nothing ever was.
         """
-        ends = [feed.subscribe(self._feed_changed) for feed in self._feeds]
-        self._desk.start(self._feed_names)
-        try:
+        with ExitStack() as subscriptions:
+            for feed in self._feeds:
+                subscriptions.callback(feed.subscribe(self._feed_changed))
+            self._desk.start(self._feed_names)
             while True:
                 self._changed.clear()
                 if self._refused_from_the_first(health := self.health):
@@ -102,9 +103,6 @@ class AccountEvents:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(ENTERED_EVERY_S):
                         await self._changed.wait()
-        finally:
-            for unsubscribe in ends:
-                unsubscribe()
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         self._changed.set()

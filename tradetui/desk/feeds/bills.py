@@ -119,7 +119,9 @@ class BillHistory:
             await self._refused(gap, problem, now)
             raise
         rest = self._rest_of(gap, walked, reply)
-        unread = _undecodable_part(gap, rest, reply)
+        unread = None
+        if reply is not None and reply.undecodable_rows:  # the stretch of this page is read again later
+            unread = TimeSpan(gap.since if rest is None else rest.until, gap.until)
         gaps = [kept for kept in (rest, unread) if kept is not None]
         others = [other for other in self.coverage.gaps if other != gap]
         await self._keep(() if reply is None else reply.rows, self.coverage._replace(gaps=(*gaps, *others), refusal=""))
@@ -156,13 +158,6 @@ class BillHistory:
         except (sqlite3.Error, OSError):
             return  # the disk may be full; the gap is still there, and is read again
         self.coverage = coverage
-
-
-def _undecodable_part(gap: TimeSpan, rest: TimeSpan | None, reply: Reply[FuturesBill] | None) -> TimeSpan | None:
-    """The stretch of a page with a bill that could not be decoded: it is read again later."""
-    if reply is None or not reply.undecodable_rows:
-        return None
-    return TimeSpan(gap.since if rest is None else rest.until, gap.until)
 
 
 BILLS_EVERY_S: Final = 2.0

@@ -31,30 +31,26 @@ class AccountLock:
         self._everywhere = False
         self._disk = disk
         self._clock = clock
-        self._choices = 0
+        self.choice = 0
+        """The number of the newest choice of this session."""
 
     @property
     def locked(self) -> bool:
         """Whether it was locked in this session, or by hand in any process of the account."""
         return self.here or self._everywhere
 
-    @property
-    def choice(self) -> int:
-        """The number of the newest choice of this session."""
-        return self._choices
-
     def choose(self, locked: bool, *, has_journal: bool) -> int:
         """Lock or unlock at once; gives the number of the choice, with which it is to be written."""
-        self._choices += 1
+        self.choice += 1
         self._everywhere = locked
         # Without a journal no other session can see it, so it holds in this one alone.
         self.here = locked and not has_journal
         self.is_shared = True
-        return self._choices
+        return self.choice
 
     def take_over(self, locked: bool, choice: int) -> None:
         """Take what the journal says, unless a choice was made here since it was read."""
-        if choice == self._choices:
+        if choice == self.choice:
             self._everywhere = locked
 
     async def write(self, journal: Journal | None, locked: bool, choice: int) -> bool:
@@ -69,11 +65,11 @@ class AccountLock:
         try:
             await self._disk.run(journal.set_trading_lock, locked, Moment.now(self._clock))
         except Exception:
-            if choice != self._choices:
+            if choice != self.choice:
                 return False
             self.here = self.here or locked
             self.is_shared = not locked
             raise
-        if choice == self._choices:
+        if choice == self.choice:
             self.is_shared, self.here = True, False
         return True

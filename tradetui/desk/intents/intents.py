@@ -6,13 +6,13 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tradetui.desk.intents.account_lock import AccountLock
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.journal_fault import JournalFault, fault_sentence
 from tradetui.desk.intents.journal.open_journal import accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
@@ -28,6 +28,21 @@ _log = logging.getLogger(__name__)
 WATCH_S = 0.7
 _VERIFIED_PER_LOOK = 50_000
 """A journal of so many events is held to its hash chain with each look that finds it touched, which takes 0.2 s."""
+
+
+class JournalFault(StrEnum):
+    """What fails. Nothing is sent until the trader has the journal tried again, and it takes entries."""
+
+    UNREADABLE = "cannot be read"
+    UNWRITABLE = "cannot be written"
+    UNUSABLE = "cannot be used"
+
+
+_REMEDIES: Final = {
+    JournalFault.UNREADABLE: "Check the disk",
+    JournalFault.UNWRITABLE: "Check the disk's free space and the data directory",
+    JournalFault.UNUSABLE: "Check the data directory",
+}
 
 
 class Withheld(Exception):
@@ -154,7 +169,8 @@ class Intents:
     def _fails(self, fault: JournalFault, problem: Exception) -> None:
         """Take note of why the journal cannot be used: it is lost, or what fails may be mended and tried again."""
         if not isinstance(problem, FileUnusable):
-            self.fault, self.trouble = fault, fault_sentence(fault, problem)
+            self.fault = fault
+            self.trouble = f"it {fault} ({problem}). {_REMEDIES[fault]}, then try again: L on the main screen"
             return
         self._journal = None
         self.trouble = f"{problem.reason}. {problem.remedy}"

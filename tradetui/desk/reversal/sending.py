@@ -48,13 +48,9 @@ class Departure:
     """
 
     def __init__(self) -> None:
-        self._departed = False
-        self._withdrawn_because = ""
-
-    @property
-    def departed(self) -> bool:
+        self.departed = False
         """Whether the first byte may have left."""
-        return self._departed
+        self._withdrawn_because = ""
 
     @property
     def withdrawn(self) -> bool:
@@ -63,9 +59,9 @@ class Departure:
 
     def withdraw(self, reason: str) -> bool:
         """Keep it from leaving, for a reason in words; whether that was in time."""
-        if not self._departed:
+        if not self.departed:
             self._withdrawn_because = self._withdrawn_because or reason
-        return not self._departed
+        return not self.departed
 
     def check(self) -> None:
         """Raise NotSent where it was withdrawn."""
@@ -75,7 +71,7 @@ class Departure:
     def depart(self) -> None:
         """Let the first byte leave; raises NotSent where it was withdrawn."""
         self.check()
-        self._departed = True
+        self.departed = True
 
 
 class Sending:

@@ -76,7 +76,7 @@ class AlertsScreen(ClosableScreen):
                     rule, settings.product_types, sends=desk.intents is not None, no_equity_because=no_equity_because
                 ),
             )
-            for rule in alerts.rules
+            for rule in alerts.settings.rules
         ]
         if rules != self._rules:
             self._rules = rules

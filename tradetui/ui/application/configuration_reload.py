@@ -39,7 +39,7 @@ async def _reload(app: App[Any]) -> None:
         execution.use_limits_of(result.settings)
     if trading_app.desk is not None:
         trading_app.desk.zone = result.settings.zone
-        if result.alert_rules != trading_app.desk.alerts.rules:
+        if result.alert_rules != trading_app.desk.alerts.settings.rules:
             trading_app.desk.alerts.use_rules(result.alert_rules)
     if result.changed_look:
         preferences = trading_app.preferences

@@ -254,7 +254,10 @@ def test_a_stop_that_only_the_position_names_is_said_to_be_so(stops: list[Any] |
     ],
 )
 def test_a_trailing_stop_is_a_stop_whose_result_is_not_estimable(trailing: list[str], row: str) -> None:
-    stops = [stop("moving_plan", "buy", "close", size=size) for size in trailing]
+    ids = map(str, range(len(trailing)))
+    stops = [
+        stop("moving_plan", "buy", "close", size=size, order_id=id_) for size, id_ in zip(trailing, ids, strict=True)
+    ]
     shown = preview(stops=stops)
     rows = drawn(shown)
     assert row in rows
@@ -282,7 +285,7 @@ def test_a_trailing_stop_of_the_leg_that_ends_or_of_a_one_way_position_is_none_f
     short = [stop("moving_plan", "sell", "close")]
     assert any("none for the LONG" in row for row in drawn(preview(stops=short)))
     one_way = plan(Net(Decimal("-0.2934")))
-    trailing = [stop("moving_plan", "buy"), stop("moving_plan", "sell")]
+    trailing = [stop("moving_plan", "buy"), stop("moving_plan", "sell", order_id="9")]
     shown = preview(one_way, replace(BASIS, other_leg=None), stops=trailing)
     assert any("none for the LONG" in row for row in drawn(shown))
 

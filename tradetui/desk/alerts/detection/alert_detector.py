@@ -46,10 +46,16 @@ class _Noticed(NamedTuple, Generic[RowT]):
     row: RowT
     at_s: float
 
-    def is_over(self, read_at_s: float | None, now_s: float) -> bool:
-        """Whether another feed was read since, or has not been for too long; both times are monotonic seconds."""
-        confirmed = read_at_s is not None and read_at_s >= self.at_s + CONFIRMED_S
-        return confirmed or now_s >= self.at_s + UNCONFIRMED_S
+
+def _take_over(noticed: dict[str, _Noticed[RowT]], read_at_s: float | None, now_s: float) -> dict[str, RowT]:
+    """The rows after which another feed was read, or has not been for too long, which are forgotten with that."""
+    rows = {}
+    for row_id, (row, at_s) in list(noticed.items()):
+        confirmed = read_at_s is not None and read_at_s >= at_s + CONFIRMED_S
+        if confirmed or now_s >= at_s + UNCONFIRMED_S:
+            rows[row_id] = row
+            del noticed[row_id]
+    return rows
 
 
 class AlertDetector:
@@ -157,23 +163,19 @@ class AlertDetector:
     @property
     def next_due_s(self) -> float | None:
         """When something may be due next, None where nothing is waited for."""
-        dues = [noticed.at_s + UNCONFIRMED_S for noticed in self._gone.values()]
-        dues += [noticed.at_s + UNCONFIRMED_S for noticed in self._cancelled.values()]
+        noticed = (*self._gone.values(), *self._cancelled.values())
+        dues = [at_s + UNCONFIRMED_S for _, at_s in noticed]
         if (group_due_s := self._groups.next_due_s) is not None:
             dues.append(group_due_s)
         return min(dues, default=None)
 
     def take_due(self, now_s: float) -> list[AlertEvent]:
         """The events that are complete now; each is given once."""
-        events = [self._fills_event(fills) for fills in self._groups.take_due(now_s)]
-        events += self._gone_due(now_s)
-        events += self._cancelled_due(now_s)
-        return events
-
-    def _fills_event(self, fills: OrderFills) -> AlertEvent:
-        symbol = fills.first.symbol.upper()
-        sentence = fills_sentence(fills, self._precision_of(symbol))
-        return _event_of_fills(fills, frozenset({RuleKind.FILL}), sentence)
+        events = []
+        for fills in self._groups.take_due(now_s):
+            sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
+            events.append(_event_of_fills(fills, frozenset({RuleKind.FILL}), sentence))
+        return [*events, *self._gone_due(now_s), *self._cancelled_due(now_s)]
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
         """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
@@ -188,11 +190,8 @@ class AlertDetector:
 
     def _gone_due(self, now_s: float) -> list[AlertEvent]:
         events = []
-        for key, noticed in list(self._gone.items()):
-            if not noticed.is_over(self._fills.read_at, now_s):
-                continue
-            del self._gone[key]
-            row, order = noticed.row, noticed.row.record
+        for key, row in _take_over(self._gone, self._fills.read_at, now_s).items():
+            order = row.record
             fills = order_fills(self._fills.rows, row.product_type, order.order_id)
             filled = max(fills.size if fills else ZERO, order.base_volume or ZERO)
             if filled < order.size:
@@ -202,14 +201,8 @@ class AlertDetector:
         return events
 
     def _cancelled_due(self, now_s: float) -> list[AlertEvent]:
-        events = []
-        for key, noticed in list(self._cancelled.items()):
-            if not noticed.is_over(self._positions.read_at, now_s):
-                continue
-            del self._cancelled[key]
-            if self._still_held(noticed.row):
-                events.append(self._trigger_event(noticed.row, RuleKind.STOP_CANCELLED))
-        return events
+        rows = _take_over(self._cancelled, self._positions.read_at, now_s).values()
+        return [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in rows if self._still_held(row)]
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
         """Whether what a stop protected may still be held."""

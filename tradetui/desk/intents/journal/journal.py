@@ -302,8 +302,7 @@ class Journal:
         text = json.dumps(dict(details), ensure_ascii=False, default=str)
         # Half a character from the exchange must not keep a step from being written.
         text = text.encode("utf-8", "replace").decode()
-        last = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
-        number, previous = last or genesis(self.id)
+        number, previous = self._last()
         about = self._connection.execute("SELECT account, lock_key, kind FROM intent WHERE id = ?", (intent,))
         account, scope, kind = about.fetchone() or (None, None, None)
         row = EventRow(
@@ -320,6 +319,10 @@ class Journal:
             text,
         )
         insert_event(self._connection, row, previous)
+
+    def _last(self) -> ChainPoint:
+        row = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
+        return ChainPoint(*row) if row is not None else genesis(self.id)
 
     def _read(self, row: tuple[str, str, str, str, str]) -> Intent:
         events = self._connection.execute(

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from tradetui.desk.intents.journal.hash_chain import ChainPoint, genesis
+from tradetui.desk.intents.journal.hash_chain import ChainPoint
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import RegisteredHead, Registry, Reservation, ScopeTaken
 from tradetui.desk.intents.states import ENDED, AlreadyOpen, Event, Intent, Overtaken, State, elapsed_s
@@ -311,10 +311,6 @@ class RegisteredJournal(Journal):
             return State(row[0]) if row is not None else ""
         except (sqlite3.Error, ValueError):
             return None
-
-    def _last(self) -> ChainPoint:
-        row = self._connection.execute("SELECT number, chain FROM event ORDER BY number DESC LIMIT 1").fetchone()
-        return ChainPoint(*row) if row is not None else genesis(self.id)
 
 
 def _holds_head(connection: sqlite3.Connection, registered: RegisteredHead) -> bool:
