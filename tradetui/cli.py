@@ -94,17 +94,8 @@ def build_parser(arguments: Sequence[str] | None = None) -> CommandParser:
     parser = CommandParser(prog="tradetui", description=_DESCRIPTION, epilog=_EPILOG)
     global_flags_into(parser)
     parser.add_argument("--version", action=ShowVersion, nargs=0, help="versions of tradetui, Python and Textual")
-    parser.set_defaults(
-        config=None,
-        profile=None,
-        base_url=None,
-        product_type=None,
-        proxy=None,
-        data_dir=None,
-        read_only=False,
-        log=None,
-        command=None,
-    )
+    unset = dict.fromkeys(("config", "profile", "base_url", "product_type", "proxy", "data_dir", "log", "command"))
+    parser.set_defaults(**unset, read_only=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     first = arguments[0] if arguments else ""
     for name, (summary, add_options) in _COMMANDS.items():
@@ -265,23 +256,23 @@ def _port(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 86400:
+    if not 0 <= (seconds := _number(text)) <= 86400:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 86400")
-    return value
+    return seconds
 
 
 def _speed(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1000:
+    if not 0 < (speed := _number(text)) <= 1000:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and up to 1000")
-    return value
+    return speed
+
+
+def _number(text: str) -> float:
+    """The number that a text is; one that fits nowhere where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1
 
 
 def _keys(text: str) -> tuple[str, ...]:

@@ -29,8 +29,7 @@ async def written(client: ScriptedClient) -> tuple[list[Position], ExchangeError
     progress = ReadingProgress("positions")
     requests = [PositionsRequest(product_type=USDT)]
     try:
-        counted = progress.unreadable, progress.see_symbols
-        async for position in held_positions(client, requests, *counted, with_market=True):  # type: ignore[arg-type]
+        async for position in held_positions(client, requests, progress, with_market=True):  # type: ignore[arg-type]
             positions.append(position)
     except ExchangeError as error:
         return positions, error, progress.undecodable_rows

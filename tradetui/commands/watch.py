@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import tzinfo
@@ -27,9 +28,12 @@ from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.typed_time import milliseconds
 
 _KIND_WIDTH = max(map(len, EventKind))
-_OF_ORDER = ("state", "filled", "missed", "order")
-_OF_ALERT = ("rules", "channels")
-_OF_OUTCOME = ("intent", "state")
+_NAMED_DETAILS = {
+    EventKind.ORDER: ("state", "filled", "missed", "order"),
+    EventKind.ALERT: ("rules", "channels"),
+    EventKind.OUTCOME: ("intent", "state"),
+}
+"""The details that are fields of the row; of any other kind all of them are one field."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +66,7 @@ async def _watch(
     if EventKind.ALERT not in kinds:
         desk.alerts.use_rules(())  # what it does not read it cannot alert of
     events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
-    stream, stop = LineStream.of_stdout(), asyncio.Event()
+    stream, stop = LineStream(sys.stdout), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
@@ -113,17 +117,12 @@ def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
     }
     if event.product_type is not None:
         row["productType"] = str(event.product_type)
-    details = event.details
-    match event.kind:
-        case EventKind.FILL | EventKind.TRIGGER:
-            row[event.kind] = details
-        case EventKind.ORDER:
-            row |= {name: details[name] for name in _OF_ORDER}
-        case EventKind.ALERT:
-            row |= {name: details[name] for name in _OF_ALERT}
-        case EventKind.OUTCOME:
-            row |= {name: details[name] for name in _OF_OUTCOME}
-            row["details"] = {name: value for name, value in details.items() if name not in _OF_OUTCOME}
+    names, details = _NAMED_DETAILS.get(event.kind, ()), event.details
+    row |= {name: details[name] for name in names}
+    if event.kind is EventKind.OUTCOME:
+        row["details"] = {name: value for name, value in details.items() if name not in names}
+    elif not names:
+        row[event.kind] = details
     return row
 
 

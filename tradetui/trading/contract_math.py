@@ -55,6 +55,10 @@ def exact_digits(value: Decimal) -> str:
     return "0" if text in ("", "-0") else text
 
 
+def exact_digits_if_known(value: Decimal | None) -> str | None:
+    return None if value is None else exact_digits(value)
+
+
 def grouped_digits(value: Decimal, least_places: int = 0) -> str:
     """`exact_digits` with a comma after each thousand, for sentences; what is not zero has `least_places` decimals."""
     exact = Decimal(exact_digits(value))

@@ -180,12 +180,7 @@ async def test_show_takes_note_of_positions_that_are_left_out(core_only: bool) -
     progress = ReadingProgress("positions")
     requests = [PositionsRequest(product_type=product_type) for product_type in TYPES[1:]]
     client = _client(core_only=core_only)
-    held = [
-        position
-        async for position in held_positions(
-            client, requests, progress.unreadable, progress.see_symbols, with_market=False
-        )
-    ]
+    held = [position async for position in held_positions(client, requests, progress, with_market=False)]
     assert len(held) == 3 and "BTCUSDT" in progress.left_out - progress.came
 
 

@@ -38,7 +38,7 @@ class Output:
 
     def line(self, text: str) -> None:
         """Write one line for a person; every control, bidi and invisible character becomes U+FFFD."""
-        self._write(scrub(text) + "\n")
+        self.layout(scrub(text) + "\n")
 
     def json(self, json_text: str) -> None:
         """Write JSON text; what a terminal would obey or hide is written as `\\u` escapes, so that values stay exact.
@@ -46,10 +46,9 @@ class Output:
         Line breaks between the values are the caller's to pass to `layout`.
         """
         text = escaped(json_text)
-        self._write(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
+        self.layout(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
     def json_line(self, value: object) -> None:
-        """Write a value as JSON on a line of its own."""
         from tradetui.wire.text.json_text import dump_json
 
         self.json(dump_json(value))
@@ -61,22 +60,19 @@ class Output:
         On a terminal a backslash is doubled, so that an escape is told from the same text as it was received.
         """
         shown = (escaped(cell.replace("\\", "\\\\")) for cell in cells) if self.is_terminal else cells
-        self._write(csv_row(shown))
+        self.layout(csv_row(shown))
 
     def layout(self, text: str) -> None:
-        """Write what the program itself puts between values: brackets, commas, line breaks."""
-        self._write(text)
-
-    def flush(self) -> None:
-        """Hand everything over to the system; raises OSError where it cannot be written."""
-        self._stream.flush()
-
-    def _write(self, text: str) -> None:
+        """Write what the program itself puts between values, as it is: brackets, commas, line breaks."""
         try:
             self._stream.write(text)
         except UnicodeEncodeError:
             # A lone surrogate, or an encoding that lacks the character: shown as an escape rather than not at all.
             self._stream.write(text.encode(self._encoding, "backslashreplace").decode(self._encoding))
+
+    def flush(self) -> None:
+        """Hand everything over to the system; raises OSError where it cannot be written."""
+        self._stream.flush()
 
 
 def stdout() -> Output:
@@ -96,7 +92,6 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 
 def stderr_is_terminal() -> bool:
-    """Whether a person sees standard error as it is written."""
     return sys.stderr.isatty()
 
 
@@ -116,7 +111,6 @@ class PageProgress:
         self._pages = 0
 
     def page(self, detail: str = "") -> None:
-        """One more was read."""
         self._pages += 1
         self._show(detail)
 

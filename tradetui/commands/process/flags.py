@@ -100,46 +100,38 @@ def _terminal_columns() -> int:
         return 80
 
 
+_GLOBAL_FLAGS = (
+    ("--config", "FILE", "configuration file"),
+    ("--profile", "NAME", "which profile to use"),
+    ("--base-url", "URL", "the exchange's address"),
+    ("--product-type", "TYPE", "product type, or several with commas"),
+    ("--proxy", "URL", "http:// or socks5:// proxy without a password, environment, or none"),
+    ("--data-dir", "DIR", "archive, journal and state"),
+    ("--read-only", "", "nothing can be sent; beats every setting"),
+    ("--log", "FILE", "write what happens to a file, without secrets and queries (default: no log)"),
+)
+
+
 def global_flags_into(
-    parser: argparse.ArgumentParser,
-    product_types: str = "product type, or several with commas",
-    refused: Collection[str] = (),
+    parser: argparse.ArgumentParser, product_types: Collection[str] = (), refused: Collection[str] = ()
 ) -> None:
     """Add the flags that every command takes; what is not given leaves no attribute.
 
-    Those that the command refuses with a reason are not in its help.
+    The help names `product_types`, and none of the flags that the command refuses with a reason.
     """
     group = parser.add_argument_group("everywhere")
-    group.add_argument("--config", type=path_of, metavar="FILE", default=argparse.SUPPRESS, help="configuration file")
-    group.add_argument("--profile", metavar="NAME", default=argparse.SUPPRESS, help="which profile to use")
-    group.add_argument("--base-url", metavar="URL", default=argparse.SUPPRESS, help="the exchange's address")
-    group.add_argument("--product-type", metavar="TYPE", default=argparse.SUPPRESS, help=product_types)
-    group.add_argument(
-        "--proxy",
-        metavar="URL",
-        default=argparse.SUPPRESS,
-        help="http:// or socks5:// proxy without a password, environment, or none",
-    )
-    group.add_argument(
-        "--data-dir", type=path_of, metavar="DIR", default=argparse.SUPPRESS, help="archive, journal and state"
-    )
-    group.add_argument(
-        "--read-only", action="store_true", default=argparse.SUPPRESS, help="nothing can be sent; beats every setting"
-    )
-    group.add_argument(
-        "--log",
-        type=path_of,
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help="write what happens to a file, without secrets and queries (default: no log)",
-    )
-    for action in group._group_actions:
-        if not set(refused).isdisjoint(action.option_strings):
-            action.help = argparse.SUPPRESS
+    for flag, metavar, about in _GLOBAL_FLAGS:
+        if flag == "--product-type" and product_types:
+            about += f": {', '.join(product_types)}"
+        shown = argparse.SUPPRESS if flag in refused else about
+        if metavar:
+            value_type = path_of if metavar in ("FILE", "DIR") else str
+            group.add_argument(flag, type=value_type, metavar=metavar, default=argparse.SUPPRESS, help=shown)
+        else:
+            group.add_argument(flag, action="store_true", default=argparse.SUPPRESS, help=shown)
 
 
 def path_of(text: str) -> Path:
-    """The path an option names."""
     # Imported when a path is given: it is a third of what starting costs otherwise.
     from pathlib import Path
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.endpoints.endpoint import Endpoint
@@ -12,39 +12,27 @@ from tradetui.wire.exchange_time import DAY_MS
 from tradetui.wire.requests.parameter import Parameter
 from tradetui.wire.requests.request import Request
 
-COLUMNS = (
-    "number",
-    "name",
-    "method",
-    "path",
-    "core",
-    "perSecond",
-    "copyTrader",
-    "scope",
-    "writes",
-    "law",
-    "limit",
-    "span",
-)
+_CELLS: Final[Mapping[str, Callable[[Endpoint], object]]] = {
+    "number": lambda endpoint: endpoint.number,
+    "name": lambda endpoint: endpoint.name,
+    "method": lambda endpoint: endpoint.method,
+    "path": lambda endpoint: endpoint.path,
+    "core": lambda endpoint: endpoint.core,
+    "perSecond": lambda endpoint: endpoint.limit.per_second,
+    "copyTrader": lambda endpoint: endpoint.limit.copy_trader,
+    "scope": lambda endpoint: endpoint.limit.scope,
+    "writes": lambda endpoint: endpoint.writes,
+    "law": lambda endpoint: str(endpoint.law),
+    "limit": lambda endpoint: f"{page.default}, at most {page.maximum}" if (page := endpoint.page) else None,
+    "span": lambda endpoint: f"{time.span_ms // DAY_MS} days" if (time := endpoint.time) and time.span_ms else None,
+}
+COLUMNS: Final = tuple(_CELLS)
 
 
 def rows() -> Iterator[dict[str, object]]:
     """Yield one row an endpoint: its columns, and for JSON its purpose, paging, time rule and parameters too."""
     for endpoint in CATALOGUE.values():
-        page, time = endpoint.page, endpoint.time
-        yield {
-            "number": endpoint.number,
-            "name": endpoint.name,
-            "method": endpoint.method,
-            "path": endpoint.path,
-            "core": endpoint.core,
-            "perSecond": endpoint.limit.per_second,
-            "copyTrader": endpoint.limit.copy_trader,
-            "scope": endpoint.limit.scope,
-            "writes": endpoint.writes,
-            "law": str(endpoint.law),
-            "limit": f"{page.default}, at most {page.maximum}" if page else None,
-            "span": f"{time.span_ms // DAY_MS} days" if time and time.span_ms else None,
+        yield {name: cell(endpoint) for name, cell in _CELLS.items()} | {
             "signed": endpoint.signed,
             "purpose": inspect.getdoc(endpoint.request),
             "paging": _paging(endpoint),

@@ -96,7 +96,7 @@ def show_parser() -> CommandParser:
 
 
 def _add_flags(parser: argparse.ArgumentParser, what: str, endpoint: Endpoint) -> None:
-    global_flags_into(parser, f"product type, or several with commas: {', '.join(ProductType)}")
+    global_flags_into(parser, tuple(ProductType))
     _add_format(parser, taxed=what in _TAXED)
     for parameter in endpoint.request.parameters():
         if parameter.name not in _OWN:

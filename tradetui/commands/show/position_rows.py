@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
+from tradetui.commands.show.reading import ReadingProgress
 from tradetui.desk.feeds.positions import PositionsReader
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused
-from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.contract_math import exact_digits_if_known
 from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
@@ -24,26 +24,21 @@ from tradetui.wire.product_types import ProductType
 
 async def held_positions(
     client: ExchangeReader,
-    requests: list[PositionsRequest],
-    count_undecodable: Callable[[int], None],
-    see_symbols: Callable[[Collection[str], Collection[str]], None],
+    requests: Sequence[PositionsRequest],
+    progress: ReadingProgress,
     *,
     with_market: bool,
 ) -> AsyncIterator[Position]:
-    """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding.
-
-    `count_undecodable` gets how many rows could not be read, `see_symbols` of which symbols rows were left out, and
-    of which kept.
-    """
+    """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
-    count_undecodable(reading.undecodable_rows)
-    see_symbols(reader.parts.left_out, reader.parts.came)
+    progress.undecodable_rows += reading.undecodable_rows
+    progress.see_symbols(reader.parts.left_out, reader.parts.came)
     positions, error = reading.rows, reading.error
     for joined in (_with_stops, _with_funding) if with_market else ():
         try:
-            positions = await joined(client, positions, count_undecodable)
+            positions = await joined(client, positions, progress)
         except (EndpointMissing, PermissionRefused):
             pass  # the exchange does not report it
         except ExchangeError as problem:
@@ -57,14 +52,14 @@ async def held_positions(
 
 
 async def _with_stops(
-    client: ExchangeReader, positions: Sequence[Position], count_undecodable: Callable[[int], None]
+    client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
 ) -> Sequence[Position]:
     """Positions with their nearest stop-loss; raises ExchangeError."""
     waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
     for product_type, stops in waiting.items():
         for plan_type in QUERIED_PLAN_TYPES:
             async for reply in client.pages(LiveTriggersRequest(product_type=product_type, plan_type=plan_type)):
-                count_undecodable(len(reply.undecodable_rows))
+                progress.undecodable_rows += len(reply.undecodable_rows)
                 stops += reply.rows
     joined = []
     for position in positions:
@@ -75,13 +70,13 @@ async def _with_stops(
 
 
 async def _with_funding(
-    client: ExchangeReader, positions: Sequence[Position], count_undecodable: Callable[[int], None]
+    client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
 ) -> Sequence[Position]:
     """Positions with rate and time of their next funding; raises ExchangeError."""
     rates: dict[tuple[ProductType, str], FundingRate] = {}
     for product_type in dict.fromkeys(position.product_type for position in positions):
         reply = await client.read(FundingRatesRequest(product_type=product_type))
-        count_undecodable(len(reply.undecodable_rows))
+        progress.undecodable_rows += len(reply.undecodable_rows)
         rates |= {(product_type, row.symbol.upper()): row for row in reply.rows}
     joined = []
     for position in positions:
@@ -110,18 +105,14 @@ def position_as_json(position: Position) -> dict[str, object]:
         "marginCoin": position.margin_coin,
         "symbol": position.symbol,
         "holdSide": position.shown_leg,
-        "total": _text(position.size),
-        "openPriceAvg": _text(position.entry),
-        "markPrice": _text(position.mark),
-        "unrealizedPL": _text(position.unrealised),
-        "achievedProfits": _text(position.realised),
+        "total": exact_digits_if_known(position.size),
+        "openPriceAvg": exact_digits_if_known(position.entry),
+        "markPrice": exact_digits_if_known(position.mark),
+        "unrealizedPL": exact_digits_if_known(position.unrealised),
+        "achievedProfits": exact_digits_if_known(position.realised),
         "posMode": position.mode.value if position.mode else None,
     }
     return {**{name: value for name, value in values.items() if value is not None}, **origin}
-
-
-def _text(value: Decimal | None) -> str | None:
-    return None if value is None else exact_digits(value)
 
 
 def _milliseconds(moment: datetime | None) -> str | None:

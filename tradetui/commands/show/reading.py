@@ -13,10 +13,8 @@ from tradetui.commands.process.console import PageProgress
 from tradetui.commands.show.requests import ReadSpan
 from tradetui.desk.archive.reading_extent import HOUR_MS
 from tradetui.desk.tables.rows.product_row import ProductRow, record_of
-from tradetui.desk.tables.table import TableName
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected
-from tradetui.trading.positions import Position
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, ON_THE_WAY_MS, SHORTEST_THREE_MONTHS_MS
@@ -94,15 +92,8 @@ class ReadingProgress:
         self._pages.page(f"{counted(self.rows, 'row')}, ")
 
     def see_symbols(self, left_out: Collection[str], came: Collection[str]) -> None:
-        """Take note of which symbols rows were left out, and of which kept."""
         self.left_out.update(left_out)
         self.came.update(came)
-
-    def row(self) -> None:
-        self.rows += 1
-
-    def unreadable(self, rows: int) -> None:
-        self.undecodable_rows += rows
 
     def end(self) -> None:
         self._pages.end(f"{counted(self.rows, 'row')}, ")
@@ -115,21 +106,11 @@ async def rows_to_show(
     requests: list[list[Any]],
     span: ReadSpan | None,
     progress: ReadingProgress,
-) -> AsyncIterator[Record | ProductRow[Record] | Position]:
+) -> AsyncIterator[Record | ProductRow[Record]]:
     """Rows of every product type, newest first; where a record has no time, one product type after the other.
 
     Where the desk's rows are written each has the product type that it was read under.
     """
-    if options.what == TableName.POSITIONS:
-        from tradetui.commands.show.position_rows import held_positions
-
-        of_product_types = [group[0] for group in requests]
-        with_market = needs_rows(options)
-        async for position in held_positions(
-            client, of_product_types, progress.unreadable, progress.see_symbols, with_market=with_market
-        ):
-            yield position
-        return
     groups = [
         merged(
             [_stream(client, endpoint, request, span, options, progress) for request in group],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, tzinfo
 from decimal import Context, Decimal
 from typing import Final
@@ -13,33 +13,11 @@ from tradetui.desk.archive.trips.trip_queries import TripOrigins, TripRow
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import decimals, instant, number
-from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text.counted import counted
 
-TRIP_FIELDS: Final = (
-    "productType",
-    "symbol",
-    "side",
-    "openTime",
-    "closeTime",
-    "entry",
-    "exit",
-    "size",
-    "coin",
-    "gross",
-    "fees",
-    "funding",
-    "net",
-    "openedBy",
-    "closedBy",
-    "startProven",
-    "endKnown",
-    "profitDifference",
-    "netDifference",
-    "complete",
-)
 TRIP_TIMES: Final = ("openTime", "closeTime")
 _AMOUNTS: Final = (
     *("gross", "fees", "funding", "net", "volume", "unexplained"),
@@ -95,33 +73,7 @@ class TripRows:
 
     def as_json(self, row: TripRow) -> Mapping[str, object]:
         """Decimals as text, times in Unix ms."""
-        trip = row.trip
-        return {
-            "productType": str(row.product_type),
-            "symbol": row.symbol,
-            "side": "long" if trip.long else "short",
-            "openTime": None if trip.opened_ms is None else str(trip.opened_ms),
-            "closeTime": str(trip.last_ms),
-            "entry": _average_price(trip.entry),
-            "exit": _average_price(trip.exit),
-            "size": exact_digits(trip.closed_size),
-            "coin": trip.coin,
-            "gross": exact_digits(trip.gross),
-            "fees": exact_digits(trip.fees),
-            "funding": None if row.funding is None else exact_digits(row.funding),
-            "net": exact_digits(row.net),
-            "openedBy": self._origins.of_opening(row),
-            "closedBy": self._origins.of_closing(row),
-            "startProven": trip.start_proven,
-            "endKnown": trip.ended,
-            "profitDifference": exact_digits(trip.profit_difference),
-            "netDifference": None if row.net_difference is None else exact_digits(row.net_difference),
-            "complete": not trip.incomplete_fills,
-        }
-
-    def as_csv(self, row: TripRow) -> Mapping[str, object]:
-        """The same with each time a second time, in UTC."""
-        return with_utc_times(self.as_json(row), TRIP_TIMES)
+        return {name: figure(row, self._origins) for name, figure in _TRIP_FIGURES.items()}
 
     def as_text(self, row: TripRow, zone: tzinfo) -> Mapping[str, object]:
         """The same as on the screen: times in the zone, money rounded, prices with the symbol's decimals."""
@@ -152,3 +104,28 @@ def _average_price(price: Decimal | None) -> str | None:
     if price is None:
         return None
     return exact_digits(price if decimals(price) == 0 else _PRICE.plus(price))
+
+
+_TRIP_FIGURES: Final[Mapping[str, Callable[[TripRow, TripOrigins], object]]] = {
+    "productType": lambda row, _: str(row.product_type),
+    "symbol": lambda row, _: row.symbol,
+    "side": lambda row, _: "long" if row.trip.long else "short",
+    "openTime": lambda row, _: None if row.trip.opened_ms is None else str(row.trip.opened_ms),
+    "closeTime": lambda row, _: str(row.trip.last_ms),
+    "entry": lambda row, _: _average_price(row.trip.entry),
+    "exit": lambda row, _: _average_price(row.trip.exit),
+    "size": lambda row, _: exact_digits(row.trip.closed_size),
+    "coin": lambda row, _: row.trip.coin,
+    "gross": lambda row, _: exact_digits(row.trip.gross),
+    "fees": lambda row, _: exact_digits(row.trip.fees),
+    "funding": lambda row, _: exact_digits_if_known(row.funding),
+    "net": lambda row, _: exact_digits(row.net),
+    "openedBy": lambda row, origins: origins.of_opening(row),
+    "closedBy": lambda row, origins: origins.of_closing(row),
+    "startProven": lambda row, _: row.trip.start_proven,
+    "endKnown": lambda row, _: row.trip.ended,
+    "profitDifference": lambda row, _: exact_digits(row.trip.profit_difference),
+    "netDifference": lambda row, _: exact_digits_if_known(row.net_difference),
+    "complete": lambda row, _: not row.trip.incomplete_fills,
+}
+TRIP_FIELDS: Final = tuple(_TRIP_FIGURES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import zoned_text
+from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.ui.settings.time_zones import zone_named
@@ -35,7 +36,6 @@ from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter
-    from tradetui.exchange.client import ExchangeReader
 
 ROWS_AT_A_TIME = 25
 """Rows written before what comes in from the exchange is looked at."""
@@ -79,9 +79,9 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress = ReadingProgress(options.what)
         failure: Exception | None = None
         try:
-            async for row in rows_to_show(options, client, endpoint, requests, span, progress):
+            async for row in _rows(options, client, endpoint, requests, span, progress):
                 writer.write(row if needs_rows(options) else _as_received(row))
-                progress.row()
+                progress.rows += 1
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
             if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
@@ -102,6 +102,21 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         for remark in writer.remarks():
             say(f"tradetui: {remark}")
     return ATTENTION if progress.undecodable_rows or has_unknown else DONE
+
+
+def _rows(
+    options: argparse.Namespace,
+    client: ExchangeReader,
+    endpoint: Endpoint,
+    requests: list[list[Any]],
+    span: ReadSpan | None,
+    progress: ReadingProgress,
+) -> AsyncIterator[Record | ProductRow[Record] | Position]:
+    if options.what != TableName.POSITIONS:
+        return rows_to_show(options, client, endpoint, requests, span, progress)
+    from tradetui.commands.show.position_rows import held_positions
+
+    return held_positions(client, [group[0] for group in requests], progress, with_market=needs_rows(options))
 
 
 async def _write_funding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from datetime import tzinfo
 from decimal import Decimal
@@ -36,7 +36,7 @@ from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
-from tradetui.trading.contract_math import exact_digits
+from tradetui.trading.contract_math import exact_digits, exact_digits_if_known
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.settings.time_zones import zone_named
 from tradetui.wire.errors import InvalidRequest
@@ -44,19 +44,19 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.typed_time import is_day, milliseconds
 
-_FIGURES: Final = (
-    "coin",
-    "gross",
-    "fees",
-    "funding",
-    "net",
-    "volume",
-    "trades",
-    "wins",
-    "losses",
-    "complete",
-    "unexplained",
-)
+_FIGURES: Final[Mapping[str, Callable[[ResultRow], object]]] = {
+    "coin": lambda row: row.coin,
+    "gross": lambda row: exact_digits(row.sums.gross),
+    "fees": lambda row: exact_digits(row.sums.fees),
+    "funding": lambda row: exact_digits_if_known(row.funding),
+    "net": lambda row: exact_digits(row.net),
+    "volume": lambda row: exact_digits(row.sums.volume),
+    "trades": lambda row: row.sums.trades,
+    "wins": lambda row: row.sums.wins,
+    "losses": lambda row: row.sums.losses,
+    "complete": lambda row: row.complete,
+    "unexplained": lambda row: exact_digits_if_known(row.unexplained),
+}
 _EQUITY_FIELDS: Final = ("time", "equity", "unrealised")
 _EQUITY_TIMES: Final = ("time",)
 _SYMBOLS_NAMED: Final = 12
@@ -206,41 +206,31 @@ def _without_fills(archive: Archive, query: ResultQuery) -> str:
 
 
 def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
-    columns: tuple[str, ...]
-    columns, times = (TRIP_FIELDS, TRIP_TIMES) if options.what == TRIPS else (_EQUITY_FIELDS, _EQUITY_TIMES)
-    if options.csv:
-        columns = with_utc_names(columns, times)
     if options.what == PNL:
-        columns = _FIGURES if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping), *_FIGURES)
-    return row_writer(options, columns)
+        groups = () if grouping in (Grouping.TOTAL, Grouping.COIN) else (str(grouping),)
+        return row_writer(options, (*groups, *_FIGURES))
+    columns, times = (TRIP_FIELDS, TRIP_TIMES) if options.what == TRIPS else (_EQUITY_FIELDS, _EQUITY_TIMES)
+    return row_writer(options, with_utc_names(columns, times) if options.csv else columns)
 
 
 def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
     group = {} if grouping is Grouping.TOTAL else {str(grouping): row.group}
-    return {
-        **group,
-        "coin": row.coin,
-        "gross": exact_digits(row.sums.gross),
-        "fees": exact_digits(row.sums.fees),
-        "funding": None if row.funding is None else exact_digits(row.funding),
-        "net": exact_digits(row.net),
-        "volume": exact_digits(row.sums.volume),
-        "trades": row.sums.trades,
-        "wins": row.sums.wins,
-        "losses": row.sums.losses,
-        "complete": row.complete,
-        "unexplained": None if row.unexplained is None else exact_digits(row.unexplained),
-    }
+    return group | {name: figure(row) for name, figure in _FIGURES.items()}
 
 
 def _sample_row(sample: EquitySample, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
-    row = _sample_as_json(sample)
-    if options.json:
-        return row
-    if options.csv:
-        return with_utc_times(row, _EQUITY_TIMES)
-    money = {name: _dollars(amount) for name, amount in (("equity", sample.equity), ("unrealised", sample.unrealised))}
-    return {"time": readable_time(sample.time, zone), **money}
+    if not options.json and not options.csv:
+        return {
+            "time": readable_time(sample.time, zone),
+            "equity": _dollars(sample.equity),
+            "unrealised": _dollars(sample.unrealised),
+        }
+    row = {
+        "time": str(sample.time),
+        "equity": exact_digits(sample.equity),
+        "unrealised": exact_digits_if_known(sample.unrealised),
+    }
+    return with_utc_times(row, _EQUITY_TIMES) if options.csv else row
 
 
 def _dollars(amount: Decimal | None) -> str | None:
@@ -248,14 +238,6 @@ def _dollars(amount: Decimal | None) -> str | None:
 
 
 def _trip_row(row: TripRow, trip_rows: TripRows, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:
-    if options.json:
-        return trip_rows.as_json(row)
-    return trip_rows.as_csv(row) if options.csv else trip_rows.as_text(row, zone)
-
-
-def _sample_as_json(sample: EquitySample) -> Mapping[str, object]:
-    return {
-        "time": str(sample.time),
-        "equity": exact_digits(sample.equity),
-        "unrealised": None if sample.unrealised is None else exact_digits(sample.unrealised),
-    }
+    if options.csv:
+        return with_utc_times(trip_rows.as_json(row), TRIP_TIMES)
+    return trip_rows.as_json(row) if options.json else trip_rows.as_text(row, zone)

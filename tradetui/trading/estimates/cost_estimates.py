@@ -8,7 +8,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Final
 
-from tradetui.trading.contract_math import ZERO, exact_digits, known_sum, mean_entry, profit
+from tradetui.trading.contract_math import ZERO, exact_digits_if_known, known_sum, mean_entry, profit
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
@@ -41,8 +41,8 @@ class CostEstimate:
 
     def as_json(self) -> dict[str, str | None]:
         """The figure with its decimals as text; `now` only where it is known."""
-        row = {"name": self.name, "value": _text(self.value), "coin": self.coin, "basis": self.basis}
-        return row if self.now is None else {**row, "now": _text(self.now)}
+        row = {"name": self.name, "value": exact_digits_if_known(self.value), "coin": self.coin, "basis": self.basis}
+        return row if self.now is None else {**row, "now": exact_digits_if_known(self.now)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,3 @@ def _free_margin(basis: Basis) -> Decimal | None:
 
 def _minus(amount: Decimal | None) -> Decimal | None:
     return None if amount is None else -amount
-
-
-def _text(value: Decimal | None) -> str | None:
-    return None if value is None else exact_digits(value)
