@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import tzinfo
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
@@ -27,11 +26,6 @@ _WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day
 class DatesDialog(ParameterForm[DateFilter | bool | None]):
     """Returns the filter that was typed, True for none at all, and None when it was left."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("down", "app.focus_next", "Next field"),
-        ("up", "app.focus_previous", "Field before"),
-    ]
-
     def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
         """`whole_days` refuses times of day."""
         super().__init__(classes="dialog -form")
@@ -49,15 +43,10 @@ class DatesDialog(ParameterForm[DateFilter | bool | None]):
                 yield from self.field_lines(field, name.capitalize(), text, self._hints[name], whole=True)
             yield from self.buttons("Show", harmless=True)
 
-    @property
-    def texts(self) -> dict[str, str]:
-        return {name: self.text_of(name) for name in DATE_FIELDS}
-
     def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:
         return read_date_filter(self.texts, self._now_ms, self._zone, whole_days=self._whole_days)
 
     def check(self) -> None:
-        """Say what is wrong with each box, and what will be shown."""
         chosen, problems = self._read()
         for name in DATE_FIELDS:
             problem = "" if self.is_typed_in(f"field-{name}") else problems.get(name, "")
@@ -68,7 +57,7 @@ class DatesDialog(ParameterForm[DateFilter | bool | None]):
             about = self.to_correct(name.capitalize() for name in DATE_FIELDS if name in problems)
         self.show_result(acceptable=not problems, about=[about])
 
-    def accept(self) -> None:
+    def confirm(self) -> None:
         chosen, problems = self._read()
         if not problems:
             self.dismiss(True if chosen is None else chosen)

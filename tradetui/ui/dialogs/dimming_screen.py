@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual import events, on
+from textual.color import Color
 from textual.containers import Vertical, VerticalScroll
+from textual.css.styles import RulesMap
 from textual.renderables.background_screen import BackgroundScreen
-from textual.screen import ModalScreen, ScreenResultType
+from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.strip import Strip
+from textual.style import Style
 from textual.visual import RenderOptions, Visual
 from textual.widgets._toast import ToastRack
 
 from tradetui.ui.safe_text import sanitized
-
-if TYPE_CHECKING:
-    from rich.style import Style as RichStyle
-    from textual.color import Color
-    from textual.css.styles import RulesMap
-    from textual.screen import Screen
-    from textual.style import Style
 
 STYLES_KEPT = 4096
 

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import on
 from textual.app import App, ComposeResult
 from textual.widgets import Input, Static
 
+from tradetui.desk.desk import Desk
 from tradetui.desk.tables.cells.column import Column
 from tradetui.desk.tables.export import Format, RowsMissing, default_name, save_rows
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering
@@ -21,9 +22,6 @@ from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
-
-if TYPE_CHECKING:
-    from tradetui.desk.desk import Desk
 
 Save = Callable[[Path, Format, bool], int]
 

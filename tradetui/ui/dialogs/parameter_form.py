@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Generic
+from typing import ClassVar, Generic
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.suggester import SuggestFromList
@@ -22,19 +23,19 @@ from tradetui.ui.safe_text import sanitized
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     """Boxes, a line for what is wrong with each, two buttons, and under them what the focused box takes.
 
-    A form lays out its boxes, and says in `check` what is wrong. Enter accepts once nothing is.
+    A form lays out its boxes, and says in `check` what is wrong. Enter in a box does what the button does.
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("down", "app.focus_next", "Next field"),
+        ("up", "app.focus_previous", "Field before"),
+    ]
     AUTO_FOCUS = "Input"
     _typed_in: str | None = None
 
     @abstractmethod
     def check(self) -> None:
         """Show what is wrong or missing, by `show_problem` and `show_result`."""
-
-    @abstractmethod
-    def accept(self) -> None:
-        """Go on with what is typed, if it may be."""
 
     def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
         """The box of a field, with its choices suggested and secrets covered."""
@@ -54,9 +55,11 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
             yield self.box(field, f"field-{field.name}", text=text, placeholder=placeholder)
         yield Static("", id=f"problem-{field.name}", classes=f"problem{' -whole' if whole else ''}", markup=False)
 
-    def text_of(self, name: str) -> str:
-        """What stands in the box of a field."""
-        return self.query_one(f"#field-{name}", Input).value
+    @property
+    def texts(self) -> dict[str, str]:
+        """What stands in the boxes of `field_lines`, by the field's name."""
+        boxes = self.query(".field Input").results(Input)
+        return {(box.id or "").removeprefix("field-"): box.value for box in boxes}
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
         """Write what is wrong under a box, or close its line up."""
@@ -101,8 +104,4 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
     def _submitted(self) -> None:
         self._typed_in = None
         self.check()
-        self.accept()
-
-    def confirm(self) -> None:
-        """The button does what Enter does in a box."""
-        self.accept()
+        self.confirm()

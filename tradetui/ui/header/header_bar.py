@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.wire.text.sanitize import scrub
 
 QUIET_SECONDS: Final = 5.0
@@ -68,10 +69,11 @@ _NOT_OPEN: Final = (Figure(1, (("not open: nothing is read and nothing can be se
 class HeaderBar(Widget):
     """Two lines, or one on a low terminal; how the link is doing is repainted every few seconds."""
 
-    def __init__(self, environment: str, access: str, account: str) -> None:
+    def __init__(self, settings: UiSettings, chosen: int) -> None:
+        """`chosen` is the index of the profile whose account is opened or open."""
         super().__init__(id="header")
         self._painted_at = -QUIET_SECONDS
-        self.begin(environment, access, account)
+        self.begin(settings.environment, settings.access, settings.profiles[chosen].name)
 
     def begin(self, environment: str, access: str, account: str) -> None:
         """Another account is being opened: nothing of the one before may stay."""

@@ -72,8 +72,7 @@ class MainScreen(TableScreen):
     def compose(self) -> ComposeResult:
         # A class that comes after the widgets has the styles of all of them worked out once more; so has a focus.
         self.set_class(has_two_lines(self.app.size.height), "-narrow")
-        profile = self._settings.profiles[self._settings.chosen]
-        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield HeaderBar(self._settings, self._settings.chosen)
         yield Notice("banner")
         yield Notice("refused")
         yield self._area

@@ -29,8 +29,7 @@ class StartScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         self.set_class(has_two_lines(self.app.size.height), "-narrow")
-        profile = self._settings.profiles[self._settings.chosen]
-        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield HeaderBar(self._settings, self._settings.chosen)
         yield Hints()
 
     def on_screen_resume(self) -> None:

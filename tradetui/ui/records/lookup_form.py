@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, tzinfo
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 
 from tradetui.desk.lookup.query import Checked, Query
@@ -25,11 +23,6 @@ _ROOMY_HEIGHT = 30
 
 class FilterForm(ParameterForm[Query | None]):
     """Returns the query that was typed, None when it was left. Enter shows it once nothing is wrong."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("down", "app.focus_next", "Next field"),
-        ("up", "app.focus_previous", "Field before"),
-    ]
 
     def __init__(
         self,
@@ -68,10 +61,6 @@ class FilterForm(ParameterForm[Query | None]):
         self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND_THE_FIELDS)
         self.check()
 
-    @property
-    def texts(self) -> dict[str, str]:
-        return {name: self.text_of(name) for name in self._fields}
-
     def check(self) -> None:
         texts = self.texts
         result = self._check(texts)
@@ -96,7 +85,7 @@ class FilterForm(ParameterForm[Query | None]):
         stretch = span_of_query(result.query, self._zone, self._today)
         return [choices_line, f"Reads {stretch}." if stretch else ""]
 
-    def accept(self) -> None:
+    def confirm(self) -> None:
         query = self._check(self.texts).query
         if query is not None:
             self.dismiss(query)

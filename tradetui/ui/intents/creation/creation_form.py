@@ -126,7 +126,7 @@ class CreationForm(ParameterForm[None]):
         for box in self.query(".passphrase").results(Input):
             box.password = not box.password
 
-    def accept(self) -> None:
+    def confirm(self) -> None:
         request = check_form(self._kind, self._texts()).request
         if request is not None:
             ask_in_dialog(self, ReviewDialog(self._creation, request), self._reviewed)
