@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from textual.app import App
 from textual.screen import ModalScreen
 
 from tradetui.desk.alerts.alert_event import Alert
-from tradetui.desk.alerts.rules import Channel, RuleKind
+from tradetui.desk.alerts.rules import Channel, DesktopSequence, RuleKind
 from tradetui.ui.alerts.desktop_notification import notification
 from tradetui.ui.app_protocols import KeyedScreen
 from tradetui.ui.safe_text import notify
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from textual.app import App
-
-    from tradetui.desk.alerts.rules import DesktopSequence
 
 AT_MOST_EVERY_S = 5.0
 _STAYS_S = 600.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,12 +21,10 @@ from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
-
-if TYPE_CHECKING:
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 _LABEL = 10
 LOG_READ_EVERY_S = 1.0
@@ -49,7 +47,6 @@ class AlertsScreen(ClosableScreen):
         self._on_log = False
         self._rules: Sequence[RuleRow] = ()
         self._log: Sequence[LoggedAlert] = ()
-        self._generation = 0
 
     def compose(self) -> ComposeResult:
         yield RecordsFrame(self._rules_table, id="alert-rules", nothing="")
@@ -80,9 +77,8 @@ class AlertsScreen(ClosableScreen):
         ]
         if rules != self._rules:
             self._rules = rules
-            self._generation += 1
             self._rules_table.set_columns(rule_columns(rules))
-            self._rules_table.set_source(MemoryRows(rules, [row.row_id for row in rules], self._generation))
+            self._rules_table.set_source(MemoryRows(rules, [row.row_id for row in rules]))
         self.refresh_states()
 
     async def _look(self) -> None:
@@ -93,8 +89,7 @@ class AlertsScreen(ClosableScreen):
         log = await desk.alerts.delivery.newest()
         if log != self._log:
             self._log = log
-            self._generation += 1
-            self._log_table.set_source(MemoryRows(log, [row.row_id for row in log], self._generation))
+            self._log_table.set_source(MemoryRows(log, [row.row_id for row in log]))
             self.refresh_states()
         if self.app.screen is self:
             desk.alerts.mark_all_seen()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
+
+from textual.app import App
 
 from tradetui.ui.app_protocols import TradingApp
 from tradetui.ui.safe_text import notify
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 NO_FILE: Final = "There is no configuration to read: this session was started without one."
 UNCHANGED: Final = "The configuration was read again. Nothing in it has changed for this session."

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from textual.app import App
 
 from tradetui.ui.key_bindings.textual_bindings import is_key_name
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 DRAWN_WITHIN_S = 0.3
 

@@ -158,7 +158,6 @@ class MoneyPanels(Container):
         self._chart_panel = chart_panel
         self._key_named = key_named
         self._by_day: bool | None = None
-        self._generation = 0
         self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
         """What the results of the table are by."""
@@ -184,10 +183,9 @@ class MoneyPanels(Container):
     def show(self, cell_format: CellFormat) -> None:
         results = self._reading.results
         if results is not None:
-            self._generation += 1
             lines = self._lines(results)
             keys = [f"{line.group}|{line.coin}" for line in lines]
-            self.table.set_source(MemoryRows(lines, keys, self._generation))
+            self.table.set_source(MemoryRows(lines, keys))
             self.result_panel.show(result_rows(results, cell_format))
             self.show_what_fits(self._room)
         self.show_chart(cell_format)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from rich.cells import cell_len
 from textual import getters, on, work
@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.period import Period
+from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.table import FILLS
@@ -32,13 +33,10 @@ from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import Opens, ResultPanel
 from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.ui.settings.time_zones import zone_named
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import TableScreen
-
-if TYPE_CHECKING:
-    from tradetui.desk.results.period_results import PeriodResults
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 _CHECKED_EVERY_S: Final = 1.0
 _LINES_AROUND: Final = 4
@@ -79,8 +77,7 @@ class MoneyScreen(TableScreen):
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
-        profile = self._settings.profiles[self.trade_app.chosen]
-        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield HeaderBar(self._settings, self.trade_app.chosen)
         yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
         yield self._panels
         yield Static(id="money-note", markup=False)

@@ -6,18 +6,16 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta, tzinfo
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from tradetui.desk.desk import Desk
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
+from tradetui.desk.results.results_reader import ResultsReader
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar_panel import month_of
-
-if TYPE_CHECKING:
-    from tradetui.desk.desk import Desk
-    from tradetui.desk.results.results_reader import ResultsReader
-    from tradetui.desk.tables.rows.date_filter import DateFilter
 
 READ_EVERY_S: Final = 5.0
 """How often figures are read again while new fills come in."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual import on, work
 from textual.binding import BindingType
 
-from tradetui.desk.results.period import PeriodQuery
+from tradetui.desk.archive.trips.trip_queries import TripRow
+from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import MemoryRows
@@ -19,14 +20,10 @@ from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
-
-if TYPE_CHECKING:
-    from tradetui.desk.archive.trips.trip_queries import TripRow
-    from tradetui.desk.results.period import Period
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 MOST_TRIPS: Final = 2_000
 """Round trips that are listed; a shorter period shows the others."""
@@ -68,7 +65,7 @@ class TripsScreen(RecordsScreen[TripLine]):
             self._nothing = "No round trip ended in this period."
             self._has_more = len(lines) > MOST_TRIPS
             shown = lines[:MOST_TRIPS]
-            self._table.set_source(MemoryRows(shown, [line.row_id for line in shown], 1))
+            self._table.set_source(MemoryRows(shown, [line.row_id for line in shown]))
         self.refresh_states()
 
     @property

@@ -196,7 +196,6 @@ class DetailScreen(DimmingScreen[None]):
         self._row_id = row_id
         self._record = record
         self._zone = zone
-        self._generation = 0
         self.table = RecordTable(_COLUMNS, id="detail")
 
     def compose(self) -> ComposeResult:
@@ -234,8 +233,7 @@ class DetailScreen(DimmingScreen[None]):
 
     def _fill(self) -> None:
         fields = self.fields
-        self._generation += 1
-        self.table.set_source(MemoryRows(fields, [field.name for field in fields], self._generation))
+        self.table.set_source(MemoryRows(fields, [field.name for field in fields]))
 
     def action_move(self, way: str) -> None:
         """Move the cursor of the list."""

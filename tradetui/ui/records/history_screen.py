@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual import work
 from textual.binding import BindingType
@@ -12,22 +12,20 @@ from textual.binding import BindingType
 from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
+from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.history_sums import HistorySums
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame
 from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
-
-if TYPE_CHECKING:
-    from tradetui.desk.tables.rows.date_filter import DateFilter
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; {sort} turns the order round; the filter finds {searched}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events, getters
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
-from tradetui.desk.lookup.lookup import LookupState
+from tradetui.desk.lookup.lookup import Lookup, LookupState
 from tradetui.desk.lookup.query import Checked, Query, check_query, filter_fields
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.columns.lookups import totals_columns
@@ -28,15 +28,12 @@ from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
 from tradetui.ui.safe_text import Notice, notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, TableFrame, nothing_matches
 from tradetui.ui.table.table_screen import TableScreen, show_choice
 from tradetui.wire.text.counted import shown_of
-
-if TYPE_CHECKING:
-    from tradetui.desk.lookup.lookup import Lookup
-    from tradetui.ui.settings.ui_settings import UiSettings
 
 _HINTS = ("help", "back", "query", "read_all", "poll_now", "detail", "filter", "sort", "zoom", "screens")
 TOTALS_TALL = 20
@@ -68,8 +65,7 @@ class LookupScreen(TableScreen):
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
-        profile = self._settings.profiles[self.trade_app.chosen]
-        yield HeaderBar(self._settings.environment, self._settings.access, profile.name)
+        yield HeaderBar(self._settings, self.trade_app.chosen)
         yield Static("", id="lookup-query", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)
         yield Static("", id="progress", markup=False)
@@ -277,7 +273,7 @@ class LookupScreen(TableScreen):
         columns = totals_columns(totals)
         if [column.id for column in columns] != [column.id for column in self.totals_table.columns]:
             self.totals_table.set_columns(columns)
-        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals], lookup.rows.generation))
+        self.totals_table.set_source(MemoryRows(totals, [total.coin for total in totals]))
         self._arrange()
 
     def refresh_states(self) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tradetui.desk.lookup.lookup import Lookup, LookupState
+from tradetui.desk.lookup.query import Query
 from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.counted import counted
-
-if TYPE_CHECKING:
-    from tradetui.desk.lookup.query import Query
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES: Final = ("startTime", "endTime")

@@ -9,40 +9,23 @@ from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_MARKS: Final = {
-    "…": ">",
-    "→": ">",
-    "←": "<",
-    "↑": "^",
-    "↓": "v",
-    "▲": "^",
-    "▼": "v",
-    "▸": ">",
-    "◂": "<",
-    "●": "*",
-    "○": "o",
-    "✗": "x",
-    "✓": "v",
-    "·": "-",
-    "—": "-",
-    "–": "-",
-    "−": "-",
-    "×": "x",
-    "■": "x",
-    "□": "-",
-    "•": "*",
-    "÷": "/",
-    "╌": ".",
-    "╱": "/",
-    "╲": "\\",
-    "─": "-",
-    "━": "-",
-    "│": "|",
-    "┃": "|",
+_LIKENESSES: Final = {
+    ">": "…→▸",
+    "<": "←◂",
+    "^": "↑▲",
+    "v": "↓▼✓",
+    "*": "●•",
+    "o": "○",
+    "x": "✗×■",
+    "-": "·—–−□─━",
+    "/": "÷╱",
+    "\\": "╲",
+    ".": "╌",
+    "|": "│┃",
+    "+": "╭╮╰╯┌┐└┘├┤┬┴┼┏┓┗┛╔╗╚╝",
+    " ": "▔▁▂▃▅▆▇▊▎▌▐▕▏█▀▄",
 }
-_CORNERS: Final = "╭╮╰╯┌┐└┘├┤┬┴┼┏┓┗┛╔╗╚╝"
-_BLANK: Final = "▔▁▂▃▅▆▇▊▎▌▐▕▏█▀▄ "
-_BY_CODE_POINT: Final = str.maketrans(_MARKS | dict.fromkeys(_CORNERS, "+") | dict.fromkeys(_BLANK, " "))
+_BY_CODE_POINT: Final = {ord(drawn): likeness for likeness, family in _LIKENESSES.items() for drawn in family}
 
 
 def ascii_cells(text: str) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 MOUSE_ON: Final = "The mouse works here again."
 MOUSE_OFF: Final = "The mouse is left to the terminal: its own selection works now. The palette switches it on again."

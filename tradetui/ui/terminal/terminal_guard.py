@@ -10,10 +10,9 @@ import signal
 import sys
 import termios
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from textual.app import App
+from textual.app import App
 
 GRACE_S: Final = 0.7
 """How long the polite way out may take, the desk's own ending included."""

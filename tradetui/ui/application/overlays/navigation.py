@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from rich.cells import cell_len
+from textual.app import App
 
+from tradetui.desk.desk import Desk
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import LOOKUPS, PANELS, TABLES
 from tradetui.ui.app_protocols import OpenLookup, TradingApp, ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID
-from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileSummary
+from tradetui.ui.settings.ui_settings import KEY_READS_ONLY, ProfileChoice, ProfileSummary
 from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.wire.text.sanitize import scrub
-
-if TYPE_CHECKING:
-    from textual.app import App
-
-    from tradetui.desk.desk import Desk
-    from tradetui.ui.settings.ui_settings import ProfileChoice
 
 SUMMARY_S: Final = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
