@@ -97,7 +97,6 @@ def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter
 
 
 def plain_cell(value: object) -> str:
-    """Return a value as one cell of text."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -39,7 +39,6 @@ class ProfileSessions:
 
     @property
     def chosen(self) -> int:
-        """The index of the first profile."""
         return next(index for index, choice in enumerate(self.choices) if choice.name == self._first.name)
 
     def _add(self, name: str) -> None:

@@ -65,11 +65,9 @@ class AlertNotices:
             )
 
     def show_on_desktop(self, sentence: str) -> None:
-        """Have the terminal show a notification, and ring."""
         driver = self._app._driver
         if driver is not None:
             driver.write(notification(sentence, self._sequence, self._environ))
 
     def say_failure(self, sentence: str) -> None:
-        """Show why an alert could not be delivered."""
         notify(self._app, sentence, severity="error", seconds=_SHOWN_S)

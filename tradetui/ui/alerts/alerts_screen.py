@@ -95,7 +95,6 @@ class AlertsScreen(ClosableScreen):
             desk.alerts.mark_all_seen()
 
     def show_alert(self) -> None:
-        """A new alert stands in the log."""
         self.run_worker(self._look(), exit_on_error=False)
 
     @property
@@ -144,7 +143,6 @@ class AlertsScreen(ClosableScreen):
         self.refresh_states()
 
     def action_next_panel(self, by: int) -> None:
-        """The other table, whichever way round."""
         self._on_log = not self._on_log
         self.table.focus()
 
@@ -162,12 +160,10 @@ class AlertsScreen(ClosableScreen):
             self.app.push_screen(LinesDialog(time, _labelled(lines)))
 
     def action_test_alert(self) -> None:
-        """Send a test by every channel of the alert under the cursor."""
         if self.able("test_alert") and self.desk is not None and self._rule is not None:
             self.desk.alerts.test(self._rule.rule)
 
     def action_silence(self) -> None:
-        """Silence the alert under the cursor, or let it sound again."""
         if self.able("silence") and self._rule is not None:
             self.run_worker(self._silence(self._rule), exit_on_error=False)
 

@@ -117,7 +117,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What every line goes through before it is written."""
         filters = super().get_line_filters()
         return filters if self.settings.terminal.has_utf8 else [*filters, _ASCII]
 
@@ -156,7 +155,6 @@ class TradeApp(App[None], inherit_bindings=False):
                 widget.refresh()
 
     def on_mount(self) -> None:
-        """Say what is wrong with a profile's own keys."""
         self.app_resume_signal.subscribe(self, self._paint_all)
         self.theme_changed_signal.subscribe(self, self._paint_all)
         self._say_notices()
@@ -210,7 +208,6 @@ class TradeApp(App[None], inherit_bindings=False):
         return self._open_desk.desk
 
     def open_profile(self, chosen: int) -> None:
-        """Open a profile's desk in the place of the one that is open."""
         if self.desk is not None and self.desk.holds_unsaved_keys:
             sentence = f"New API keys are not saved yet; {self.key_named('create')} shows what to do first."
             notify(self, sentence, severity="error")
@@ -265,14 +262,12 @@ class TradeApp(App[None], inherit_bindings=False):
                     screen.desk_changed()
 
     def alerted(self, alert: Alert) -> None:
-        """Ring, and show the alert wherever the person is."""
         notices = self._open_desk.alert_notices
         if self.is_running and self.desk is not None and notices is not None:
             self.main.show_alert()
             notices.show(alert, self.desk.clock.monotonic())
 
     async def on_unmount(self) -> None:
-        """The desk ends with the screen."""
         self.key_order.stop()
         await self._open_desk.close()
 
@@ -291,7 +286,6 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @on(OpenLookup)
     def _open_lookup(self, message: OpenLookup) -> None:
-        """Look up one kind of record, in the place of another kind if one is open."""
         before, self.lookup = self.lookup, lazy_imports.lookup_screen(self.settings, message.table, message.texts)
         if before is None:
             self.push_screen(self.lookup)

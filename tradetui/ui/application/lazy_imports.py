@@ -39,7 +39,6 @@ def palette() -> type[Provider]:
 
 
 def alert_notices(app: App[Any], desk: Desk) -> AlertNotices:
-    """What shows the alerts of a session that was opened."""
     from tradetui.ui.alerts.alert_notices import AlertNotices
 
     return AlertNotices(app, sequence=desk.alerts.settings.desktop_sequence, environ=os.environ)
@@ -72,7 +71,6 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
 
 
 def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None]:
-    """A question whose safe answer has the focus."""
     from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 
     return ConfirmDialog(title, question, action)
@@ -166,7 +164,6 @@ def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartT
 
 
 def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:
-    """Open the reversal of a target, asking for it where it is None."""
     from tradetui.ui.intents.reversal.dialog import ReversalDialog
     from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
 

@@ -47,7 +47,6 @@ class DeliberateButton(Button):
         self.call_after_refresh(self._note_painted)
 
     def on_blur(self) -> None:
-        """Without the focus there is nothing to press."""
         self._painted_at = None
 
     def _note_painted(self) -> None:
@@ -126,7 +125,6 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
             self._type(event, event.character, event.key)
 
     def on_paste(self, event: events.Paste) -> None:
-        """Text pasted while a button has the focus."""
         if not isinstance(self.focused, Input):
             self._type(event, one_line(event.text), "")
 
@@ -137,7 +135,6 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
             box.insert_text_at_cursor(text)
 
     def action_cancel(self) -> None:
-        """Leave everything as it is."""
         self.dismiss(None)
 
     @abstractmethod

@@ -36,7 +36,6 @@ class DimmedScreen(Visual):
         self._tint = tint
 
     def render_strips(self, width: int, height: int | None, style: Style, options: RenderOptions) -> list[Strip]:
-        """The lines of the screen, as many as it has or as `height` says."""
         under, tint = style.rich_style, self._tint
         return [
             Strip(
@@ -73,7 +72,6 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
                 rack.display = False
 
     def action_scroll(self, lines: int) -> None:
-        """Show more of what does not fit."""
         self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
 
     @staticmethod

@@ -55,7 +55,6 @@ class ExportDialog(DeliberateDialog[str | None]):
 
     @on(Input.Submitted)
     def confirm(self) -> None:
-        """Write it, if the name says how."""
         if self._writing:
             return
         path = Path(self.query_one(Input).value.strip()).expanduser().absolute()

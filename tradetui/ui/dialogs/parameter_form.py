@@ -38,7 +38,6 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         """Show what is wrong or missing, by `show_problem` and `show_result`."""
 
     def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
-        """The box of a field, with its choices suggested and secrets covered."""
         return LineBox(
             text,
             id=box_id,

@@ -116,14 +116,12 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
             self._draw(there)
 
     def action_widen(self, by: int) -> None:
-        """Make a column wider or narrower."""
         name = self._order[self._at]
         width = self._widths.get(name, self._columns[name].width) + by
         self._widths[name] = max(NARROWEST, min(width, WIDEST))
         self._draw(self._at)
 
     def action_reset(self) -> None:
-        """Columns, order and widths as they are without any choice."""
         self._widths.clear()
         self._take(self._default)
         self._draw(0)
@@ -198,7 +196,6 @@ class SortDialog(ListDialog[SortChoice | None]):
         self.option_list.highlighted = 0
 
     def on_key(self, event: events.Key) -> None:
-        """Choose the column whose letter was pressed."""
         if event.key in self._own_keys:
             self.dismiss(SortChoice(self._choices[0]))
         elif event.character == UNSORTED_KEY:

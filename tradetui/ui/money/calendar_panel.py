@@ -90,7 +90,6 @@ def cell_width(room: int) -> int:
 
 
 def has_week_sums(room: int) -> bool:
-    """Whether the sums of weeks are beside the days in so many cells."""
     return room >= SMALLEST_CELL * (DAYS_A_WEEK + 1)
 
 
@@ -102,7 +101,6 @@ def day_text(day: date, net: DayNet | None, width: int) -> str:
 
 
 def has_cents(cell: int) -> bool:
-    """Whether amounts have cents where days have cells of this width."""
     return cell >= _CENTS_FROM
 
 
@@ -162,11 +160,9 @@ class CalendarPanel(Widget, can_focus=True):
 
     @property
     def month(self) -> date:
-        """The first day of the month that is shown."""
         return month_of(self.day)
 
     def show(self, grid: MonthGrid, notes: tuple[Content, ...]) -> None:
-        """Show what a month's days came to, with sentences below."""
         if (grid, notes) != (self._grid, self._notes):
             self._grid, self._notes = grid, notes
             self.refresh()
@@ -239,13 +235,11 @@ class CalendarPanel(Widget, can_focus=True):
         self.post_message(self.Opened(self.day))
 
     def go_to_month(self, by: int) -> None:
-        """So many months on, on the same day of it where it has one."""
         first = month_of(self.day, by)
         last = month_of(first, 1) - timedelta(days=1)
         self.go_to(first.replace(day=min(self.day.day, last.day)))
 
     def on_click(self, event: events.Click) -> None:
-        """A click puts the cursor on a day, a second one opens it."""
         week, column = event.y - 1, event.x // cell_width(self.size.width)
         weeks = self._grid.weeks[self._first_week :]
         day = weeks[week][column] if 0 <= week < len(weeks) and column < DAYS_A_WEEK else None

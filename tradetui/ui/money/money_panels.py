@@ -220,7 +220,6 @@ class MoneyPanels(Container):
         self._groups_frame.say(f"By {self.grouping}{pattern}", nothing)
 
     def group_by(self, grouping: Grouping) -> None:
-        """Results by symbol, day or coin, to be shown next."""
         self.grouping = grouping
         self.table.set_columns(result_columns(grouping))
         # Days are looked for from today back, symbols and coins by what they brought in.
@@ -238,7 +237,6 @@ class MoneyPanels(Container):
         return not shows_equity_first(self._reading.results)
 
     def choose_chart(self, *, by_day: bool) -> None:
-        """Results by day, or equity, to be shown next."""
         self._by_day = by_day
 
     def show_chart(self, cell_format: CellFormat) -> None:
@@ -322,7 +320,6 @@ class MoneyPanels(Container):
         return self.calendar if self.focused_panel is MoneyPanel.CALENDAR else self.table
 
     def panel_after(self, by: int) -> MoneyPanel:
-        """The panel that comes so many after the focused one."""
         panels = tuple(MoneyPanel)
         return panels[(panels.index(self.focused_panel) + by) % len(panels)]
 

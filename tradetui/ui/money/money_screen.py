@@ -99,7 +99,6 @@ class MoneyScreen(TableScreen):
 
     @property
     def table(self) -> RecordTable[object]:
-        """Results by symbol, day or coin."""
         return self._panels.table
 
     @property
@@ -108,7 +107,6 @@ class MoneyScreen(TableScreen):
 
     @property
     def screen_name(self) -> str:
-        """None of the panels of the main screen."""
         return "results"
 
     @property
@@ -215,7 +213,6 @@ class MoneyScreen(TableScreen):
         self._go_to(self._panels.panel_after(by))
 
     def action_zoom(self) -> None:
-        """One panel over the whole screen, and back."""
         self._panels.is_zoomed = not self._panels.is_zoomed
         self._arrange()
         self.refresh_states()
@@ -263,7 +260,6 @@ class MoneyScreen(TableScreen):
             self.trade_app.copy(f"{row.name.strip()}\t{row.exact}", "row")
 
     def action_period(self, by: int) -> None:
-        """The next longer period, or the next shorter one."""
         if self._reading.step(by):
             self._read_anew()
             self.refresh_states()
@@ -275,7 +271,6 @@ class MoneyScreen(TableScreen):
         self.refresh_states()
 
     def action_dates(self) -> None:
-        """Choose from which day to which, and of which symbols."""
         self.ask_for_dates(self._reading.dates, self._use_dates, days_of=self._reading.zone)
 
     def _use_dates(self, dates: DateFilter | None) -> None:
@@ -284,7 +279,6 @@ class MoneyScreen(TableScreen):
         self.refresh_states()
 
     def action_group(self) -> None:
-        """Results by the next of symbol, day and coin."""
         self._group_by(self._panels.following_grouping)
 
     def _group_by(self, grouping: Grouping) -> None:
@@ -295,7 +289,6 @@ class MoneyScreen(TableScreen):
             self._read_anew()
 
     def action_chart(self) -> None:
-        """Equity, or the result by day."""
         self._panels.choose_chart(by_day=not self._panels.shows_bars)
         self._panels.show_chart(self.cell_format)
         self.refresh_states()

@@ -58,7 +58,6 @@ class PeriodReading:
 
     @property
     def period(self) -> Period:
-        """The calendar days that are looked at."""
         if self.choice is not None or self.dates is None:
             return period_of(self.choice or self._named_before, self._now_ms, self.zone)
         first = None if self.dates.since is None else day_at(self.dates.since, self.zone)

@@ -65,7 +65,6 @@ class FigureLine:
 
 
 def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
-    """The lines of the panel, from gross to the deepest fall."""
     total, sums, equity = results.total, results.total.sums, results.equity
     amount = partial(_amount_row, cell_format=cell_format)
     share, of_gross = "", ""
@@ -279,12 +278,10 @@ class ResultPanel(Widget, can_focus=True):
         self._move_to(self._cursor + steps.get(way, 0))
 
     def action_select(self) -> None:
-        """Open the rows that the figure is made of."""
         if (row := self.cursor_row) is not None:
             self.post_message(self.Opened(row))
 
     def on_click(self, event: events.Click) -> None:
-        """A click puts the cursor there, a second one opens the figure."""
         row_index = self._top + event.y
         again = row_index == self._cursor and event.chain > 1
         self._move_to(row_index)

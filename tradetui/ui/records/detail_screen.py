@@ -109,7 +109,6 @@ def _percent(part: Decimal | None) -> str:
 
 
 def _order_and_fills(order: FilledOrder, zone: tzinfo) -> Iterator[Field]:
-    """What an order's fills come to, then each of them."""
     yield Field("product type", str(order.product_type), "", AS_REQUESTED)
     for name, value in order.record._asdict().items():
         if name != "fee_detail":
@@ -236,7 +235,6 @@ class DetailScreen(DimmingScreen[None]):
         self.table.set_source(MemoryRows(fields, [field.name for field in fields]))
 
     def action_move(self, way: str) -> None:
-        """Move the cursor of the list."""
         self.table.move(way)
 
     def action_copy_cell(self) -> None:
@@ -244,7 +242,6 @@ class DetailScreen(DimmingScreen[None]):
         trading_app(self).copy(self.table.model.cell_text(), field.name if field is not None else "")
 
     def action_copy_row(self) -> None:
-        """Copy the field's name and values."""
         trading_app(self).copy(self.table.model.row_text(), "line")
 
     def action_zone(self) -> None:

@@ -145,7 +145,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def screen_name(self) -> str:
-        """The panel whose rows they were."""
         return self._kind.name
 
     def refresh_states(self) -> None:

@@ -99,7 +99,6 @@ class LookupScreen(TableScreen):
             self.call_after_refresh(self.action_query)
 
     def _show_choice(self) -> None:
-        """Columns and order as they were chosen before."""
         choice = self.trade_app.preferences.tables.get(self.kind.name)
         if choice is not None:
             show_choice(self.rows_table, self.kind, choice)
@@ -118,7 +117,6 @@ class LookupScreen(TableScreen):
 
     @property
     def table(self) -> RecordTable[object]:
-        """The rows, or the totals where those have the focus."""
         return self._focused
 
     @property
@@ -335,7 +333,6 @@ class LookupScreen(TableScreen):
             self.rows_table.focus()
 
     def action_zoom(self) -> None:
-        """The rows on the whole screen, and back."""
         self._zoomed = not self._zoomed
         self._arrange()
 

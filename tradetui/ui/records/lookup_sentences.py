@@ -40,7 +40,6 @@ def in_titles(problem: str) -> str:
 
 
 def query_text(query: Query, zone: tzinfo, today: date | None) -> str:
-    """The filters and the stretch of time."""
     filters = [f"{field_title(name)} {text}" for name, text in query.texts.items() if name not in _TIMES]
     return " · ".join(filter(None, (*filters, span_of_query(query, zone, today))))
 
@@ -84,7 +83,6 @@ def progress_text(lookup: Lookup, key: KeyOf) -> str:
 
 
 def bar_of(part: float | None) -> str:
-    """A bar of so much of the whole, with the per cent."""
     if part is None:
         return ""
     full = round(part * BAR)

@@ -39,7 +39,5 @@ def ascii_cells(text: str) -> str:
 
 
 class AsciiFilter(LineFilter):
-    """Applied to each line before it is written."""
-
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [Segment(ascii_cells(text), style, control) for text, style, control in segments]

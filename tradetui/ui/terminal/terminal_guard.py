@@ -38,14 +38,12 @@ class TerminalGuard:
         self.ended_by: int | None = None
 
     def __enter__(self) -> TerminalGuard:
-        """Take the signals and begin to watch."""
         for number in ENDING:
             self._loop.add_signal_handler(number, self._end, number)
         threading.Thread(target=self._watch, name="terminal watch", daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the signals to others again."""
         self._over.set()
         for number in ENDING:
             self._loop.remove_signal_handler(number)

@@ -15,7 +15,6 @@ class TrueColours(Widget):
     """
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """What its lines go through before they are written."""
         return [
             line_filter for line_filter in super().get_line_filters() if not isinstance(line_filter, ANSIToTruecolor)
         ]

@@ -123,7 +123,6 @@ class HelpDialog(DimmingScreen[None]):
         self._scroll.scroll_home(animate=False)
 
     def action_back(self) -> None:
-        """Clear what was typed, or close."""
         if self._box.value:
             self._box.value = ""
         else:
@@ -149,12 +148,10 @@ class HelpDialog(DimmingScreen[None]):
         return self._text.content_size.width or self.app.size.width - _AROUND
 
     def on_resize(self) -> None:
-        """Wrap the lines for the width there is now."""
         self._text.update(self._table(self._box.value))
 
 
 def _content(line: HelpLine, width: int) -> Content:
-    """A line of the table, which goes on under what it says."""
     key = Content.styled(f"  {line.keys:<11} ", "bold $primary") if line.keys else Content("  ")
     head = Content.assemble(key, f"{line.name:<{16 if line.keys else 23}}")
     about = f"now off: {line.off}" if line.off else line.about

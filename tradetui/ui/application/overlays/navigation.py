@@ -27,7 +27,6 @@ _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONL
 
 
 async def ask_for_profile(app: App[Any]) -> None:
-    """Show the list, and open what is picked."""
     trading_app = cast(TradingApp, app)
     profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
     summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
@@ -86,7 +85,6 @@ _TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create":
 
 
 def open_screen_list(screen: DeskScreen) -> None:
-    """Ask where to go from a screen, and go there."""
     titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
     names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
     names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]

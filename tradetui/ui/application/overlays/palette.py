@@ -21,7 +21,6 @@ class Actions(Provider):
     """What the keys do, for who does not remember the key."""
 
     async def discover(self) -> Hits:
-        """Everything there is, before a letter is typed."""
         for name, about, run in self._entries():
             yield DiscoveryHit(name, run, help=about)
 

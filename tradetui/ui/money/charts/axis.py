@@ -24,8 +24,6 @@ _DAYS_UNTIL: Final = 100
 
 
 class AmountTick(NamedTuple):
-    """A tick of the axis of amounts."""
-
     amount: Decimal
     label: str
 

@@ -61,7 +61,6 @@ class Chart:
 
     @property
     def amounts(self) -> list[Decimal]:
-        """Every amount it shows, oldest first."""
         return [point.amount for segment in self.segments for point in segment] or [bar.amount for bar in self.bars]
 
     @property
@@ -170,7 +169,6 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
 
 
 def result_chart(results: PeriodResults) -> TitledChart:
-    """A bar for each day's net."""
     title = f"Result by day, {USDT}"
     zone = results.period.zone
     bars = tuple(
