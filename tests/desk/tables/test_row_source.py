@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource, comparable, matcher, view
+from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource, comparable, view
+from tradetui.desk.tables.rows.text_filter import matcher
 
 
 @dataclass(frozen=True)
