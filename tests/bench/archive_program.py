@@ -19,6 +19,7 @@ from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.application.app import _tidy_up
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesFill
 
@@ -60,10 +61,10 @@ class Program(App[None]):
         self._table.set_source(self._rows)
 
     def action_move(self, way: str) -> None:
-        self._table.move(way)
+        self._table.move(Move(way))
 
     def action_turn(self) -> None:
-        self._table.sort_by("cTime" if self._table.sort is None else None)
+        self._table.sort_by("cTime" if self._table.sort_filter.sort is None else None)
 
     def action_narrow(self, pattern: str) -> None:
         self._table.filter(pattern)

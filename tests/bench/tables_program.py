@@ -18,6 +18,7 @@ from textual.widgets import DataTable
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.ui.application.app import _tidy_up
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.record_table import RecordTable
 
 ROWS = 100
@@ -95,13 +96,13 @@ class Program(App[None]):
 
     def action_move(self, way: str) -> None:
         if isinstance(table := self.focused, RecordTable):
-            table.move(way)
+            table.move(Move(way))
         elif table is not None:
             getattr(table, f"action_cursor_{way}")()
 
     def action_turn(self) -> None:
         if isinstance(table := self.focused, RecordTable):
-            table.sort_by("symbol" if table.sort is None else None, reverse=True)
+            table.sort_by("symbol" if table.sort_filter.sort is None else None, reverse=True)
 
     def action_narrow(self, pattern: str) -> None:
         if isinstance(table := self.focused, RecordTable):

@@ -111,7 +111,7 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
 async def test_columns_that_follow_the_rows_stay_though_no_further_row_comes() -> None:
     stage = with_configuration(AppOnRecentFills(), look=ProfileLook(timezone="Asia/Tokyo"), changed_look=("timezone",))
     async with stage.running() as pilot:
-        tables = [panel.table for panel in stage.app.main.panels.values() if panel.table.shown]
+        tables = [panel.table for panel in stage.app.main.panels.values() if panel.table.rows.count]
         columns = [table.columns for table in tables]
         assert FILLED_ORDER_COLUMNS in columns
         reload_configuration(stage.app)

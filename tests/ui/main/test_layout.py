@@ -202,7 +202,7 @@ async def test_every_panel_is_a_key_away(size: tuple[int, int]) -> None:
             panel = stage.app.main.panels[name]
             assert panel.display
             assert panel.caption in screen_text(stage.app)
-            assert panel.table.shown == stage.desk.panel_rows(name).count > 0
+            assert panel.table.rows.count == stage.desk.panel_rows(name).count > 0
 
 
 @pytest.mark.looptime
@@ -211,7 +211,7 @@ async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes
     async with stage.running((120, 36), after=8) as pilot:
         main = stage.app.main
         assert "·" not in main.panel.caption
-        rows = main.table.shown
+        rows = main.table.rows.count
         stage.sandbox.faults.next("dropped-before", times=1_000_000)
         await asyncio.sleep(8)
         await pilot.pause()
@@ -219,7 +219,7 @@ async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes
         await asyncio.sleep(60)
         await pilot.pause()
         assert "no data for 1 min" in main.panel.caption
-        assert main.table.shown == rows
+        assert main.table.rows.count == rows
         shown = screen_text(stage.app)
         assert "link down" in shown
         assert "The exchange cannot be reached" in shown
@@ -236,7 +236,7 @@ async def test_nothing_to_show_says_what_is_missing() -> None:
     async with stage.running((120, 36)) as pilot:
         await pilot.press("p", "p", "p")
         await pilot.pause()
-        assert "is of this product type" in screen_text(stage.app) or stage.app.main.table.shown
+        assert "is of this product type" in screen_text(stage.app) or stage.app.main.table.rows.count
 
 
 @pytest.mark.looptime

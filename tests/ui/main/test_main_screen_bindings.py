@@ -42,39 +42,39 @@ async def test_rows_by_arrows_and_letters() -> None:
     async with stage.running() as pilot:
         await pilot.press("1")
         table = stage.app.main.table
-        keys = [table.source.row_id(index) for index in range(table.shown)]
+        keys = [table.model.source.row_id(index) for index in range(table.rows.count)]
         for key, row_index in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
             await pilot.press(key)
             assert table.cursor.row_id == keys[row_index], key
         await pilot.press("pagedown")
         assert table.cursor.row_id == keys[-1]
         await pilot.press("pageup", "g", "right")
-        assert table.cursor_column is table.columns[1]
+        assert table.model.cursor_column is table.columns[1]
         await pilot.press("left")
-        assert table.cursor_column is table.columns[0]
+        assert table.model.cursor_column is table.columns[0]
 
 
 async def test_filter_is_text_while_it_has_the_focus_and_escape_clears_it() -> None:
     stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
-        everything = main.table.shown
+        everything = main.table.rows.count
         await pilot.press("slash", *"btcq")
         assert stage.app.is_running
         assert main.query_one("#filter", Input).value == "btcq"
-        assert main.table.shown == 0
+        assert main.table.rows.count == 0
         assert "None of" in screen_text(stage.app)
         await pilot.press("backspace", "enter")
         assert not main.query("#filter")
-        assert 0 < main.table.shown < everything
-        assert f"{main.table.shown}/{everything}" in main.panel.caption
+        assert 0 < main.table.rows.count < everything
+        assert f"{main.table.rows.count}/{everything}" in main.panel.caption
         assert "/btc" in main.panel.caption
         await pilot.press("escape")
-        assert main.table.shown == everything
+        assert main.table.rows.count == everything
         await pilot.press("slash", *"!btc")
-        assert 0 < main.table.shown < everything
+        assert 0 < main.table.rows.count < everything
         await pilot.press("escape")
-        assert main.table.shown == everything
+        assert main.table.rows.count == everything
         assert main.table.has_focus
 
 
@@ -85,14 +85,14 @@ async def test_sort_turns_round_and_ends() -> None:
         await pilot.press("S")
         assert newest_message(stage) == "No column is sorted."
         await pilot.press("right", "right", "s", "s")
-        assert table.sort is not None
-        assert (table.sort.column, table.sort.reverse) == (table.columns[2].id, False)
+        assert table.sort_filter.sort is not None
+        assert (table.sort_filter.sort.column, table.sort_filter.sort.reverse) == (table.columns[2].id, False)
         await pilot.press("S")
-        assert table.sort.reverse
+        assert table.sort_filter.sort.reverse
         await pilot.press("s", "s")
-        assert not table.sort.reverse, "the same column again turns the order round"
+        assert not table.sort_filter.sort.reverse, "the same column again turns the order round"
         await pilot.press("s", "0")
-        assert table.sort is None
+        assert table.sort_filter.sort is None
 
 
 async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
@@ -100,16 +100,16 @@ async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("s", "escape")
-        assert table.sort is None
+        assert table.sort_filter.sort is None
         await pilot.press("s")
         dialog = stage.app.screen
         assert isinstance(dialog, SortDialog)
         letters = column_letters([column.title for column in table.columns], {"s", "0"})
         assert f" {letters[3]}  {table.columns[3].title} " in screen_text(stage.app)
         await pilot.press(letters[3])
-        assert table.sort == Sort(table.columns[3].id, False)
+        assert table.sort_filter.sort == Sort(table.columns[3].id, False)
         await pilot.press("s", "down", "enter")
-        assert table.sort == Sort(table.columns[0].id, False)
+        assert table.sort_filter.sort == Sort(table.columns[0].id, False)
 
 
 async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_is() -> None:
@@ -117,7 +117,7 @@ async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_
     async with stage.running() as pilot:
         await pilot.press("right", "slash", "slash")
         table = stage.app.main.table
-        assert table.sort == Sort(table.columns[1].id, False)
+        assert table.sort_filter.sort == Sort(table.columns[1].id, False)
 
 
 async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
@@ -127,15 +127,15 @@ async def test_a_sort_by_a_click_is_undone_with_one_key() -> None:
         await pilot.press("backspace")
         assert newest_message(stage) == "There is no change of order to undo."
         await pilot.press("right", "s", "s")
-        before = table.sort
+        before = table.sort_filter.sort
         await pilot.click(table, offset=(1, 0))
-        assert table.sort == Sort(table.columns[0].id, False) != before
+        assert table.sort_filter.sort == Sort(table.columns[0].id, False) != before
         await pilot.press("backspace")
-        assert table.sort == before
+        assert table.sort_filter.sort == before
         assert stage.app.preferences.table("positions").sort == table.columns[1].id
         assert newest_message(stage) == "The last change of order is undone."
         await pilot.press("backspace")
-        assert table.sort == before, "it undoes once and is no toggle"
+        assert table.sort_filter.sort == before, "it undoes once and is no toggle"
         assert newest_message(stage) == "There is no change of order to undo."
 
 
@@ -176,7 +176,7 @@ async def test_copy_says_what_was_copied() -> None:
         table = stage.app.main.table
         await pilot.press("y")
         assert stage.app.clipboard == (table.model.cell_text() or "").strip()
-        assert newest_message(stage) == f"Copied {table.cursor_column.title}: {stage.app.clipboard}"
+        assert newest_message(stage) == f"Copied {table.model.cursor_column.title}: {stage.app.clipboard}"
         await pilot.press("Y")
         assert stage.app.clipboard.split("\t")[0].strip() == (table.model.cell_text() or "").strip()
 
@@ -185,19 +185,19 @@ async def test_product_goes_round() -> None:
     stage = AppOnRecentFills()
     async with stage.running() as pilot:
         main = stage.app.main
-        everything = main.table.shown
+        everything = main.table.rows.count
         parts = []
         for product in map(str, stage.desk.settings.product_types):
             await pilot.press("p")
             assert main.product == product
-            rows = [main.panel.table.rows.row(index) for index in range(main.table.shown)]
+            rows = [main.panel.table.rows.row(index) for index in range(main.table.rows.count)]
             assert {row.product_type.value for row in rows if row is not None} <= {product}
-            assert f"{main.table.shown}/{everything} {product.removesuffix('-FUTURES')}" in main.panel.caption
-            parts.append(main.table.shown)
+            assert f"{main.table.rows.count}/{everything} {product.removesuffix('-FUTURES')}" in main.panel.caption
+            parts.append(main.table.rows.count)
         assert sum(parts) == everything
         await pilot.press("p")
         assert main.product is None
-        assert main.table.shown == everything
+        assert main.table.rows.count == everything
 
 
 async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
@@ -206,14 +206,14 @@ async def test_pause_keeps_the_rows_and_resuming_brings_all() -> None:
         main = stage.app.main
         await pilot.press("4", "space")
         assert main.query_one("#banner").display
-        before = [main.table.source.row_id(index) for index in range(5)]
+        before = [main.table.model.source.row_id(index) for index in range(5)]
         polls = stage.desk.feeds["fills"].snapshot.generation
         await asyncio.sleep(20)
         assert stage.desk.feeds["fills"].snapshot.generation > polls
-        assert [main.table.source.row_id(index) for index in range(5)] == before
+        assert [main.table.model.source.row_id(index) for index in range(5)] == before
         await pilot.press("space")
         assert not main.query_one("#banner").display
-        assert [main.table.source.row_id(index) for index in range(5)] != before
+        assert [main.table.model.source.row_id(index) for index in range(5)] != before
 
 
 async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
@@ -221,10 +221,10 @@ async def test_a_panel_revealed_while_paused_shows_its_rows() -> None:
     async with stage.running((80, 24)) as pilot:
         await pilot.press("space", "4")
         await pilot.pause()
-        assert stage.app.main.table.shown > 0
-        before = stage.app.main.table.source
+        assert stage.app.main.table.rows.count > 0
+        before = stage.app.main.table.model.source
         await asyncio.sleep(10)
-        assert stage.app.main.table.source is before
+        assert stage.app.main.table.model.source is before
 
 
 async def test_reversing_resumes_first() -> None:
@@ -269,7 +269,7 @@ async def test_profile_is_another_account() -> None:
         await pilot.pause()
         assert stage.desk.settings.name == "one-way"
         assert "one-way · " in screen_text(stage.app).splitlines()[0]
-        assert stage.app.main.table.source is stage.desk.feeds["positions"].snapshot
+        assert stage.app.main.table.model.source is stage.desk.feeds["positions"].snapshot
 
 
 async def test_screens_lists_the_panels() -> None:

@@ -32,14 +32,14 @@ async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
         await pilot.press("escape", "v")
         await pilot.pause()
         assert panel.caption.startswith("4 Every fill 400")
-        assert panel.table.source is stage.desk.fills.snapshot
+        assert panel.table.model.source is stage.desk.fills.snapshot
         assert "fills" not in [column.id for column in panel.table.columns]
         assert panel.size.width == 58, "so narrow that not all of its columns are shown"
-        shown = [panel.table.columns[index].title for index in panel.table.column_layout.shown]
+        shown = [panel.table.columns[index].title for index in panel.table.model.cells.layout.shown]
         assert shown[:4] == ["Time", "Symbol", "Did", "Size"]
         await pilot.press("v")
         await pilot.pause()
-        assert panel.table.source is stage.desk.filled_orders.snapshot
+        assert panel.table.model.source is stage.desk.filled_orders.snapshot
 
 
 @pytest.mark.looptime
@@ -65,11 +65,11 @@ async def test_dates_narrow_the_waiting_stops_where_they_are_all_known() -> None
         await pilot.press("5", "v")
         await pilot.pause()
         panel = stage.app.main.panel
-        waiting = panel.table.shown
+        waiting = panel.table.rows.count
         assert panel.caption.startswith("5 Waiting stops")
         await pilot.press("f", *"7d", "enter")
         await asyncio.sleep(0.5)
         await pilot.pause()
         assert stage.app.screen is stage.app.main, "a history has none that waits"
         assert "since " in panel.caption and "only" not in panel.caption
-        assert 0 < panel.table.shown <= waiting
+        assert 0 < panel.table.rows.count <= waiting

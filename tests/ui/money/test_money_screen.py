@@ -98,7 +98,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         await pilot.press("enter")
         await settled(pilot)
         history = history_of(stage)
-        fills_of_period = history.table.shown
+        fills_of_period = history.table.rows.count
         assert fills_of_period > 300
         funding = money_sentences.funding_beyond_fills(screen._reading.total_figures(), "USDT", screen.cell_format)
         assert funding
@@ -111,7 +111,7 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         history = history_of(stage)
         symbol = screen.table.cursor.row_id
         assert symbol is not None
-        assert 0 < history.table.shown < fills_of_period
+        assert 0 < history.table.rows.count < fills_of_period
         assert symbol.partition("|")[0] in screen_text(stage.app).splitlines()[0]
         await pilot.press("escape", "tab", "left", "enter")
         await settled(pilot)
@@ -122,12 +122,12 @@ async def test_figures_days_rows_and_trips_open_their_fills() -> None:
         await settled(pilot)
         trips: object = stage.app.screen
         assert isinstance(trips, TripsScreen)
-        assert trips.table.shown > 5
+        assert trips.table.rows.count > 5
         trip_line = trips.table.cursor.record
         assert isinstance(trip_line, TripLine)
         await pilot.press("enter")
         await settled(pilot)
-        assert history_of(stage).table.shown == trip_line.row.trip.fill_count
+        assert history_of(stage).table.rows.count == trip_line.row.trip.fill_count
         await pilot.press("escape", "escape", "escape")
         assert is_on(stage, stage.app.main)
 

@@ -64,7 +64,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
     async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
         assert stage.desk.archive is not None
-        count = screen.table.shown
+        count = screen.table.rows.count
         assert count > 500, "more than the panel holds"
         assert f"Every fill seen {count:,}" in screen_text(stage.app)
         newest = fill_of(screen.table.rows.row(0)).c_time
@@ -75,7 +75,7 @@ async def test_every_fill_newest_first_and_the_other_way_round() -> None:
         await pilot.press("s")
         await settled(pilot)
         assert fill_of(screen.table.rows.row(0)) == last
-        assert f"Every fill seen {screen.table.shown:,}" in screen_text(stage.app)
+        assert f"Every fill seen {screen.table.rows.count:,}" in screen_text(stage.app)
         await pilot.press("g", "enter")
         assert isinstance(stage.app.screen, DetailScreen)
         await pilot.press("escape", "escape")
@@ -104,21 +104,21 @@ async def test_the_filter_looks_at_symbols() -> None:
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
-        every = screen.table.shown
+        every = screen.table.rows.count
         await pilot.press("slash")
         await pilot.pause()
         assert "filter every fill seen: symbols and IDs" in screen_text(stage.app)
         assert "Symbol or regular expression" in screen_text(stage.app)
         await pilot.press(*"btc", "enter")
         await settled(pilot)
-        assert 0 < screen.table.shown < every
+        assert 0 < screen.table.rows.count < every
         assert fill_of(screen.table.rows.row(0)).symbol.startswith("BTC")
         await pilot.press("escape", "slash", *"zzz", "enter")
         await settled(pilot)
         assert "It finds symbols, and five digits or more of an ID" in screen_text(stage.app)
         await pilot.press("escape")
         await settled(pilot)
-        assert screen.table.shown == every
+        assert screen.table.rows.count == every
 
 
 @pytest.mark.parametrize("searched_unseen", [archive_rows.SEARCHED_UNSEEN, 10], ids=["few", "many"])
@@ -138,7 +138,7 @@ async def test_stops_are_found_by_every_word_of_their_rows(
         await pilot.press("slash", *"failed")
         await settled(pilot)
         assert "filter stops that ended: every word and ID of a row" in screen_text(stage.app)
-        assert [screen.table.rows.row_id(index) for index in range(screen.table.shown)] == [
+        assert [screen.table.rows.row_id(index) for index in range(screen.table.rows.count)] == [
             row.row_id for row in failed
         ]
         for pattern, count in (
@@ -150,7 +150,7 @@ async def test_stops_are_found_by_every_word_of_their_rows(
         ):
             screen.query_one("#filter", Input).value = pattern
             await settled(pilot)
-            assert screen.table.shown == count, pattern
+            assert screen.table.rows.count == count, pattern
         assert "Nothing matches zzz." in screen_text(stage.app)
 
 
@@ -176,7 +176,7 @@ async def test_all_of_it_is_exported(tmp_path: Path) -> None:
         await pilot.press("enter")
         await stage.app.workers.wait_for_complete()
         written = json.loads((tmp_path / "fills.json").read_text())
-        assert len(written) == screen.table.shown
+        assert len(written) == screen.table.rows.count
         times = [row["cTime"] for row in written]
         assert times == sorted(times, reverse=True)
 
@@ -195,7 +195,7 @@ async def test_what_is_not_read_yet_is_not_called_nothing(monkeypatch: pytest.Mo
         assert "Reading the archive …" in screen_text(stage.app)
         is_disk_free.set()
         await settled(pilot)
-        assert screen.table.shown > 500
+        assert screen.table.rows.count > 500
         is_disk_free.clear()
         await pilot.press("slash", *"9998887776", "enter")
         await settled(pilot)
@@ -215,7 +215,7 @@ async def test_the_order_of_no_rows_can_be_turned_round_and_there_are_none_still
         assert "Nothing was seen of these dates and symbols." in screen_text(stage.app)
         await pilot.press("s")
         await settled(pilot)
-        assert screen.table.sort is not None
+        assert screen.table.sort_filter.sort is not None
         assert "Nothing was seen of these dates and symbols." in screen_text(stage.app)
         assert "Every fill seen 0 " in screen_text(stage.app)
 
@@ -247,7 +247,7 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
-        every = screen.table.shown
+        every = screen.table.rows.count
         dialog = await typed_dates(stage, pilot, **{"from": "yester"})
         assert "Fill in or correct: From." in screen_text(stage.app), "the button is off for a reason"
         dialog.query_one("#field-from", Input).value = ""
@@ -256,20 +256,20 @@ async def test_dates_and_symbols_narrow_the_history_and_what_is_exported(tmp_pat
         assert "Shows 20 Jul to 29 Jul BTC, in UTC." in screen_text(stage.app)
         await pilot.press("enter")
         await settled(pilot)
-        assert 0 < screen.table.shown < every / 5
-        assert f"Every fill seen {screen.table.shown} · 20 Jul to 29 Jul BTC" in screen_text(stage.app)
+        assert 0 < screen.table.rows.count < every / 5
+        assert f"Every fill seen {screen.table.rows.count} · 20 Jul to 29 Jul BTC" in screen_text(stage.app)
         await pilot.press("e")
         stage.app.screen.query_one(Input).value = str(tmp_path / "fills.json")
         await pilot.press("enter")
         await stage.app.workers.wait_for_complete()
         written = json.loads((tmp_path / "fills.json").read_text())
-        assert len(written) == screen.table.shown
+        assert len(written) == screen.table.rows.count
         assert {row["symbol"][:3] for row in written} == {"BTC"}
         assert {row["cTimeUtc"][:8] for row in written} == {"2026-07-"}
         assert {int(row["cTimeUtc"][8:10]) for row in written} <= set(range(20, 30))
         await pilot.press("escape")
         await settled(pilot)
-        assert screen.table.shown >= every
+        assert screen.table.rows.count >= every
         assert stage.app.screen_stack[-1] is screen
 
 
@@ -286,21 +286,21 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history() -> N
         await pilot.press("enter")
         await pilot.pause()
         panel = stage.app.main.panel
-        shown, fills = panel.table.shown, stage.desk.panel_rows("fills").count
+        shown, fills = panel.table.rows.count, stage.desk.panel_rows("fills").count
         assert 0 < shown < fills
         assert panel.caption.startswith(f"4 Fills {shown}/{fills} · today")
         await pilot.press("H")
         await settled(pilot)
         history = stage.app.screen
         assert isinstance(history, HistoryScreen)
-        assert history.table.shown >= shown
+        assert history.table.rows.count >= shown
         assert "· today" in screen_text(stage.app)
         await pilot.press("escape", "escape")
         await pilot.pause()
         assert stage.app.screen_stack[-1] is stage.app.main
         await pilot.press("escape")
         await pilot.pause()
-        assert panel.table.shown == stage.desk.panel_rows("fills").count
+        assert panel.table.rows.count == stage.desk.panel_rows("fills").count
 
 
 async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> None:
@@ -312,7 +312,7 @@ async def test_dates_before_a_panels_oldest_row_open_its_history_of_them() -> No
         await settled(pilot)
         history = stage.app.screen
         assert isinstance(history, HistoryScreen)
-        assert history.table.shown > stage.desk.panel_rows("fills").count
+        assert history.table.rows.count > stage.desk.panel_rows("fills").count
         assert stage.app.main.panel.dates is None
 
 
@@ -369,12 +369,12 @@ async def test_newer_rows_are_looked_for_when_asked() -> None:
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
         screen = await opened(stage, pilot)
-        before = screen.table.shown
+        before = screen.table.rows.count
         await asyncio.sleep(20)
-        assert screen.table.shown == before
+        assert screen.table.rows.count == before
         await pilot.press("u")
         await settled(pilot)
-        assert screen.table.shown > before
+        assert screen.table.rows.count > before
 
 
 async def test_other_panels_have_no_history(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,7 +421,7 @@ async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_dema
             assert "Reading the archive" not in text and " ? " in text
         await pilot.press("u")
         await settled(pilot)
-        assert screen.table.shown > 0 and "cannot be read" not in screen_text(stage.app)
+        assert screen.table.rows.count > 0 and "cannot be read" not in screen_text(stage.app)
         with monkeypatch.context() as broken:
             broken.setattr(RowQueries, "page", fail)
             await pilot.press("u", "G")
@@ -451,23 +451,23 @@ async def test_sums_that_could_not_be_read_are_made_once_the_disk_answers_again(
         with monkeypatch.context() as broken:
             broken.setattr(RowQueries, "page", fail)
             screen = await opened(stage, pilot)
-            count = screen.table.shown
+            count = screen.table.rows.count
             assert "the archive cannot be read: disk I/O error" in screen_text(stage.app)
         await pilot.press("u")
         await settled(pilot)
         text = screen_text(stage.app)
-        assert screen.table.shown == count > 0 and "cannot be read" not in text
+        assert screen.table.rows.count == count > 0 and "cannot be read" not in text
         assert "being summed" not in text and "sums in USDT of" in text
 
 
 async def test_the_product_type_of_the_panels_narrows_the_history() -> None:
     stage = AppOnMonthOfFills()
     async with stage.running(after=30) as pilot:
-        every = (await opened(stage, pilot)).table.shown
+        every = (await opened(stage, pilot)).table.rows.count
         await pilot.press("escape", "p")
         screen = await opened(stage, pilot)
-        assert 0 < screen.table.shown < every
+        assert 0 < screen.table.rows.count < every
         first = screen.table.rows.row(0)
         assert isinstance(first, ProductRow)
         assert str(first.product_type) == stage.app.main.product
-        assert f"Every fill seen {screen.table.shown:,} USDT" in screen_text(stage.app)
+        assert f"Every fill seen {screen.table.rows.count:,} USDT" in screen_text(stage.app)

@@ -129,10 +129,10 @@ async def test_the_mouse_wheel_brings_older_rows_too() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
-        assert screen.rows_table.shown == 100
+        assert screen.rows_table.rows.count == 100
         screen.rows_table.scroll_to(y=90, animate=False)
         await settle(pilot)
-        assert screen.rows_table.shown == 200
+        assert screen.rows_table.rows.count == 200
 
 
 async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
@@ -151,7 +151,7 @@ async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: 
         screen = await opened(stage, pilot, "transfers")
         await settle(pilot, 5)
         assert screen.lookup is not None
-        assert screen.rows_table.shown < screen.rows_table.size.height
+        assert screen.rows_table.rows.count < screen.rows_table.size.height
         assert screen.lookup.state is LookupState.COMPLETE
         assert "all there are" in screen_text(stage.app)
 
@@ -178,7 +178,7 @@ async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.Monkey
         await pilot.press("slash", *"nothing like it", "enter")
         await settle(pilot, 30)
         assert screen.lookup is not None
-        assert (screen.rows_table.shown, screen.lookup.pages) == (0, 1)
+        assert (screen.rows_table.rows.count, screen.lookup.pages) == (0, 1)
 
 
 async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         assert "100 rows · stopped · u goes on" in screen_text(stage.app)
         await pilot.press("G")
         await settle(pilot)
-        assert screen.rows_table.shown == 100
+        assert screen.rows_table.rows.count == 100
         await pilot.press("u")
         await settle(pilot, 5)
         assert screen.lookup.state is LookupState.COMPLETE
@@ -280,7 +280,7 @@ async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("a")
         await settle(pilot, 3)
-        hidden = [screen.totals_table.columns[index].title for index in screen.totals_table.column_layout.beyond]
+        hidden = [screen.totals_table.columns[index].title for index in screen.totals_table.model.cells.layout.beyond]
         (border,) = [line for line in screen_text(stage.app).splitlines() if "Totals of the rows loaded" in line]
         assert hidden and f"→ {inside_sentence(hidden[0])}, " in border
 
@@ -290,7 +290,7 @@ async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is
     async with stage.running((60, 22)) as pilot:
         for table, kept in (("spot-fills", {"priceAvg", "size"}), ("convert", {"fromCoinSize", "toCoinSize"})):
             screen = await opened(stage, pilot, table)
-            layout, columns = screen.rows_table.column_layout, screen.rows_table.columns
+            layout, columns = screen.rows_table.model.cells.layout, screen.rows_table.columns
             assert kept <= {column.id for column in columns} - {columns[index].id for index in layout.beyond}
             await pilot.resize_terminal(48, 22)
             await pilot.pause()
@@ -540,7 +540,7 @@ async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
     stage = AppOnRecentFills("managed")
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
-        assert screen.rows_table.shown
+        assert screen.rows_table.rows.count
         await pilot.press("f")
         await pilot.pause()
         await typed(stage, pilot, "startTime", "60d")
@@ -557,7 +557,7 @@ async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
         await pilot.press("a")
         await settle(pilot, 2)
         assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
-        assert screen.rows_table.shown == 100
+        assert screen.rows_table.rows.count == 100
         await pilot.press("u")
         await settle(pilot, 3)
         assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
@@ -574,21 +574,21 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         await pilot.press("T", "y")
         assert stage.app.clipboard.endswith("Z")
         await pilot.press("right", "right", "s", "s")
-        assert table.sort is not None
-        assert table.sort.column == "side"
+        assert table.sort_filter.sort is not None
+        assert table.sort_filter.sort.column == "side"
         sides = [record.received["side"] for record in records(screen)]
         assert [sides[0], sides[-1]] == ["buy", "sell"]
         await pilot.press("S")
         assert records(screen)[0].received["side"] == "sell"
         await pilot.press("s", "0", "slash", *"sol", "enter")
         assert {record.received["symbol"] for record in records(screen)} == {"SOLUSDT"}
-        assert f"{table.shown}/100 /sol" in str(screen.query_one(TableFrame).heading)
+        assert f"{table.rows.count}/100 /sol" in str(screen.query_one(TableFrame).heading)
         await pilot.press("enter")
         detail = stage.app.screen
         assert isinstance(detail, DetailScreen)
         assert {"tradeId", "feeDetail", "userId"} <= {field.name for field in detail.fields if field.mark != NOT_SENT}
         await pilot.press("escape", "escape")
-        assert table.shown == table.source.count
+        assert table.rows.count == table.model.source.count
         assert stage.app.screen is screen
         await pilot.press("slash", *"nothing like this", "enter")
         assert "None of 100 rows matches /nothing like this. Older ones may: a reads all." in screen_text(stage.app)
@@ -637,7 +637,7 @@ async def test_records_are_read_where_nothing_can_be_sent() -> None:
     stage = AppOnRecentFills(read_only=True)
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
-        assert screen.rows_table.shown == 100
+        assert screen.rows_table.rows.count == 100
         assert "MONITOR" in screen_text(stage.app).splitlines()[0]
 
 
@@ -654,7 +654,7 @@ async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> N
     stage = AppOnRecentFills()
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
-        assert screen.rows_table.shown == 500
+        assert screen.rows_table.rows.count == 500
         await pilot.press("f")
         await pilot.pause()
         assert isinstance(stage.app.screen, FilterForm)

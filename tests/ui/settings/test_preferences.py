@@ -152,7 +152,7 @@ async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows(pane
         assert main.table.columns == shown
         await pilot.press("v")
         await asyncio.sleep(1)
-        rows = main.panel.table.source
+        rows = main.panel.table.model.source
         kinds = TABLES[main.panel.kind.name].default_columns
         assert main.table.columns == kinds([row for at in range(rows.count) if (row := rows.row(at)) is not None])
 
@@ -201,8 +201,8 @@ async def test_what_was_chosen_is_there_the_next_time() -> None:
         await pilot.press("3")
         table = stage.app.main.table
         assert [(column.id, column.width) for column in table.columns] == [("orderId", 21), ("symbol", 8)]
-        assert table.sort is not None
-        assert (table.sort.column, table.sort.reverse) == ("symbol", True)
+        assert table.sort_filter.sort is not None
+        assert (table.sort_filter.sort.column, table.sort_filter.sort.reverse) == ("symbol", True)
         assert stage.app.theme == "tradetui-light"
 
 
@@ -243,7 +243,7 @@ async def test_the_waiting_stops_alone_and_back() -> None:
         await pilot.pause()
         assert stage.app.main.focused_panel == "triggers"
         assert f"5 Waiting stops {live.count}" in screen_text(stage.app)
-        assert stage.app.main.table.source is live
+        assert stage.app.main.table.model.source is live
         assert {row.record.plan_status for row in stage.desk.triggers_reader.live or ()} == {"live"}
         await pilot.press("v")
         await pilot.pause()
@@ -300,7 +300,7 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
         rows = list(csv.DictReader(path.read_text().splitlines()))
         assert {row["symbol"] for row in rows} == {"BTCUSDT"}
         assert list(rows[0]) == CsvTable(TABLES["orders"].columns).heading()
-        assert len(rows) == stage.app.main.table.shown
+        assert len(rows) == stage.app.main.table.rows.count
 
 
 @pytest.mark.looptime
@@ -329,7 +329,7 @@ async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
         assert "Enter once more replaces it" in text_in_one_line(stage)
         await pilot.press("enter")
         await written(path, stage)
-        assert len(json.loads(path.read_text())) == stage.app.main.table.shown
+        assert len(json.loads(path.read_text())) == stage.app.main.table.rows.count
 
 
 @pytest.mark.looptime

@@ -16,6 +16,7 @@ from tradetui.desk.tables.cells.column import Footer, Tone, number_column, text_
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import NO_ROWS, MemoryRows, RowSource, Sort
 from tradetui.desk.tables.table import TABLES
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesAccount
@@ -78,7 +79,7 @@ async def test_a_pattern_that_is_no_expression_is_plain_text() -> None:
     app = TableApp(source(["a(", "b"]))
     async with app.run_test(size=(40, 6)):
         app.table.filter("a(")
-        assert app.table.shown == 1
+        assert app.table.rows.count == 1
 
 
 async def test_unknown_values_sort_last_either_way() -> None:
@@ -129,11 +130,11 @@ async def test_a_million_rows_cost_what_is_on_the_screen() -> None:
     rows = Million()
     app = TableApp(rows)
     async with app.run_test(size=(40, 20)) as pilot:
-        app.table.move("last")
+        app.table.move(Move.LAST)
         await pilot.pause()
         assert app.table.cursor.row_id == "r999999"
         assert lines(app)[-1].startswith("r99999")
-        app.table.move("page_up")
+        app.table.move(Move.PAGE_UP)
         await pilot.pause()
         assert app.table.cursor.row_id == "r999980"
         assert rows.made < 400
@@ -179,11 +180,11 @@ async def test_mouse_chooses_cells_and_sorts_by_titles() -> None:
     app = TableApp(source(["a", "b", "c"]))
     async with app.run_test(size=(40, 8)) as pilot:
         await pilot.click(RecordTable, offset=(12, 2))
-        assert (app.table.cursor.row_id, app.table.cursor_column.id) == ("b", "profit")
+        assert (app.table.cursor.row_id, app.table.model.cursor_column.id) == ("b", "profit")
         await pilot.click(RecordTable, offset=(12, 0))
-        assert app.table.sort == Sort("profit")
+        assert app.table.sort_filter.sort == Sort("profit")
         await pilot.click(RecordTable, offset=(12, 0))
-        assert app.table.sort == Sort("profit", reverse=True)
+        assert app.table.sort_filter.sort == Sort("profit", reverse=True)
         await pilot.click(RecordTable, offset=(38, 0))
         await pilot.click(RecordTable, offset=(2, 6))
         assert app.table.cursor.row_id == "b", "right of the last title and below the last row there is nothing"
@@ -197,7 +198,7 @@ async def test_a_double_click_and_the_action_select() -> None:
         assert ("selected", "c") not in app.posted
         await pilot.click(RecordTable, offset=(2, 3), times=2)
         assert ("selected", "c") in app.posted
-        app.table.move("up")
+        app.table.move(Move.UP)
         app.table.action_select()
         await pilot.pause()
         assert ("selected", "b") in app.posted
@@ -207,15 +208,15 @@ async def test_a_narrow_table_scrolls_to_its_other_columns_and_keeps_the_first()
     app = TableApp(MemoryRows([Row("a", Decimal(2), "the note")], ["a"], 1))
     async with app.run_test(size=(18, 6)) as pilot:
         assert lines(app)[1].split() == ["a", "+2"]
-        assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (0, 1)
-        app.table.move("right")
-        app.table.move("right")
+        assert (app.table.model.cells.layout.scrolled, app.table.model.cells.layout.hidden_after) == (0, 1)
+        app.table.move(Move.RIGHT)
+        app.table.move(Move.RIGHT)
         await pilot.pause()
         assert lines(app)[1].split() == ["a", "the", "note"]
         assert lines(app)[0].split() == ["Name", "Note"]
-        assert (app.table.column_layout.scrolled, app.table.column_layout.hidden_after) == (1, 0)
-        app.table.move("left")
-        app.table.move("left")
+        assert (app.table.model.cells.layout.scrolled, app.table.model.cells.layout.hidden_after) == (1, 0)
+        app.table.move(Move.LEFT)
+        app.table.move(Move.LEFT)
         await pilot.pause()
         assert lines(app)[1].split() == ["a", "+2"]
 
@@ -256,7 +257,7 @@ async def test_totals_and_note_stand_under_the_rows_while_those_scroll() -> None
         assert lines(app)[7].split() == ["2", "+9"]
         assert lines(app)[7].index("+9") + 2 == lines(app)[1].index("+1") + 2, "totals stand under what they sum up"
         assert lines(app)[8] == "↓ 4 more · 9 of them"
-        app.table.move("last")
+        app.table.move(Move.LAST)
         await pilot.pause()
         assert [line.split()[0] for line in lines(app)[1:6]] == names[4:]
         assert lines(app)[8] == "↑ 4 more · 9 of them"
@@ -270,7 +271,7 @@ async def test_where_there_is_no_note_the_line_above_the_totals_says_how_many_ro
     app = TableApp(source([f"r{number}" for number in range(9)]), footer=footer_without_note)
     async with app.run_test(size=(40, 9)) as pilot:
         assert lines(app)[7].startswith("─ ↓ 3 more ──") and lines(app)[8].split() == ["2", "+9"]
-        app.table.move("last")
+        app.table.move(Move.LAST)
         await pilot.pause()
         assert lines(app)[7].startswith("─ ↑ 3 more ──")
         app.table.filter("r[12]")
@@ -324,8 +325,8 @@ async def test_other_columns_keep_the_cursors_column_and_drop_a_sort_that_is_gon
         app.table.move_to_column(2)
         app.table.sort_by("profit")
         app.table.set_columns((COLUMNS[2], COLUMNS[0]))
-        assert app.table.cursor_column.id == "note"
-        assert app.table.sort is None
+        assert app.table.model.cursor_column.id == "note"
+        assert app.table.sort_filter.sort is None
         assert lines(app)[0].split() == ["Note", "Name"]
 
 
@@ -377,7 +378,7 @@ async def test_a_number_scrolled_to_makes_room_as_well() -> None:
     names = [f"r{number}" for number in range(50)]
     app = TableApp(source(names, r49="123456789.123456"))
     async with app.run_test(size=(60, 10)) as pilot:
-        app.table.move("last")
+        app.table.move(Move.LAST)
         await pilot.pause()
         await pilot.pause()
         assert "+123,456,789.123456" in lines(app)[-1]

@@ -8,6 +8,7 @@ from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableAp
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.column import Column, Tone
 from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells
 from tradetui.ui.table.cursor import TableCursor
@@ -78,7 +79,7 @@ async def test_scrolled_away_from_the_cursor_the_rows_on_the_screen_stay() -> No
         before = shown(app)
         app.table.set_source(source(["new", *FIFTY], 2))
         assert shown(app) == before
-        app.table.move("down")
+        app.table.move(Move.DOWN)
         await pilot.pause()
         assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app), "a key brings the cursor back into sight"
@@ -87,7 +88,7 @@ async def test_scrolled_away_from_the_cursor_the_rows_on_the_screen_stay() -> No
 async def test_fewer_rows_leave_no_gap_below() -> None:
     app = TableApp(source(FIFTY))
     async with app.run_test(size=(40, 8)) as pilot:
-        app.table.move("last")
+        app.table.move(Move.LAST)
         await pilot.pause()
         app.table.set_source(source(FIFTY[:9], 2))
         await pilot.pause()
@@ -192,14 +193,14 @@ async def test_moving_the_cursor_repaints_two_lines(monkeypatch: pytest.MonkeyPa
     async with app.run_test(size=(40, 20)) as pilot:
         await pilot.pause()
         painted = Repaints(app, monkeypatch)
-        app.table.move("down")
+        app.table.move(Move.DOWN)
         assert sorted(painted.lines) == [1, 2]
         painted.lines.clear()
-        app.table.move("right")
+        app.table.move(Move.RIGHT)
         assert sorted(painted.lines) == [0, 2]
         painted.lines.clear()
-        app.table.move("first")
-        app.table.move("up")
+        app.table.move(Move.FIRST)
+        app.table.move(Move.UP)
         assert sorted(painted.lines) == [1, 2], "at the end there is nothing to repaint"
 
 
@@ -217,7 +218,7 @@ async def test_cells_are_made_once_for_a_row_that_stays_the_same() -> None:
         first = len(made)
         assert first <= 20, "only what is measured and drawn is made"
         app.table.set_source(source(FIFTY, 2))
-        app.table.move("down")
+        app.table.move(Move.DOWN)
         await pilot.pause()
         assert len(made) == first
 
@@ -252,7 +253,7 @@ async def test_no_figure_touches_the_scroll_bar_and_rows_above_are_counted() -> 
     async with app.run_test(size=(40, 12)) as pilot:
         app.table.move_to(30)
         await pilot.pause()
-        layout = app.table.column_layout
+        layout = app.table.model.cells.layout
         assert app.table.show_vertical_scrollbar
         assert MARGIN + layout.width + MARGIN < app.table.size.width
         assert app.table._note().startswith("↑ ")

@@ -116,12 +116,13 @@ class AlertsScreen(ClosableScreen):
         rules_box, log_box = (self.query_one(id_, RecordsFrame) for id_ in ("#alert-rules", "#alert-log"))
         off = "" if self._rules else "alerts = [] in the profile turns every alert off"
         nothing = nothing_matches(self._rules_table, self.key_named)
-        rules_box.say(f"{title}{_pattern_of(self._rules_table)}", nothing, off)
-        rules_box.set_class(bool(self._rules) and not self._rules_table.shown, "-empty")
+        rules_box.say(f"{title} {self._rules_table.sort_filter.pattern_title}".strip(), nothing, off)
+        rules_box.set_class(bool(self._rules) and not self._rules_table.rows.count, "-empty")
         nothing = f"No alert has fired yet.\n{self.key_named('test_alert')} sends a test."
         if self._log:
             nothing = nothing_matches(self._log_table, self.key_named)
-        log_box.say(f"Log {self._log_table.shown or ''}".strip() + _pattern_of(self._log_table), nothing)
+        title = f"Log {self._log_table.rows.count or ''}".strip()
+        log_box.say(f"{title} {self._log_table.sort_filter.pattern_title}".strip(), nothing)
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 
     def possible(self) -> dict[str, bool]:
@@ -182,8 +183,3 @@ class AlertsScreen(ClosableScreen):
 def _labelled(lines: Sequence[tuple[str, str]]) -> Iterator[Content]:
     for label, text in lines:
         yield Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text))
-
-
-def _pattern_of(table: RecordTable[object]) -> str:
-    """The filter as a title says it; empty where there is none."""
-    return f" /{table.pattern}" if table.pattern else ""

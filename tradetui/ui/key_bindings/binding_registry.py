@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from enum import StrEnum, auto
 from typing import Final, NamedTuple
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
@@ -51,6 +52,19 @@ class KeyBinding(NamedTuple):
     in_dialogs: bool = False
 
 
+class Move(StrEnum):
+    """Where a key moves the cursor."""
+
+    UP = auto()
+    DOWN = auto()
+    LEFT = auto()
+    RIGHT = auto()
+    PAGE_UP = auto()
+    PAGE_DOWN = auto()
+    FIRST = auto()
+    LAST = auto()
+
+
 class KeyRow(NamedTuple):
     """One line of the key table: `keys` as a person writes them, `when` the reason it may be disabled."""
 
@@ -64,6 +78,10 @@ class KeyRow(NamedTuple):
 def _opens(table: Table[object], action: str, verb: str, group: str) -> KeyBinding:
     tooltip = f"{verb} {table.subject}"
     return KeyBinding(table.name, table.key, f"{action}('{table.name}')", table.label, tooltip, group, SCREENS)
+
+
+def _moves(move: Move, keys: str, description: str, tooltip: str) -> KeyBinding:
+    return KeyBinding(move, keys, f"move('{move}')", description, tooltip, "Rows", ROWS)
 
 
 BINDINGS: Final = (
@@ -83,14 +101,14 @@ BINDINGS: Final = (
     *(_opens(table, "lookup", "look up", "Records") for table in LOOKUPS.values()),
     KeyBinding("query", "f", "query", "Query", "choose coin, type and time", "Records", LOOKUP, True),
     KeyBinding("read_all", "a", "read_all", "Read all", "every older page", "Records", LOOKUP, True),
-    KeyBinding("up", "up,k", "move('up')", "Up", "one row up", "Rows", ROWS),
-    KeyBinding("down", "down,j", "move('down')", "Down", "one row down", "Rows", ROWS),
-    KeyBinding("left", "left,h", "move('left')", "Left", "one column to the left", "Rows", ROWS),
-    KeyBinding("right", "right,l", "move('right')", "Right", "one column to the right", "Rows", ROWS),
-    KeyBinding("page_up", "pageup", "move('page_up')", "Page up", "one page up", "Rows", ROWS),
-    KeyBinding("page_down", "pagedown", "move('page_down')", "Page down", "one page down", "Rows", ROWS),
-    KeyBinding("first", "g,home", "move('first')", "First row", "to the first row", "Rows", ROWS),
-    KeyBinding("last", "G,end", "move('last')", "Last row", "to the last row", "Rows", ROWS),
+    _moves(Move.UP, "up,k", "Up", "one row up"),
+    _moves(Move.DOWN, "down,j", "Down", "one row down"),
+    _moves(Move.LEFT, "left,h", "Left", "one column to the left"),
+    _moves(Move.RIGHT, "right,l", "Right", "one column to the right"),
+    _moves(Move.PAGE_UP, "pageup", "Page up", "one page up"),
+    _moves(Move.PAGE_DOWN, "pagedown", "Page down", "one page down"),
+    _moves(Move.FIRST, "g,home", "First row", "to the first row"),
+    _moves(Move.LAST, "G,end", "Last row", "to the last row"),
     KeyBinding("detail", "enter", "detail", "Detail", "every field of this row", "Rows", RECORDS, True),
     KeyBinding(
         "rows", "enter", "detail", "Rows", "the fills that a figure, day or trip is made of", "Rows", RESULTS, True

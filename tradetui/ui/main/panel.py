@@ -98,13 +98,13 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         Of stops the other view holds those that wait, all of which are known, and the history none.
         """
         shows_all_waiting = self.kind.name == TableName.TRIGGERS and self.in_other_view
-        return shows_all_waiting or dates.begins_within(list(loaded_rows(self.table.source)))
+        return shows_all_waiting or dates.begins_within(list(loaded_rows(self.table.model.source)))
 
     def set_format(self, cell_format: CellFormat) -> None:
         """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
         self._dates_title = "" if self.dates is None else self.dates.title(cell_format.zone, cell_format.today)
         if self.dates is not None and not self.reaches(self.dates):
-            self._dates_title += f", newest {counted(self.table.source.count, 'row')} only"
+            self._dates_title += f", newest {counted(self.table.model.source.count, 'row')} only"
         self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:
@@ -137,7 +137,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
             about.append(f"{snapshot.undecodable_rows} unreadable")
-        self._entitle("" if rows.read_at is None else shown_of(self.table.shown, rows.count), " · ".join(about))
+        self._entitle("" if rows.read_at is None else shown_of(self.table.rows.count, rows.count), " · ".join(about))
         if error is not None:
             trouble = NOT_READ if error.of_account else error.sentence
         else:
@@ -164,7 +164,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     def use_defaults(self) -> None:
         """Show the columns and the order that nobody chose, until a choice is shown."""
-        self.table.default_columns = self.kind.default_columns(loaded_rows(self.table.source))
+        self.table.default_columns = self.kind.default_columns(loaded_rows(self.table.model.source))
         self.table.set_columns(self.table.default_columns)
         self.table.sort_by(None)
 
@@ -173,18 +173,15 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self._say(why)
 
     def _entitle(self, count: str, state: str) -> None:
-        narrowed = [self.product.removesuffix("-FUTURES")] if self.product else []
-        if self._dates_title:
-            narrowed.append(f"· {self._dates_title}")
-        if self.table.pattern:
-            narrowed.append(f"/{self.table.pattern}")
-        hint = f"· {self.kind.hint}" if count and self.kind.hint and not self.in_other_view else ""
+        hint = self.kind.hint if count and not self.in_other_view else ""
         parts = [
             f"{self._key_named(self.kind.name)} {self.title}",
             count,
-            *narrowed,
-            hint,
-            f"· {state}" if state else "",
+            (self.product or "").removesuffix("-FUTURES"),
+            self._dates_title and f"· {self._dates_title}",
+            self.table.sort_filter.pattern_title,
+            hint and f"· {hint}",
+            state and f"· {state}",
         ]
         caption = sanitized(" ".join(filter(None, parts))).plain
         if caption == self.caption:
@@ -194,11 +191,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.entitle(Content.assemble(head, (tail, "bold $warn")))
 
     def _show_sentence(self, snapshot: Snapshot[FeedRowT_co], retry_s: float) -> None:
-        empty = self.table.shown == 0
+        empty = self.table.rows.count == 0
         self.set_class(empty, "-empty")
         if not empty:
             return
-        if snapshot.count and self.table.pattern:
+        if snapshot.count and self.table.sort_filter.pattern:
             self._say(nothing_matches(self.table, self._key_named))
         elif snapshot.count and self.dates is not None:
             self._say(

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone, tone_of
 from tradetui.trading.results.periods import Grouping, first_day
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
 DAYS_A_WEEK: Final = 7
@@ -221,15 +222,15 @@ class CalendarPanel(Widget, can_focus=True):
         if date.min.toordinal() <= self.day.toordinal() + days <= date.max.toordinal():
             self.go_to(self.day + timedelta(days=days))
 
-    def move(self, way: str) -> None:
+    def move(self, way: Move) -> None:
         """Move the cursor as a binding says: by a day, a week or a month, or to an end of the month."""
-        days = {"up": -DAYS_A_WEEK, "down": DAYS_A_WEEK, "left": -1, "right": 1}
+        days = {Move.UP: -DAYS_A_WEEK, Move.DOWN: DAYS_A_WEEK, Move.LEFT: -1, Move.RIGHT: 1}
         if way in days:
             self._move(days[way])
-        elif way in ("first", "last"):
-            self.go_to(self.month if way == "first" else month_of(self.day, 1) - timedelta(days=1))
+        elif way in (Move.FIRST, Move.LAST):
+            self.go_to(self.month if way is Move.FIRST else month_of(self.day, 1) - timedelta(days=1))
         else:
-            self.go_to_month(-1 if way == "page_up" else 1)
+            self.go_to_month(-1 if way is Move.PAGE_UP else 1)
 
     def action_select(self) -> None:
         self.post_message(self.Opened(self.day))

@@ -204,8 +204,7 @@ class MoneyPanels(Container):
         result_frame.entitle(sanitized("Result"))
         reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
-        pattern = f" /{self.table.pattern}" if self.table.pattern else ""
-        if self.table.pattern and self.table.source.count:
+        if self.table.sort_filter.pattern and self.table.model.source.count:
             nothing = nothing_matches(self.table, self._key_named)
         elif self._reading.results is None:
             nothing = "reading …"
@@ -217,7 +216,7 @@ class MoneyPanels(Container):
                 symbols=() if self._reading.dates is None else self._reading.dates.symbols,
                 key_named=self._key_named,
             )
-        self._groups_frame.say(f"By {self.grouping}{pattern}", nothing)
+        self._groups_frame.say(f"By {self.grouping} {self.table.sort_filter.pattern_title}".strip(), nothing)
 
     def group_by(self, grouping: Grouping) -> None:
         self.grouping = grouping

@@ -22,7 +22,7 @@ from tradetui.trading.results.periods import Grouping
 from tradetui.ui.app_protocols import OpenHistory, OpenTrips
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.header_content import show_session
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money import money_sentences
@@ -239,7 +239,7 @@ class MoneyScreen(TableScreen):
     def action_move(self, way: str) -> None:
         """Move the cursor of the focused panel; a chart has none."""
         if not isinstance(widget := self._panels.focused_widget, ChartPanel):
-            widget.move(way)
+            widget.move(Move(way))
 
     def action_detail(self) -> None:
         if self.able("rows") and not isinstance(widget := self._panels.focused_widget, ChartPanel):

@@ -25,6 +25,7 @@ from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number,
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
@@ -271,10 +272,11 @@ class ResultPanel(Widget, can_focus=True):
         self._cursor = max(0, min(row_index, len(self._rows) - 1))
         self.refresh()
 
-    def move(self, way: str) -> None:
+    def move(self, way: Move) -> None:
         """Move the cursor as a binding says; no line has anything to its left or right."""
         page, last = self.size.height, len(self._rows) - 1
-        steps = {"up": -1, "down": 1, "page_up": -page, "page_down": page, "first": -last, "last": last}
+        steps = {Move.UP: -1, Move.DOWN: 1, Move.PAGE_UP: -page, Move.PAGE_DOWN: page}
+        steps |= {Move.FIRST: -last, Move.LAST: last}
         self._move_to(self._cursor + steps.get(way, 0))
 
     def action_select(self) -> None:

@@ -76,11 +76,10 @@ class TripsScreen(RecordsScreen[TripLine]):
         period = self._period
         first, last = period.first_day, date_text(period.last_day, self.today)
         days = last if first == period.last_day else f"{date_text(first, self.today)} to {last}" if first else ""
-        newest = f"the newest {MOST_TRIPS:,}, there are more" if self._has_more else f"{self._table.shown:,}"
-        chosen = ", ".join(self._symbols or ())
-        pattern = f"/{self._table.pattern}" if self._table.pattern else ""
-        title = " · ".join(filter(None, (f"{self.subject} {newest}", days, chosen, pattern)))
-        nothing = nothing_matches(self._table, self.key_named) if self._table.source.count else self._nothing
+        newest = f"the newest {MOST_TRIPS:,}, there are more" if self._has_more else f"{self._table.rows.count:,}"
+        symbols, pattern = ", ".join(self._symbols or ()), self._table.sort_filter.pattern_title
+        title = " · ".join(filter(None, (f"{self.subject} {newest}", days, symbols, pattern)))
+        nothing = nothing_matches(self._table, self.key_named) if self._table.model.source.count else self._nothing
         self.query_one(RecordsFrame).say(title, nothing)
         self.show_hints(bindings_named(*_HINTS), zone_label(self.zone))
 

@@ -31,6 +31,7 @@ from tradetui.trading.position_figures import (
 from tradetui.trading.positions import Position
 from tradetui.ui.app_protocols import trading_app
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.time_zones import MachineZone
@@ -204,7 +205,7 @@ class DetailScreen(DimmingScreen[None]):
 
     def on_mount(self) -> None:
         self._fill()
-        self.table.move("right")
+        self.table.move(Move.RIGHT)
         self.table.focus()
 
     @property
@@ -235,7 +236,7 @@ class DetailScreen(DimmingScreen[None]):
         self.table.set_source(MemoryRows(fields, [field.name for field in fields]))
 
     def action_move(self, way: str) -> None:
-        self.table.move(way)
+        self.table.move(Move(way))
 
     def action_copy_cell(self) -> None:
         field = self.table.cursor.record

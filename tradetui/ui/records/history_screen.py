@@ -90,7 +90,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     def action_poll_now(self) -> None:
         """Count again, so that newer rows are seen."""
-        shown = self._table.rows if self._table.source is self._rows else None
+        shown = self._table.rows if self._table.model.source is self._rows else None
         for rows in {self._rows, shown}:
             if isinstance(rows, ArchiveRows):
                 self.run_worker(rows.refresh(), exit_on_error=False)
@@ -103,7 +103,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     @property
     def _beyond_shown_rows(self) -> str:
         """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
-        return self._beyond_rows if self._dates is self._opened_dates and not self._table.pattern else ""
+        return self._beyond_rows if self._dates is self._opened_dates and not self._table.sort_filter.pattern else ""
 
     def _footer(self, _: Iterable[FeedRow], cell_format: CellFormat) -> Footer:
         known = None if self._sums is None else self._sums.known
@@ -150,12 +150,11 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     def refresh_states(self) -> None:
         if self._sums is not None and (rows := self._sums.begin()) is not None:
             self._sum_up(self._sums, rows)
-        pattern = f" /{self._table.pattern}" if self._table.pattern else ""
         dates = "" if self._dates is None else f" · {self._dates.title(self.zone, self.today)}"
         unknown = "?" if self._error else "…"
-        count = unknown if self._is_reading else f"{self._table.shown:,}"
+        count = unknown if self._is_reading else f"{self._table.rows.count:,}"
         product = "" if self._product is None else f" {self._product.removesuffix('-FUTURES')}"
-        title = f"{self.subject} {count}{product}{dates}{pattern}"
+        title = f"{self.subject} {count}{product}{dates} {self._table.sort_filter.pattern_title}".strip()
         order = ORDER.format(sort=self.key_named("sort"), searched=self._searched)
         self.query_one(RecordsFrame).say(title, self.nothing, order)
         hints = (binding for binding in BINDINGS if binding.hint or binding.id in ("back", "poll_now"))
@@ -163,7 +162,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _shown_rows(self) -> RowSource[FeedRow] | None:
-        return self._table.rows if self._table.source is self._rows else self._rows
+        return self._table.rows if self._table.model.source is self._rows else self._rows
 
     @property
     def _is_reading(self) -> bool:
@@ -182,13 +181,14 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         if self._error:
             remedy = f"Check the disk and its free space; {self.key_named('poll_now')} tries again."
             return f"The archive cannot be read: {self._error}.\n{remedy}"
+        pattern = self._table.sort_filter.pattern
         if self._is_reading:
-            return f"Looking for {self._table.pattern} …" if self._table.pattern else "Reading the archive …"
-        if self._table.pattern:
+            return f"Looking for {pattern} …" if pattern else "Reading the archive …"
+        if pattern:
             key, panel, limit = self.key_named("filter"), self.key_named(self._kind.name), ""
             if not self._finds_every_word:
                 limit = f"It finds symbols, and five digits or more of an ID; {key} in panel {panel} finds every word. "
-            return f"Nothing matches {self._table.pattern}.\n{limit}{self.key_named('back')} clears the filter."
+            return f"Nothing matches {pattern}.\n{limit}{self.key_named('back')} clears the filter."
         if self._dates is not None:
             remedy = f"{self.key_named('back')} {'clears them' if self._has_typed_dates else 'goes back'}."
             but = f" but {self._beyond_shown_rows}" if self._beyond_shown_rows else ""
@@ -206,7 +206,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     def action_sort(self) -> None:
         """Turn the order round: by time is the only one that the archive's index knows."""
-        sort = self._table.sort
+        sort = self._table.sort_filter.sort
         time = "cTime" if self._kind.name == FILLS.name else "uTime"  # stops are ordered by their last change
         self._table.sort_by(time if sort is None else None, False)
         self.refresh_states()

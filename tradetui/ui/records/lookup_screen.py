@@ -217,16 +217,16 @@ class LookupScreen(TableScreen):
         if lookup is None or not table.size:
             return
         last_in_sight = max(int(table.scroll_offset.y) + table.size.height, table.cursor.row_index + 1)
-        if table.shown - last_in_sight < table.size.height:
+        if table.rows.count - last_in_sight < table.size.height:
             lookup.more()
 
     def _fill_screen(self) -> None:
         """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
         table = self.rows_table
-        if table.pattern:
+        if table.sort_filter.pattern:
             return
         # In an order of their own older rows may come in anywhere, so no more are read than fill the screen.
-        if table.sort is None or table.shown < table.size.height:
+        if table.sort_filter.sort is None or table.rows.count < table.size.height:
             self._more_near_the_end()
 
     # Painting
@@ -248,7 +248,7 @@ class LookupScreen(TableScreen):
             return
         lookup = self.lookup
         if lookup is not None and (
-            self.rows_table.source is not lookup.rows or self._generation() != self._shown_generation
+            self.rows_table.model.source is not lookup.rows or self._generation() != self._shown_generation
         ):
             self._shown_generation = self._generation()
             self.show_zone()
@@ -295,14 +295,14 @@ class LookupScreen(TableScreen):
     def _caption(self, lookup: Lookup | None) -> str:
         table, count = self.rows_table, ""
         if lookup is not None and lookup.pages:
-            count = shown_of(table.shown, lookup.rows.count)
-        pattern = f"/{table.pattern}" if table.pattern else ""
-        return " ".join(filter(None, (self.key_named(self.kind.name), self.kind.title, count, pattern)))
+            count = shown_of(table.rows.count, lookup.rows.count)
+        parts = (self.key_named(self.kind.name), self.kind.title, count, table.sort_filter.pattern_title)
+        return " ".join(filter(None, parts))
 
     def _nothing(self, lookup: Lookup | None) -> str:
         if lookup is None:
             return f"{NEEDS_QUERY}\n{self.key_named('query')} opens the query."
-        if lookup.rows.count and self.rows_table.pattern:
+        if lookup.rows.count and self.rows_table.sort_filter.pattern:
             older = "" if lookup.at_the_end else f"Older ones may: {self.key_named('read_all')} reads all."
             return nothing_matches(self.rows_table, self.key_named, older)
         if lookup.error is not None:

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer
 from tradetui.desk.tables.rows.row_source import RowSource, RowT_co, SelfOrdering, Sort
-from tradetui.ui.table.column_layout import ColumnLayout
+from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.cursor import ScrollAnchor, Viewport
 from tradetui.ui.table.still_scroll_view import StillScrollView
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
@@ -75,7 +75,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         super().__init__(id=id)
         self.default_columns = tuple(columns)
         self.model = TableModel(columns, footer, newest_first=newest_first)
-        self.cursor = self.model.cursor
+        self.cursor, self.sort_filter = self.model.cursor, self.model.sort_filter
         # What each line of the screen showed when it was last drawn.
         self._drawn: dict[int, Line] = {}
         self._lines = TableLines(self)
@@ -87,38 +87,13 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
     # What is shown
 
     @property
-    def source(self) -> RowSource[RowT_co]:
-        """Everything there is, before filter and sort."""
-        return self.model.source
-
-    @property
     def rows(self) -> RowSource[RowT_co]:
         """What is shown: filtered and in order."""
         return self.model.rows
 
     @property
-    def shown(self) -> int:
-        """Rows after the filter."""
-        return self.rows.count
-
-    @property
-    def sort(self) -> Sort | None:
-        """The chosen order, None for the source's own."""
-        return self.model.sort_filter.sort
-
-    @property
-    def pattern(self) -> str:
-        """The filter's text."""
-        return self.model.sort_filter.pattern
-
-    @property
     def columns(self) -> tuple[Column[RowT_co], ...]:
         return self.model.cells.columns
-
-    @property
-    def cursor_column(self) -> Column[RowT_co]:
-        """The column under the cursor."""
-        return self.model.cursor_column
 
     def set_source(self, source: RowSource[RowT_co]) -> None:
         """Show other rows; lines that look the same are not repainted."""
@@ -147,19 +122,19 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     def sort_by(self, column: str | None, reverse: bool = False) -> None:
         """Order by a column, or as the source does."""
-        self.model.sort_filter.sort = Sort(column, reverse) if column is not None else None
+        self.sort_filter.sort = Sort(column, reverse) if column is not None else None
         self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
         self.post_message(self.Rearranged())
 
     def filter(self, pattern: str) -> None:
         """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
-        self.model.sort_filter.pattern = pattern
+        self.sort_filter.pattern = pattern
         self._show_anew(by_choice=True)
 
     def keep_only(self, keep: Callable[[RowT_co], bool] | None) -> None:
         """Keep rows that pass a test beside the filter's text."""
-        self.model.sort_filter.keep = keep
+        self.sort_filter.keep = keep
         self._show_anew(by_choice=True)
 
     # The cursor, and what is in sight
@@ -190,11 +165,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.post_message(self.RowHighlighted(self.cursor.row_id))
 
     @property
-    def column_layout(self) -> ColumnLayout:
-        """Which columns are on the screen, and which are a key to the left or to the right."""
-        return self.model.cells.layout
-
-    @property
     def _footer_height(self) -> int:
         return sum(self.model.footer_parts(self.size.height - 1))
 
@@ -215,15 +185,15 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     # Keys and mouse; the bindings are the application's
 
-    def move(self, way: str) -> None:
-        """Move the cursor as a binding says: up, down, left, right, page_up, page_down, first or last."""
+    def move(self, way: Move) -> None:
         row_index, page = self.cursor.row_index, self.viewport.room
-        rows = {"up": row_index - 1, "down": row_index + 1, "first": 0, "last": self.shown - 1}
-        rows |= {"page_up": row_index - page, "page_down": row_index + page}
+        rows = {Move.UP: row_index - 1, Move.DOWN: row_index + 1, Move.FIRST: 0, Move.LAST: self.rows.count - 1}
+        rows |= {Move.PAGE_UP: row_index - page, Move.PAGE_DOWN: row_index + page}
         if way in rows:
             self.move_to(rows[way])
         else:
-            self.move_to_column(self.column_layout.neighbour(self.cursor.column_index, -1 if way == "left" else 1))
+            by = -1 if way is Move.LEFT else 1
+            self.move_to_column(self.model.cells.layout.neighbour(self.cursor.column_index, by))
 
     def action_select(self) -> None:
         """Tell that the row under the cursor was chosen."""
@@ -262,7 +232,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.action_select()
 
     def _click_header(self, column: Column[RowT_co]) -> None:
-        sort = self.sort
+        sort = self.sort_filter.sort
         self.sort_by(column.id, reverse=sort is not None and sort.column == column.id and not sort.reverse)
         self.post_message(self.HeaderSelected(self, column, sort))
 
@@ -281,7 +251,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self._fit_width()
         if y == 0:
             if self._header is None:
-                self._header = self._lines.header(self.model.cells, self.sort, self.cursor.column_index)
+                self._header = self._lines.header(self.model.cells, self.sort_filter.sort, self.cursor.column_index)
             return self._header.adjust_cell_length(width, self._lines.style(HEADER))
         viewport = self.viewport
         if y > viewport.room and self._footer_height:
@@ -390,14 +360,14 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
     def _lay_out_columns(self, *, measure: bool = False) -> None:
         """Lay the columns out in the table's width, `measure` by the rows that are in sight now."""
         self._laying_out = False
-        before = (self.column_layout.scrolled, self.column_layout.hidden_after)
+        before = (self.model.cells.layout.scrolled, self.model.cells.layout.hidden_after)
         if measure:
             self.model.measure(self.viewport)
-        self.model.cells.sorted_by = None if self.sort is None else self.sort.column
+        self.model.cells.sorted_by = None if self.sort_filter.sort is None else self.sort_filter.sort.column
         if self.model.cells.lay_out(self._column_room, spare=int(self.show_vertical_scrollbar)):
             self._header = None
             self.refresh()
-        if before != (self.column_layout.scrolled, self.column_layout.hidden_after):
+        if before != (self.model.cells.layout.scrolled, self.model.cells.layout.hidden_after):
             self.post_message(self.Rearranged())
 
     def _repaint_row(self, row_index: int) -> None:

@@ -35,6 +35,11 @@ class SortFilter(Generic[RowT]):
         """Whether a source that orders itself gave another view than before, and in another order."""
         self.turned = False
 
+    @property
+    def pattern_title(self) -> str:
+        """The filter as a title says it, `/BTC`; empty where there is none."""
+        return f"/{self.pattern}" if self.pattern else ""
+
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
         """Look at other columns; a sort by one that is gone goes with it.
 

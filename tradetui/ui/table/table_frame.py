@@ -29,7 +29,7 @@ def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str],
 
     `more` is a sentence about rows that the table does not have yet.
     """
-    none = f"None of {counted(table.source.count, 'row')} matches /{table.pattern}."
+    none = f"None of {counted(table.model.source.count, 'row')} matches /{table.sort_filter.pattern}."
     return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
 
 
@@ -97,18 +97,18 @@ class TableFrame(AsideFrame):
         table, parts = self._framed, []
         if self._names_columns:
             return self._columns_named()
-        if (sort := table.sort) is not None:
+        if (sort := table.sort_filter.sort) is not None:
             titles = {column.id: column.title for column in table.columns}
             parts.append(f"by {inside_sentence(titles.get(sort.column, sort.column))} {'▼' if sort.reverse else '▲'}")
-        if table.column_layout.scrolled:
-            parts.append(f"← {table.column_layout.scrolled}")
-        if table.column_layout.hidden_after:
-            parts.append(f"→ {table.column_layout.hidden_after} more")
+        if table.model.cells.layout.scrolled:
+            parts.append(f"← {table.model.cells.layout.scrolled}")
+        if table.model.cells.layout.hidden_after:
+            parts.append(f"→ {table.model.cells.layout.hidden_after} more")
         return " · ".join(parts)
 
     def _columns_named(self) -> str:
         """Which columns are a key to the right; the sorted one has its arrow in the header."""
-        layout = self._framed.column_layout
+        layout = self._framed.model.cells.layout
         before = f"← {layout.scrolled} · " if layout.scrolled else ""
         titles = [inside_sentence(self._framed.columns[column_index].title) for column_index in layout.beyond]
         room = self.outer_size.width - _AROUND - _SHORTEST_LINE - self.heading.cell_length - len(before)
@@ -138,7 +138,7 @@ class RecordsFrame(TableFrame):
         """Bring the title, the sentence where there is no row, and the note below the rows up to date."""
         self.entitle(sanitized(title))
         self.border_subtitle = sanitized(note)
-        is_empty = self._framed.shown == 0
+        is_empty = self._framed.rows.count == 0
         self.set_class(is_empty, "-empty")
         if is_empty:
             self._sentence.update(sanitized(nothing))

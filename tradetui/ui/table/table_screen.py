@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding
+from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
@@ -84,9 +84,9 @@ class TableScreen(DeskScreen):
             "detail": on_row,
             "copy_cell": on_row,
             "copy_row": on_row,
-            "sort_reverse": self.table.sort is not None,
+            "sort_reverse": self.table.sort_filter.sort is not None,
             "sort_undo": self.table.id in self._sorts_before,
-            "export": self.table.shown > 0,
+            "export": self.table.rows.count > 0,
         }
 
     # Keys as they are shown
@@ -117,7 +117,7 @@ class TableScreen(DeskScreen):
 
     def action_move(self, way: str) -> None:
         """Move the cursor of the table."""
-        self.table.move(way)
+        self.table.move(Move(way))
 
     def action_focus_table(self) -> None:
         """From the filter's box to the rows; the filter stays."""
@@ -136,16 +136,16 @@ class TableScreen(DeskScreen):
         table = self.table
 
         def sort_by(column: str | None) -> None:
-            sort = table.sort
+            sort = table.sort_filter.sort
             again = sort is not None and sort.column == column
             self._sort_table(table, column, reverse=again and sort is not None and not sort.reverse)
 
         keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
-        columns, under_cursor = table.columns, table.cursor_column.id
-        self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort, keys, sort_by))
+        columns, under_cursor = table.columns, table.model.cursor_column.id
+        self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort_filter.sort, keys, sort_by))
 
     def action_sort_reverse(self) -> None:
-        sort = self.table.sort
+        sort = self.table.sort_filter.sort
         if self.able("sort_reverse") and sort is not None:
             self._sort_table(self.table, sort.column, reverse=not sort.reverse)
 
@@ -159,7 +159,7 @@ class TableScreen(DeskScreen):
             notify(self.app, "The last change of order is undone.", seconds=2)
 
     def _sort_table(self, table: RecordTable[object], column: str | None, *, reverse: bool) -> None:
-        self._sorts_before[table.id] = table.sort
+        self._sorts_before[table.id] = table.sort_filter.sort
         table.sort_by(column, reverse)
         self.remember_sort()
         self.refresh_states()
@@ -172,7 +172,7 @@ class TableScreen(DeskScreen):
 
     def remember_sort(self) -> None:
         """Show the rows in this order next time."""
-        sort, preferences = self.table.sort, self.trade_app.preferences
+        sort, preferences = self.table.sort_filter.sort, self.trade_app.preferences
         if self.choosable is not None:
             choice = preferences.table(self.screen_name)._replace(
                 sort=None if sort is None else sort.column, reverse=sort is not None and sort.reverse
@@ -223,7 +223,7 @@ class TableScreen(DeskScreen):
 
     def action_copy_cell(self) -> None:
         if self.able("copy_cell"):
-            self.trade_app.copy(self.table.model.cell_text(), self.table.cursor_column.title)
+            self.trade_app.copy(self.table.model.cell_text(), self.table.model.cursor_column.title)
 
     def action_copy_row(self) -> None:
         if self.able("copy_row"):
@@ -236,7 +236,7 @@ class TableScreen(DeskScreen):
         if self.query("#filter"):
             self.query_one("#filter", Input).focus()
             return
-        box = LineBox(self.table.pattern, id="filter", placeholder=self.filter_prompt)
+        box = LineBox(self.table.sort_filter.pattern, id="filter", placeholder=self.filter_prompt)
         box.border_title = sanitized(f"filter {self.subject.lower()}{self.filter_limit}")
         self.mount(box, before="#hints")
         self.add_class("-filtering")
@@ -263,7 +263,7 @@ class TableScreen(DeskScreen):
 
     async def drop_filter(self) -> bool:
         """Close the filter's box and clear the filter; whether there was either."""
-        if not self.query("#filter") and not self.table.pattern:
+        if not self.query("#filter") and not self.table.sort_filter.pattern:
             return False
         self.table.filter("")
         if self.query("#filter"):

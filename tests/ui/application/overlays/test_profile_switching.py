@@ -85,7 +85,7 @@ async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_
         assert stage.desk.settings.name == "one-way"
         assert stage.app.theme == "tradetui-light"
         assert (main.table.columns[0].id, main.table.columns[0].width) == ("symbol", 20)
-        assert main.table.sort == Sort(SIDE, True)
+        assert main.table.sort_filter.sort == Sort(SIDE, True)
         assert "Asia/Tokyo" in screen_text(stage.app)
         assert "keys.zum is not the id of a key" in " ".join(notice.message for notice in stage.app._notifications)
         await pilot.press("z")
@@ -97,7 +97,7 @@ async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_
         assert stage.desk.settings.name == "hedge"
         assert stage.app.theme == "tradetui-dark"
         assert main.table.columns == POSITIONS.columns
-        assert main.table.sort is None
+        assert main.table.sort_filter.sort is None
         assert screen_text(stage.app).splitlines()[-1].rstrip().endswith(" UTC")
         await pilot.press("z")
         assert sum(panel.display for panel in main.panels.values()) == 1

@@ -86,7 +86,7 @@ async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
         for pattern, count in ((intent.id, 1), (f"{intent.id}0", 0)):
             await pilot.press("slash", *pattern, "enter")
             await pilot.pause()
-            assert screen.table.shown == count
+            assert screen.table.rows.count == count
             await pilot.press("escape")
 
 

@@ -147,7 +147,7 @@ class JournalScreen(RecordsScreen[Intent]):
         return "Journal"
 
     def refresh_states(self) -> None:
-        shown, count = self._table.shown, len(self._intents)
+        shown, count = self._table.rows.count, len(self._intents)
         nothing = self._trouble or (nothing_matches(self._table, self.key_named) if count else _EMPTY)
         title = f"Journal {shown_of(shown, count)}" if count else "Journal"
         self.query_one(RecordsFrame).say(title, nothing, self._trouble)
