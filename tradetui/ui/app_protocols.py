@@ -155,7 +155,6 @@ class TradingApp(Protocol):
 
 
 def trading_app(node: DOMNode) -> TradingApp:
-    """The application that a screen or widget belongs to."""
     return cast(TradingApp, node.app)
 
 

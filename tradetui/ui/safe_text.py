@@ -37,7 +37,6 @@ class Notice(Static):
 
 
 def notify(app: App[Any], message: str, *, severity: SeverityLevel = "information", seconds: float = 4.0) -> None:
-    """Show a short message in a corner."""
     app.notify(scrub(message), severity=severity, timeout=seconds, markup=False)
 
 

@@ -70,7 +70,6 @@ def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def account_of(desk: Desk) -> str:
-    """The account's name and UID."""
     uid = desk.account.uid if desk.account is not None else desk.settings.uid
     return scrub(f"{desk.settings.name} · {uid}" if uid else desk.settings.name)
 

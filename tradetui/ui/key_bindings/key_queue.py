@@ -70,7 +70,6 @@ class KeyOrder:
 
     @property
     def busy(self) -> bool:
-        """Whether a key is still being handled."""
         return self._task is not None and not self._task.done()
 
     async def add(self, event: TypedInput) -> None:

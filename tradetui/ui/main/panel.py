@@ -108,7 +108,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table.set_format(cell_format if self.dates is None else replace(cell_format, summed_day=None))
 
     def compose(self) -> ComposeResult:
-        """The table alone: what stands in its place comes when there is something to say."""
         yield self.table
 
     def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:

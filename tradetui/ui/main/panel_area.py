@@ -87,11 +87,9 @@ class PanelArea(Widget):
             self.panels[name].show(*self._read(desk, name))
 
     def paint_fresh(self, desk: Desk) -> None:
-        """Show what is new in the panels that are on the screen."""
         self.paint(desk, sorted(name for name in self.fresh if self.panels[name].display))
 
     def show_states(self, desk: Desk) -> None:
-        """Bring titles and ages of the panels on the screen up to date."""
         for name, panel in self.panels.items():
             if panel.display:
                 panel.show_state(*self._read(desk, name))

@@ -32,7 +32,6 @@ class PossibleActions(NamedTuple):
         return self.desk is not None and self.desk.has_other_view(self.panel.kind.name)
 
     def by_binding(self) -> dict[str, bool]:
-        """Whether a binding can do something, by id."""
         desk, has_history = self.desk, self.panel.kind.history_title is not None
         trades = desk is not None and desk.intents is not None
         return {

@@ -13,7 +13,6 @@ class MachineZone(tzinfo):
         return moment.replace(tzinfo=UTC).astimezone().replace(tzinfo=self)
 
     def utcoffset(self, moment: datetime | None) -> timedelta | None:
-        """How far the machine's time is ahead of UTC."""
         return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
 
     def dst(self, moment: datetime | None) -> timedelta | None:
@@ -37,5 +36,4 @@ def zone_named(name: str) -> tzinfo:
 
 
 def zone_label(zone: tzinfo) -> str:
-    """What the screen calls a zone."""
     return "UTC" if zone is UTC else str(zone.tzname(None) or zone)

@@ -93,5 +93,4 @@ class UiSettings(ProfileLook):
     inline_start: bool = False
 
     def with_look(self, look: ProfileLook) -> UiSettings:
-        """The same with the screen as another profile wants it."""
         return replace(self, **{look_field.name: getattr(look, look_field.name) for look_field in fields(ProfileLook)})

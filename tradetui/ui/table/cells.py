@@ -86,7 +86,6 @@ class Cells(Generic[RowT]):
                 self._measured(column_index, column, row)
 
     def measure_totals(self, totals: Mapping[str, tuple[str, Tone]]) -> None:
-        """Take the texts under the rows into account, too."""
         for column_index, column in enumerate(self.columns):
             if column.id in totals:
                 self._note_length(column_index, cells_of(totals[column.id][0]))
@@ -155,7 +154,6 @@ class Cells(Generic[RowT]):
             del self._rows[row_id]
 
     def use_format(self, cell_format: CellFormat) -> None:
-        """Write every cell in another format."""
         self.cell_format = cell_format
         self._rows.clear()
 

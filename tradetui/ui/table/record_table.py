@@ -150,7 +150,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self._tell_row(row_id_before)
 
     def move_to_column(self, column_index: int) -> None:
-        """Put the cursor on a column and bring it into sight."""
         self.cursor.column_index = column_index
         self._header = None
         if self.model.cells.scroll_to(column_index):
@@ -196,13 +195,11 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.move_to_column(self.model.cells.layout.neighbour(self.cursor.column_index, by))
 
     def action_select(self) -> None:
-        """Tell that the row under the cursor was chosen."""
         record = self.cursor.record
         if record is not None and self.cursor.row_id is not None:
             self.post_message(self.RowSelected(self.cursor.row_id, record))
 
     def on_focus(self) -> None:
-        """Somebody is here: the cursor must be in sight."""
         self.cursor.is_placed = True
         self._into_sight()
 
@@ -239,7 +236,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
     # Drawing
 
     def notify_style_update(self) -> None:
-        """Colours may have changed."""
         if self._lines.forget_styles():
             self.refresh()
         self._header = None

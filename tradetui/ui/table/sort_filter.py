@@ -52,7 +52,6 @@ class SortFilter(Generic[RowT]):
             self.sort = None
 
     def use_format(self, cell_format: CellFormat) -> None:
-        """Look at the texts of another format."""
         self._cell_format = cell_format
         self._forget_texts()
 

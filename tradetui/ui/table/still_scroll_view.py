@@ -10,7 +10,6 @@ class StillScrollView(ScrollView):
     """Whoever scrolls or resizes it by these methods repaints the lines that look different, and no others."""
 
     def show_from(self, y: int) -> None:
-        """Scroll to a line."""
         # Not `scroll_to`, which repaints every line: most of them look as they did.
         self.set_reactive(StillScrollView.scroll_y, float(y))
         self.set_reactive(StillScrollView.scroll_target_y, float(y))
@@ -30,5 +29,4 @@ class StillScrollView(ScrollView):
             self.virtual_size = size
 
     def repaint_line(self, line: int) -> None:
-        """Draw one line of the screen again, by its number in the widget."""
         self.refresh(Region(0, line, self.size.width, 1))

@@ -46,7 +46,6 @@ class TableModel(Generic[RowT_co]):
 
     @property
     def cursor_column(self) -> Column[RowT_co]:
-        """The column under the cursor."""
         return self.cells.columns[self.cursor.column_index]
 
     @property
@@ -84,7 +83,6 @@ class TableModel(Generic[RowT_co]):
         self.cursor.column_index = ids.index(at) if at in ids else min(self.cursor.column_index, len(ids) - 1)
 
     def use_format(self, cell_format: CellFormat) -> None:
-        """Write every cell in another format."""
         self.cells.use_format(cell_format)
         self.sort_filter.use_format(cell_format)
 

@@ -116,7 +116,6 @@ class TableScreen(DeskScreen):
     # Rows
 
     def action_move(self, way: str) -> None:
-        """Move the cursor of the table."""
         self.table.move(Move(way))
 
     def action_focus_table(self) -> None:
@@ -250,7 +249,6 @@ class TableScreen(DeskScreen):
 
     @on(Input.Submitted, "#filter")
     async def action_keep_filter(self) -> None:
-        """Close the box and keep what it says."""
         await self.close_filter()
 
     async def close_filter(self) -> None:
@@ -274,7 +272,6 @@ class TableScreen(DeskScreen):
     # View
 
     def action_zone(self) -> None:
-        """Times in UTC, or in the profile's own zone."""
         self.zone = UTC if self.zone is not UTC else self._home_zone
         self.show_zone()
         self.refresh_states()
@@ -289,16 +286,13 @@ class ClosableScreen(TableScreen):
 
     @property
     def screen_name(self) -> str:
-        """None of the panels of the main screen."""
         return self.where
 
     async def action_back(self) -> None:
-        """Clear the filter, then leave."""
         if not await self.drop_filter():
             self.dismiss()
 
     def action_leave(self) -> None:
-        """`q` closes what is in front."""
         self.dismiss()
 
 

@@ -51,7 +51,6 @@ class CreationForm(ParameterForm[None]):
         self._showed_locked = False
 
     def compose(self) -> ComposeResult:
-        """Titles, then a line of boxes and a line for what is wrong with them, for each row."""
         with self.framed(TITLES[self._kind], "Tab next · F2 shows passphrases · Enter reviews · Esc back"):
             with Horizontal(classes="row titles"):
                 for field in self._fields:
@@ -71,7 +70,6 @@ class CreationForm(ParameterForm[None]):
         ]
 
     def check(self) -> None:
-        """Say what is wrong with each row, and what is still needed."""
         result = check_form(self._kind, self._texts())
         for row in range(self._rows):
             self.show_problem(f"problem-{row}", self._problems(result, row))
@@ -122,7 +120,6 @@ class CreationForm(ParameterForm[None]):
             self.query_one(f"#box-{int(row) + by}-{name}", Input).focus()
 
     def action_reveal(self) -> None:
-        """Show the passphrases as they are typed, or cover them."""
         for box in self.query(".passphrase").results(Input):
             box.password = not box.password
 
@@ -145,7 +142,6 @@ class CreationForm(ParameterForm[None]):
         self.app.switch_screen(ResultDialog(self._creation, created, fresh=True))
 
     def action_cancel(self) -> None:
-        """Close; asks where something typed would be lost."""
         if not any(any(row.values()) for row in self._texts()):
             self.dismiss()
             return

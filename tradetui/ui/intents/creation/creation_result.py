@@ -20,8 +20,8 @@ from tradetui.desk.intents.states import State
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
-from tradetui.ui.safe_text import notify, sanitized
+from tradetui.ui.intents.journal.release_dialog import ReleaseDialog, release
+from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 
 _READING_S = 1.0
@@ -63,7 +63,6 @@ class ResultDialog(IssuedKeysDialog):
                 yield Button("Back to the form" if back else "Close", id="close", disabled=self._fresh)
 
     async def on_mount(self) -> None:
-        """Show it, and arm the button that closes it a moment later."""
         await self._show()
         if self._fresh:
             self.run_worker(self._arm(), group="arming", exit_on_error=False)
@@ -138,11 +137,5 @@ class ResultDialog(IssuedKeysDialog):
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))
 
     async def _released(self, why: str) -> None:
-        try:
-            await self._creation.release(self._created.intent, why)
-        except Exception as problem:
-            # Another process may have released it meanwhile.
-            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
-            return
-        notify(self.app, "Released; the journal says so.")
-        self.dismiss()
+        if await release(self.app, self._creation.release(self._created.intent, why)):
+            self.dismiss()

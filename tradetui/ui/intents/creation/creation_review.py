@@ -99,7 +99,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self.give_reason("\n".join(filter(None, (sentence, *reasons))))
 
     def on_descendant_focus(self) -> None:
-        """What Enter does depends on what has the focus."""
         self.say_what_may_be_done()
 
     def say_what_may_be_done(self) -> None:
@@ -108,7 +107,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
             self._tell(self._sentence)
 
     def pressed_too_soon(self) -> None:
-        """Say that Enter pressed nothing, beside what else keeps it from being sent."""
         self._tell(TOO_SOON)
 
     def action_cancel(self) -> None:

@@ -47,7 +47,6 @@ class IssuedKeysDialog(DimmingScreen[None]):
     ]
 
     async def action_issued(self, action: str) -> None:
-        """Do this with the list, once it is there."""
         for keys in self.query(IssuedKeys):
             await keys.run_action(action)
 
@@ -134,7 +133,6 @@ class IssuedKeys(Vertical):
             return None
 
     async def action_reveal(self) -> None:
-        """Show the key under the cursor, or cover it."""
         self._shown = None if self._shown is not None else await self._secrets()
         self._draw()
 
@@ -152,7 +150,6 @@ class IssuedKeys(Vertical):
         notify(self.app, f"Copied the {label} of {entry.name}; the clipboard holds it now.")
 
     def action_make_profile(self) -> None:
-        """Ask for a name and write a profile of the key under the cursor."""
         entry = self.entry
         if entry is None or not self._keys.makes_profiles:
             return

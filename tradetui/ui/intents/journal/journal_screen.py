@@ -17,7 +17,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
-from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog
+from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog, release
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -172,7 +172,6 @@ class JournalScreen(RecordsScreen[Intent]):
             self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))
 
     def action_release(self) -> None:
-        """Give free what an intent locks, though its outcome is not known."""
         desk, intent = self.desk, self._table.cursor.record
         if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
@@ -193,14 +192,7 @@ class JournalScreen(RecordsScreen[Intent]):
     async def _release(self, intent: Intent, why: str) -> None:
         desk = self.desk
         assert desk is not None and desk.execution is not None
-        try:
-            if (creation := self._creation_of(intent)) is not None:
-                await creation.release(intent.id, why)
-            else:
-                await desk.execution.release(intent.id, why)
-        except Exception as problem:
-            # Another process may have settled or released it meanwhile; the list says what is so now.
-            notify(self.app, f"Not released: {problem}", severity="warning", seconds=8)
-        else:
-            notify(self.app, "Released; the journal says so.")
+        creation = self._creation_of(intent)
+        work = desk.execution.release(intent.id, why) if creation is None else creation.release(intent.id, why)
+        await release(self.app, work)
         await self._look()

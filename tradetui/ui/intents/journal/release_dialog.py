@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Awaitable
+from typing import Any, ClassVar, Generic
+
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.widgets import Input, Static
 
-from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
 from tradetui.ui.key_bindings.line_box import LineBox
-from tradetui.ui.safe_text import sanitized
+from tradetui.ui.safe_text import notify, sanitized
 
 CAUTION = (
     "The outcome is not known. Check positions, orders and fills on the exchange's site first.\n"
@@ -22,21 +26,57 @@ DOUBT_CAUTION = (
 )
 
 
-class ReleaseDialog(DeliberateDialog[str | None]):
+class WordDialog(DeliberateDialog[Result], Generic[Result]):
+    """One whose button is off until a word was typed; `effect` is what the button then does."""
+
+    effect: ClassVar[str]
+    missing_sentence: ClassVar[str] = "Still missing: {}."
+
+    @abstractmethod
+    def missing(self) -> dict[str, str]:
+        """What is still to be typed in words, by the id of its box."""
+
+    def box_for_text(self, key: str) -> Input | None:
+        return self.query(Input).first()
+
+    @on(events.Mount)
+    @on(events.DescendantFocus)
+    @on(Input.Changed)
+    def _say_missing(self) -> None:
+        """Say what is missing, else what Enter does where the focus is."""
+        missing = self.missing()
+        self.confirm_button.disabled = bool(missing)
+        if missing:
+            self.give_reason(self.missing_sentence.format("; ".join(missing.values())))
+        else:
+            self.say_next_step(self.effect)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        """To what is still missing, else to the button; never to Cancel, where the next Enter would lose what was
+        typed.
+        """
+        missing = self.missing()
+        others = [box for box in missing if box != event.input.id]
+        self.query_one(f"#{[*others, *missing, 'confirm'][0]}").focus()
+
+
+class ReleaseDialog(WordDialog[str | None]):
     """Returns the reason given, None where it was left as it is. `name` has to be typed."""
+
+    effect = "releases it"
 
     def __init__(self, title: str, known: str, name: str, caution: str) -> None:
         super().__init__(classes="dialog")
-        self._heading = title
-        self._known = known
+        self._lines = (title, known)
         self._locked_name = name
         self._caution = caution
 
     def compose(self) -> ComposeResult:
         is_doubt = self._caution == DOUBT_CAUTION
         with self.framed("Trust positions summed from fills again" if is_doubt else "Release without an outcome"):
-            yield Static(sanitized(self._heading), markup=False)
-            yield Static(sanitized(self._known), markup=False)
+            for line in self._lines:
+                yield Static(sanitized(line), markup=False)
             yield Static(sanitized(self._caution), classes="caution", markup=False)
             # What is typed at a button begins the reason: selected by the focus it would be replaced.
             yield LineBox(
@@ -45,43 +85,27 @@ class ReleaseDialog(DeliberateDialog[str | None]):
             yield LineBox(id="typed", placeholder=f"type {self._locked_name} to release it")
             yield from self.buttons("Release", cancel="Leave it" if is_doubt else "Leave it locked", ready=False)
 
-    def box_for_text(self, key: str) -> Input | None:
-        """The reason may be typed at once."""
-        return self.query_one("#why", Input)
-
     @property
     def _why(self) -> str:
         return self.query_one("#why", Input).value.strip()
 
-    def _missing(self) -> dict[str, str]:
-        """What is asked for in words, by the field that is still without it."""
-        missing = {}
-        if not self._why:
-            missing["why"] = "a reason is needed"
+    def missing(self) -> dict[str, str]:
+        missing = {} if self._why else {"why": "a reason is needed"}
         if self.query_one("#typed", Input).value.strip().upper() != self._locked_name.upper():
             missing["typed"] = f"type {self._locked_name} to release it"
         return missing
 
-    @on(events.Mount)
-    @on(events.DescendantFocus)
-    @on(Input.Changed)
-    def _tell_missing(self) -> None:
-        """Say what is missing, else what Enter does where the focus is."""
-        missing = self._missing()
-        self.confirm_button.disabled = bool(missing)
-        if missing:
-            self.give_reason(f"Still missing: {'; '.join(missing.values())}.")
-        else:
-            self.say_next_step("releases it")
-
-    @on(Input.Submitted)
-    def _entered(self, event: Input.Submitted) -> None:
-        """To what is still missing, else to the button that releases; never to Cancel, where the next Enter would lose
-        what was typed.
-        """
-        missing = self._missing()
-        others = [field for field in missing if field != event.input.id]
-        self.query_one(f"#{[*others, *missing, 'confirm'][0]}").focus()
-
     def confirm(self) -> None:
         self.dismiss(self._why)
+
+
+async def release(app: App[Any], released: Awaitable[object]) -> bool:
+    """Wait for a release and say what came of it; whether it is released."""
+    try:
+        await released
+    except Exception as problem:
+        # Another process may have settled or released it meanwhile.
+        notify(app, f"Not released: {problem}", severity="warning", seconds=8)
+        return False
+    notify(app, "Released; the journal says so.")
+    return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from textual import events, getters, on
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
@@ -13,8 +12,8 @@ from textual.widgets import Input, Static
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
-from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.intents.journal.release_dialog import WordDialog
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.wire.text.sanitize import scrub
@@ -48,10 +47,11 @@ def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None
     ask_in_dialog(app, dialog, lambda _: app.run_worker(try_again(), exit_on_error=False))
 
 
-class LostJournalDialog(DeliberateDialog[None]):
+class LostJournalDialog(WordDialog[None]):
     """Cancel has the focus; the word has to be typed. Nothing changes before the button is pressed."""
 
-    _word_box = getters.query_one("#typed", Input)
+    effect = "accepts the loss"
+    missing_sentence = "{}; Esc leaves it locked."
 
     def __init__(self, intents: Intents) -> None:
         super().__init__(classes="dialog")
@@ -69,46 +69,23 @@ class LostJournalDialog(DeliberateDialog[None]):
             yield LineBox(id="typed", placeholder=f"type {WORD} to go on without it", select_on_focus=False)
             yield from self.buttons("Accept the loss", cancel="Leave it locked", ready=False)
 
-    def box_for_text(self, key: str) -> Input | None:
-        """What is typed at a button begins the word."""
-        return self._word_box
-
-    @property
-    def _typed(self) -> bool:
-        return is_typed(WORD, self._word_box.value)
-
-    @on(events.Mount)
-    @on(events.DescendantFocus)
-    @on(Input.Changed)
-    def _tell_missing(self) -> None:
-        """Say what is missing, else what Enter does where the focus is."""
-        self.confirm_button.disabled = not self._typed
-        if self._typed:
-            self.say_next_step("accepts the loss")
-        else:
-            self.give_reason(f"Type {WORD} to go on without it; Esc leaves it locked.")
-
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        """On to the button that accepts, once the word is whole."""
-        if self._typed:
-            self.confirm_button.focus()
+    def missing(self) -> dict[str, str]:
+        is_whole = is_typed(WORD, self.query_one("#typed", Input).value)
+        return {} if is_whole else {"typed": f"Type {WORD} to go on without it"}
 
     def confirm(self) -> None:
-        if self._typed:
+        if not self.missing():
             self.confirm_button.disabled = True
             self.run_worker(self._accept(), exit_on_error=False)
 
     async def _accept(self) -> None:
         try:
             usable = await self._intents.accept_loss()
+            trouble = "" if usable else f"The journal cannot be used: {self._intents.trouble}"
         except Exception as problem:
-            self.give_reason(Content.styled(scrub(f"The loss is not accepted: {problem}"), "bold $warn"))
-            return
-        if not usable:
-            self.give_reason(
-                Content.styled(scrub(f"The journal cannot be used: {self._intents.trouble}"), "bold $warn")
-            )
+            trouble = f"The loss is not accepted: {problem}"
+        if trouble:
+            self.give_reason(Content.styled(scrub(trouble), "bold $warn"))
             return
         unlocks = f"Trading is locked; {trading_app(self).key_named('lock')} unlocks it."
         notify(self.app, f"The loss is accepted and the journal says so. {unlocks}", seconds=10)

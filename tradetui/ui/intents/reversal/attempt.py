@@ -112,7 +112,6 @@ class Attempt:
 
     @property
     def _journal_key(self) -> str:
-        """The key that opens the journal, for sentences."""
         return trading_app(self._app).key_named("journal")
 
     def _is_open(self) -> bool:

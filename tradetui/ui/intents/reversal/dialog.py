@@ -93,7 +93,6 @@ class ReversalDialog(ScrollingDialog):
 
     @property
     def _subject(self) -> str:
-        """Symbol and leg, as far as they are known."""
         return self._preview.subject if self._preview is not None else self._target.subject
 
     # Keys
@@ -278,7 +277,6 @@ class ReversalDialog(ScrollingDialog):
             self.say_next_step("sends it")
 
     def on_descendant_focus(self) -> None:
-        """What Enter does depends on what has the focus."""
         self.say_what_may_be_done()
 
     def _reasons(self) -> tuple[str, ...]:

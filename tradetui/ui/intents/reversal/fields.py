@@ -63,7 +63,6 @@ class FieldRow(Horizontal):
         yield self._hint
 
     def name_it(self, label: str, hint: str) -> None:
-        """Write other words before and behind the box."""
         self._label.update(sanitized(label))
         self._hint.update(sanitized(hint))
 
@@ -102,7 +101,6 @@ class Fields(Vertical):
 
     @property
     def word(self) -> str:
-        """What is typed to confirm, as it is."""
         return self.word_box.value
 
     @property
@@ -127,5 +125,4 @@ class Fields(Vertical):
         self._word_row.show(shown and self.must_type)
 
     def enable(self, enabled: bool) -> None:
-        """Let both boxes be typed in or not."""
         self.size_box.disabled = self.word_box.disabled = not enabled

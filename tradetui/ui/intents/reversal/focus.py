@@ -87,7 +87,6 @@ class DialogFocus:
             self._screen.set_focus(None)
 
     def give_back(self) -> None:
-        """Give the focus back to what had it, or to Cancel."""
         before = self._before or self._cancel
         self._screen.set_focus(before if before.focusable else self._cancel)
 

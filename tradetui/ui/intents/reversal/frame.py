@@ -77,7 +77,6 @@ class KeyLine(Notice):
         self._show(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
 
     def _show(self, hints: str) -> None:
-        """In the colours of the other screens' line of keys."""
         pairs = (hint.partition(" ") for hint in scrub(hints).split(_GAP))
         parts = [Content.assemble((key, "bold $primary"), (f" {does}", "$foreground")) for key, _, does in pairs]
         self.say(Content(_GAP).join(parts))

@@ -15,5 +15,4 @@ class Phase(Enum):
 
     @property
     def is_before_confirming(self) -> bool:
-        """Whether nothing was confirmed yet."""
         return self in (Phase.READING, Phase.ARMED)

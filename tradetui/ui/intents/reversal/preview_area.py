@@ -103,7 +103,6 @@ class PreviewArea(VerticalScroll):
         self._request.display = self._details.display = False
 
     def show_preview(self, preview: Preview, changed: Sequence[Change], settings: DeskSettings) -> None:
-        """Show a preview; the scroll stays."""
         self._body.update(_NEW_LINE.join(decision_lines(preview, changed, self.room, settings.zone)))
         self._request.update(_NEW_LINE.join(request_lines(preview, changed)))
         self._details.update(_NEW_LINE.join(details_lines(preview, settings, changed, self.room.width)))
@@ -155,10 +154,8 @@ class ScrollingDialog(LockingDialog[None]):
         """Whether there is a request to fold out."""
 
     def action_scroll_pages(self, pages: int) -> None:
-        """Scroll by what is shown at once, less a line."""
         self.action_scroll(pages * max(1, self._area.size.height - 1))
 
     def action_fold_request(self) -> None:
-        """Show the request exactly as sent, or hide it again."""
         if self.shows_request:
             self._area.fold_request()

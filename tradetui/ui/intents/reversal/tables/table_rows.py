@@ -65,7 +65,6 @@ def figures_of(preview: Preview) -> Figures:
 
 
 def per_cent(part: Decimal | None, *, signed: bool = False, places: int = 2) -> str:
-    """A fraction as per cent."""
     return UNKNOWN if part is None else f"{number(part * 100, signed=signed, places=places)} %"
 
 
