@@ -16,6 +16,7 @@ from tests.bench.tables_program import TIDIED_S
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.row_queries import Selection
+from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.application.app import _tidy_up
@@ -64,7 +65,7 @@ class Program(App[None]):
         self._table.move(Move(way))
 
     def action_turn(self) -> None:
-        self._table.sort_by("cTime" if self._table.sort_filter.sort is None else None)
+        self._table.sort_by(Sort("cTime") if self._table.sort_filter.sort is None else None)
 
     def action_narrow(self, pattern: str) -> None:
         self._table.filter(pattern)

@@ -16,7 +16,7 @@ from textual.containers import Grid
 from textual.widgets import DataTable
 
 from tradetui.desk.tables.cells.column import Column, number_column, text_column
-from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.ui.application.app import _tidy_up
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.record_table import RecordTable
@@ -102,7 +102,7 @@ class Program(App[None]):
 
     def action_turn(self) -> None:
         if isinstance(table := self.focused, RecordTable):
-            table.sort_by("symbol" if table.sort_filter.sort is None else None, reverse=True)
+            table.sort_by(Sort("symbol", reverse=True) if table.sort_filter.sort is None else None)
 
     def action_narrow(self, pattern: str) -> None:
         if isinstance(table := self.focused, RecordTable):

@@ -247,14 +247,14 @@ class OpenDates(OpenMessage):
 class OpenSort(OpenMessage):
     """The choice of a column to order the rows by; `chosen` is called with its id, None for the order they come in.
 
-    `subject` names the rows, `under_cursor` a column's id, `keys` the keys, with commas, that open the list.
+    `subject` names the rows, `under_cursor` a column's id, `keys` the keys that open the list, by Textual's names.
     """
 
     subject: str
     columns: Sequence[Column[Never]]
     under_cursor: str
     sort: Sort | None
-    keys: str
+    keys: Sequence[str]
     chosen: Callable[[str | None], None]
 
 

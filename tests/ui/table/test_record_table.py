@@ -43,7 +43,7 @@ async def test_numbers_stand_right_and_words_left() -> None:
 async def test_sort_and_filter_survive_a_refresh() -> None:
     app = TableApp(source(["a", "b", "c"], a="1", b="3", c="2"))
     async with app.run_test(size=(40, 8)):
-        app.table.sort_by("profit", reverse=True)
+        app.table.sort_by(Sort("profit", reverse=True))
         assert keys(app) == ["b", "c", "a"]
         assert "Profit▼" in lines(app)[0]
         app.table.set_source(source(["a", "b", "c"], 2, a="9", b="3", c="2"))
@@ -87,7 +87,7 @@ async def test_unknown_values_sort_last_either_way() -> None:
     app = TableApp(rows)
     async with app.run_test(size=(40, 6)):
         for reverse in (False, True):
-            app.table.sort_by("profit", reverse)
+            app.table.sort_by(Sort("profit", reverse))
             assert keys(app)[2] == "a"
 
 
@@ -144,7 +144,7 @@ async def test_rows_too_many_for_memory_order_themselves_and_are_asked_once() ->
     rows = Million()
     app = TableApp(rows)
     async with app.run_test(size=(40, 20)):
-        app.table.sort_by("profit", reverse=True)
+        app.table.sort_by(Sort("profit", reverse=True))
         app.table.set_source(rows)
         assert rows.orders == [(Sort("profit", True), "")]
         assert app.table.rows.row_id(0) == "r999999"
@@ -323,7 +323,7 @@ async def test_other_columns_keep_the_cursors_column_and_drop_a_sort_that_is_gon
     app = TableApp(source(["b", "a"]))
     async with app.run_test(size=(40, 6)):
         app.table.move_to_column(2)
-        app.table.sort_by("profit")
+        app.table.sort_by(Sort("profit"))
         app.table.set_columns((COLUMNS[2], COLUMNS[0]))
         assert app.table.model.cursor_column.id == "note"
         assert app.table.sort_filter.sort is None
@@ -391,7 +391,7 @@ async def test_the_arrow_is_seen_over_a_narrow_column_too() -> None:
     )
     app = TableApp(source(["a"]), columns=columns)
     async with app.run_test(size=(40, 5)):
-        app.table.sort_by("profit")
+        app.table.sort_by(Sort("profit"))
         assert lines(app)[0].split() == ["Symbol", "Lev▲"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.ui.fixtures.three_column_table import COLUMNS, Repaints, Row, TableApp, shown, source
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.column import Column, Tone
-from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells
@@ -100,7 +100,7 @@ async def test_sorting_and_filtering_keep_the_cursor_on_its_row_and_in_sight() -
     app = TableApp(source(FIFTY))
     async with app.run_test(size=(40, 8)) as pilot:
         app.table.move_to(1)
-        app.table.sort_by("name", reverse=True)
+        app.table.sort_by(Sort("name", reverse=True))
         await pilot.pause()
         assert app.table.cursor.row_id == "r1"
         assert "r1" in shown(app)

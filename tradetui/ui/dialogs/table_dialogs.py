@@ -166,20 +166,19 @@ class SortDialog(ListDialog[SortChoice | None]):
     """Returns the choice, None where nothing was chosen. The key that opened it chooses the column under the cursor."""
 
     def __init__(
-        self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, sort_keys: str
+        self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, keys: Sequence[str]
     ) -> None:
-        """`under_cursor` is a column's id; `sort_keys` are the keys, with commas, that open this list."""
+        """`under_cursor` is a column's id; `keys` are those that open this list."""
         super().__init__(classes="dialog -small")
         self._subject = subject
-        names = [key.strip() for key in sort_keys.split(",")]
-        self._own_keys = frozenset(map(long_name, names))
+        self._own_keys = frozenset(map(long_name, keys))
         titles = {column.id: column.title for column in columns}
-        letters = column_letters(list(titles.values()), {*names, UNSORTED_KEY})
+        letters = column_letters(list(titles.values()), {*keys, UNSORTED_KEY})
         arrow = "" if sort is None else "▼" if sort.reverse else "▲"
         self._choices = (under_cursor, *titles, None)
         self._keys = {letter: column for letter, column in zip(letters, titles, strict=True) if letter}
         self._lines = [
-            f"{shown_keys(names[0])}  this column, {titles[under_cursor]}",
+            f"{shown_keys(keys[0])}  this column, {titles[under_cursor]}",
             *(
                 f"{letter or ' '}  {title} {arrow if sort is not None and sort.column == column else ''}"
                 for letter, (column, title) in zip(letters, titles.items(), strict=True)

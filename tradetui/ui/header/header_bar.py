@@ -32,7 +32,6 @@ Part: TypeAlias = tuple[str, str]
 
 
 def has_two_lines(height: int) -> bool:
-    """Whether the header takes two lines in a terminal of so many."""
     return height >= _TWO_LINES_FROM
 
 

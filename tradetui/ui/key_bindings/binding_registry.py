@@ -238,15 +238,14 @@ def bindings_named(*ids: str) -> list[KeyBinding]:
     return [BINDING_OF_ID[id_] for id_ in ids]
 
 
-def is_key_of(id_: str, key: str, changed_keys: Mapping[str, str]) -> bool:
-    """Whether a key is one of a binding's; `changed_keys` are those of the profile, by id."""
-    keys = changed_keys.get(id_) or BINDING_OF_ID[id_].keys
-    return key in {name.strip() for name in keys.split(",")}
+def bound_keys(id_: str, changed_keys: Mapping[str, str]) -> list[str]:
+    """The keys of a binding by Textual's names; `changed_keys` are those of the profile, by id."""
+    return [key.strip() for key in (changed_keys.get(id_) or BINDING_OF_ID[id_].keys).split(",")]
 
 
 def key_named(id_: str, changed_keys: Mapping[str, str]) -> str:
     """The first key of a binding as a person writes it, for a sentence; `changed_keys` are those of the profile."""
-    return shown_keys((changed_keys.get(id_) or BINDING_OF_ID[id_].keys).split(",")[0])
+    return shown_keys(bound_keys(id_, changed_keys)[0])
 
 
 def shown_keys(keys: str) -> str:

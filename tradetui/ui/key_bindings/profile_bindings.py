@@ -6,7 +6,14 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, BINDINGS, EVERYWHERE, KeyBinding, shown_keys
+from tradetui.ui.key_bindings.binding_registry import (
+    BINDING_OF_ID,
+    BINDINGS,
+    EVERYWHERE,
+    KeyBinding,
+    bound_keys,
+    shown_keys,
+)
 from tradetui.ui.key_bindings.textual_bindings import is_key_name, long_name
 
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
@@ -69,18 +76,14 @@ def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
 def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
     """Each changed binding that has a key of another one in the same place."""
     for id_ in taken:
-        binding = BINDING_OF_ID[id_]
+        binding, keys = BINDING_OF_ID[id_], set(map(long_name, bound_keys(id_, taken)))
         for other in BINDINGS:
-            shared = _keys(binding, taken) & _keys(other, taken)
+            shared = keys.intersection(map(long_name, bound_keys(other.id, taken)))
             if other is not binding and shared and _meet(binding, other):
                 key, built_in = shown_keys(min(shared)), shown_keys(binding.keys)
                 rule = f"is not taken: {key} is the key of {other.id} too, it stays {built_in}"
                 yield KeyTrouble(id_, rule, f"Choose another key, or change that of {other.id}.")
                 break
-
-
-def _keys(binding: KeyBinding, taken: Mapping[str, str]) -> set[str]:
-    return {long_name(key) for key in taken.get(binding.id, binding.keys).split(",")}
 
 
 def _meet(one: KeyBinding, other: KeyBinding) -> bool:

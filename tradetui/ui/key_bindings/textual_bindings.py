@@ -8,7 +8,7 @@ from typing import Final
 from textual.binding import Binding, BindingType
 from textual.keys import KEY_NAME_REPLACEMENTS, Keys, _character_to_key, key_to_character
 
-from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding
+from tradetui.ui.key_bindings.binding_registry import BINDINGS, KeyBinding, bound_keys
 
 _MODIFIERS: Final = frozenset({"ctrl", "alt", "shift", "super", "hyper", "meta"})
 
@@ -31,11 +31,7 @@ def long_name(name: str) -> str:
 
 def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
     """What a key, by Textual's name, does on any screen; `changed_keys` are the profile's."""
-    return [
-        binding
-        for binding in BINDINGS
-        if key in {long_name(name.strip()) for name in changed_keys.get(binding.id, binding.keys).split(",")}
-    ]
+    return [binding for binding in BINDINGS if key in map(long_name, bound_keys(binding.id, changed_keys))]
 
 
 def bindings(where: str) -> list[BindingType]:

@@ -95,7 +95,7 @@ def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, P
     """Where each panel lies in so much room, nothing over and nothing twice: three are one over two where they fit."""
     if len(shown) == len(PANELS):
         trees = (*_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _FIVE
-        fitting = [tree for tree in trees if _least(tree).cells <= width and _least(tree).lines <= height]
+        fitting = [tree for tree in trees if _need(tree, {}).cells <= width and _need(tree, {}).lines <= height]
         candidates = [_laid_out(tree, (0, 0, width, height), needs) for tree in fitting or _FIVE[:1]]
         return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
     first, *others = shown
@@ -133,7 +133,7 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
     sizes = share(
         height if part.is_stack else width,
         [_need(child, needs)[axis] for child in part.parts],
-        [_least(child)[axis] for child in part.parts],
+        [_need(child, {})[axis] for child in part.parts],
         first_whole=_holds_positions(part.parts[0]),
     )
     placed: dict[str, Region] = {}
@@ -148,17 +148,12 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
 
 
 def _need(part: _Part, needs: Mapping[str, PanelNeed]) -> PanelNeed:
-    return needs.get(part, PanelNeed(LOWEST, NARROWEST)) if isinstance(part, str) else _together(part, needs)
-
-
-def _together(split: _Split, needs: Mapping[str, PanelNeed]) -> PanelNeed:
-    parts = [_need(part, needs) for part in split.parts]
-    across, along = (max, sum) if split.is_stack else (sum, max)
+    """What a part could use; without any `needs` the least in which it shows something."""
+    if isinstance(part, str):
+        return needs.get(part, PanelNeed(LOWEST, NARROWEST))
+    parts = [_need(child, needs) for child in part.parts]
+    across, along = (max, sum) if part.is_stack else (sum, max)
     return PanelNeed(along(need.lines for need in parts), across(need.cells for need in parts))
-
-
-def _least(part: _Part) -> PanelNeed:
-    return _need(part, {})
 
 
 def _holds_positions(part: _Part) -> bool:

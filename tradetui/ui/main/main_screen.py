@@ -22,8 +22,7 @@ from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
-from tradetui.ui.main.possible_actions import PossibleActions
-from tradetui.ui.main.vanished_position import VanishedPosition
+from tradetui.ui.main.possible_actions import PossibleActions, VanishedPosition
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
@@ -385,7 +384,6 @@ class MainScreen(TableScreen):
     # Trading
 
     def before_key(self, event: TypedInput) -> bool:
-        """Note whether a position has gone from under the cursor since the key before."""
         self._vanished.note_key(in_burst=self.trade_app.key_order.in_burst)
         return True
 

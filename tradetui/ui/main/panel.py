@@ -233,7 +233,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
 
 def has_trouble(feed: Feed[FeedRowT_co]) -> bool:
-    """Whether the rows of a feed are old, or its last read failed."""
     return feed.freshness.aged or feed.snapshot.error is not None
 
 

@@ -39,8 +39,9 @@ class PanelArea(Widget):
         """`key_named` gives the key of a binding, for the panels' titles and sentences."""
         self.positions_panel = Panel(POSITIONS, key_named)
         self.panels: Mapping[str, Panel[FeedRow]] = {
-            name: Panel(table, key_named) for name, table in PANELS.items()
-        } | {POSITIONS.name: self.positions_panel}
+            name: self.positions_panel if name == POSITIONS.name else Panel(table, key_named)
+            for name, table in PANELS.items()
+        }
         super().__init__(*self.panels.values(), id="panels")
         self._placing = _Placing()
         self.zoomed = False
@@ -75,7 +76,6 @@ class PanelArea(Widget):
             self.refresh(layout=True)
 
     def use_preferences(self, preferences: ScreenPreferences) -> None:
-        """Columns and order of each panel as they were chosen before."""
         for name in self.panels.keys() & preferences.tables.keys():
             # Every field of the interface means the models: only where one of them was chosen.
             show_choice(self.panels[name].table, self.panels[name].kind, preferences.tables[name])

@@ -11,7 +11,9 @@ from tradetui.ui.main.panel import Panel
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.tables.rows.row_source import FeedRow
+    from tradetui.trading.positions import Position
     from tradetui.ui.settings.ui_settings import UiSettings
+    from tradetui.ui.table.record_table import RecordTable
 
 
 class PossibleActions(NamedTuple):
@@ -59,3 +61,22 @@ class PossibleActions(NamedTuple):
             if self.panel.kind.history_title is not None:
                 return "the account is not known yet"
         return None
+
+
+class VanishedPosition:
+    """The position that has gone from under the cursor since the key before; keys of one burst are one key."""
+
+    def __init__(self, table: RecordTable[Position]) -> None:
+        self._table = table
+        self._position: Position | None = None
+
+    def note_key(self, *, in_burst: bool) -> None:
+        if self._table.cursor.vanished is not None or not in_burst:
+            self._position, self._table.cursor.vanished = self._table.cursor.vanished, None
+
+    @property
+    def sentence(self) -> str:
+        if self._position is None:
+            return ""
+        leg = "LONG" if self._position.is_long else "SHORT"
+        return f"{self._position.symbol} {leg} has just closed; press the key again for the row under the cursor now."

@@ -21,7 +21,7 @@ from tradetui.desk.results.result_columns import amount_text, result_columns, re
 from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
-from tradetui.desk.tables.rows.row_source import MemoryRows
+from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.trading.results.periods import Grouping
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import (
@@ -165,7 +165,7 @@ class MoneyPanels(Container):
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         self.is_zoomed = False
         self.table = RecordTable(result_columns(self.grouping), id="table-results", footer=self._groups_footer)
-        self.table.sort_by("net", reverse=True)
+        self.table.sort_by(Sort("net", reverse=True))
 
     def compose(self) -> ComposeResult:
         with Container(id="money-upper"):
@@ -222,7 +222,7 @@ class MoneyPanels(Container):
         self.grouping = grouping
         self.table.set_columns(result_columns(grouping))
         # Days are looked for from today back, symbols and coins by what they brought in.
-        self.table.sort_by("day" if grouping is Grouping.DAY else "net", reverse=True)
+        self.table.sort_by(Sort("day" if grouping is Grouping.DAY else "net", reverse=True))
 
     @property
     def following_grouping(self) -> Grouping:

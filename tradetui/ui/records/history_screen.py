@@ -13,7 +13,7 @@ from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.date_filter import DateFilter
-from tradetui.desk.tables.rows.row_source import FeedRow, RowSource
+from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.key_bindings.textual_bindings import bindings
@@ -208,7 +208,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         """Turn the order round: by time is the only one that the archive's index knows."""
         sort = self._table.sort_filter.sort
         time = "cTime" if self._kind.name == FILLS.name else "uTime"  # stops are ordered by their last change
-        self._table.sort_by(time if sort is None else None, False)
+        self._table.sort_by(Sort(time) if sort is None else None)
         self.refresh_states()
 
     def action_sort_reverse(self) -> None:

@@ -29,7 +29,7 @@ class HistorySums:
     @property
     def known(self) -> FillTotals | None:
         """The sums of the fills that are shown now; None while they are being added up, or where they are too many."""
-        return self._totals if self._summed == (self._table.rows, self._table.shown) else None
+        return self._totals if self._summed == (self._table.rows, self._table.rows.count) else None
 
     def begin(self) -> ArchiveRows[FuturesFill] | None:
         """The fills to be added up now; None where that has begun, they are too many, or they cannot be read."""
@@ -53,7 +53,7 @@ class HistorySums:
 
     def note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
         """Profit and fees, or why they are not known."""
-        if self._table.shown > MOST_SUMMED:
+        if self._table.rows.count > MOST_SUMMED:
             narrows = f"{key_named('dates')} narrows them by dates"
             return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
         return "profit and fees are being summed …" if self.known is None else self.known.text(cell_format)
@@ -62,5 +62,5 @@ class HistorySums:
         """The note beside sums that stand under their columns."""
         if self.known is None:
             return self.note(cell_format, key_named)
-        parts = (f"sums in USDT of {counted(self._table.shown, 'fill')}", self.known.outside_cells(cell_format))
+        parts = (f"sums in USDT of {counted(self._table.rows.count, 'fill')}", self.known.outside_cells(cell_format))
         return " · ".join(filter(None, parts))

@@ -101,14 +101,10 @@ def _table_from(stored: Mapping[str, Any]) -> TableChoice:
     if isinstance(columns, list):
         named: dict[str, int | None] = {}
         for stored_column in columns:
-            if _is_column(stored_column):
+            if isinstance(stored_column, Mapping) and isinstance(stored_column.get("id"), str):
                 named.setdefault(stored_column["id"], _width(stored_column.get("width")))
         chosen = tuple(ColumnChoice(name, width) for name, width in named.items()) or None
     return TableChoice(chosen, sort if isinstance(sort, str) else None, stored.get("reverse") is True)
-
-
-def _is_column(stored: object) -> bool:
-    return isinstance(stored, Mapping) and isinstance(stored.get("id"), str)
 
 
 def _width(stored: object) -> int | None:

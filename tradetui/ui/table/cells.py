@@ -80,7 +80,8 @@ class Cells(Generic[RowT]):
 
     def measure(self, rows: Iterable[RowT], totals: Mapping[str, tuple[str, Tone]]) -> None:
         """Measure these rows and the texts under them, in every column, and forget those measured before."""
-        self._longest = [cells_of(totals[column.id][0]) if column.id in totals else 0 for column in self.columns]
+        self._longest = [0] * len(self.columns)
+        self.measure_totals(totals)
         for row in rows:
             for column_index, column in enumerate(self.columns):
                 self._measured(column_index, column, row)
@@ -149,9 +150,7 @@ class Cells(Generic[RowT]):
 
     def forget_gone(self, rows: RowSource[RowT]) -> None:
         """Let go of the cells, and with them the records, of rows that are not there any more."""
-        gone = [row_id for row_id in self._rows if rows.index_of(row_id) is None]
-        for row_id in gone:
-            del self._rows[row_id]
+        self._rows = {row_id: drawn for row_id, drawn in self._rows.items() if rows.index_of(row_id) is not None}
 
     def use_format(self, cell_format: CellFormat) -> None:
         self.cell_format = cell_format
@@ -186,8 +185,7 @@ def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> 
 
 def _is_unreadable(column: Column[RowT], record: RowT) -> bool:
     """Whether the column's field came and could not be read: then its text, a number or not, is as it came."""
-    fields = unreadable_fields(record)
-    return fields is not None and column.id in fields
+    return column.id in (unreadable_fields(record) or ())
 
 
 def cells_of(text: str) -> int:

@@ -41,7 +41,6 @@ class ColumnLayout(NamedTuple):
 
     @property
     def hidden_after(self) -> int:
-        """Columns to the right of those that are shown."""
         return len(self.order) - len(self.shown) - self.scrolled
 
     @property
@@ -50,7 +49,6 @@ class ColumnLayout(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Cells from the first column's first to the last one's last."""
         return self.starts[-1] + self.widths[-1] if self.shown else 0
 
     def neighbour(self, column_index: int, by: int) -> int:

@@ -120,9 +120,9 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.model.use_format(cell_format)
             self._show_anew(measure=True)
 
-    def sort_by(self, column: str | None, reverse: bool = False) -> None:
+    def sort_by(self, sort: Sort | None) -> None:
         """Order by a column, or as the source does."""
-        self.sort_filter.sort = Sort(column, reverse) if column is not None else None
+        self.sort_filter.sort = sort
         self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
         self.post_message(self.Rearranged())
@@ -230,7 +230,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     def _click_header(self, column: Column[RowT_co]) -> None:
         sort = self.sort_filter.sort
-        self.sort_by(column.id, reverse=sort is not None and sort.column == column.id and not sort.reverse)
+        self.sort_by(self.sort_filter.next_sort(column.id))
         self.post_message(self.HeaderSelected(self, column, sort))
 
     # Drawing
@@ -287,17 +287,17 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
         into_sight = by_choice or (self.has_focus and viewport.shows(self.cursor.row_index))
         had_rows, footer_height = self.rows.count > 0, self._footer_height
-        change = self.model.bring_up(by_choice=by_choice)
+        footer_changed = self.model.bring_up(by_choice=by_choice)
         if measure or (self.rows.count > 0 and not had_rows):
             self._laid_out_room = 0
             self._fit_width()
         self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(anchor, into_sight=into_sight or change.rearranged)
+        self._scroll_after(anchor, into_sight=into_sight or self.sort_filter.rearranged)
         if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()
-        elif change.footer_changed or self._note() != self._drawn_note:
+        elif footer_changed or self._note() != self._drawn_note:
             for line in range(1 + self.viewport.room, self.size.height):
                 self.repaint_line(line)
         if isinstance(self.model.source, SelfOrdering):

@@ -40,6 +40,10 @@ class SortFilter(Generic[RowT]):
         """The filter as a title says it, `/BTC`; empty where there is none."""
         return f"/{self.pattern}" if self.pattern else ""
 
+    def next_sort(self, column: str) -> Sort:
+        """By a column from the least up, or the other way where that is the order already."""
+        return Sort(column, reverse=self.sort == Sort(column))
+
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
         """Look at other columns; a sort by one that is gone goes with it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, NamedTuple
+from typing import Generic
 
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer
@@ -13,13 +13,6 @@ from tradetui.ui.table.cursor import TableCursor, Viewport
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import MARGIN, Line, footer_parts
 from tradetui.wire.text.sanitize import scrub
-
-
-class RowsChange(NamedTuple):
-    """Whether an archive gave another order than before, and whether what stands under the rows reads otherwise."""
-
-    rearranged: bool
-    footer_changed: bool
 
 
 class TableModel(Generic[RowT_co]):
@@ -86,10 +79,10 @@ class TableModel(Generic[RowT_co]):
         self.cells.use_format(cell_format)
         self.sort_filter.use_format(cell_format)
 
-    def bring_up(self, *, by_choice: bool) -> RowsChange:
+    def bring_up(self, *, by_choice: bool) -> bool:
         """Filter and order the source anew, work out the sums, and put the cursor back on its row.
 
-        `by_choice` says that a person rearranged the rows.
+        `by_choice` says that a person rearranged the rows. Returns whether what stands under them reads otherwise.
         """
         self.rows = self.sort_filter.view_of(self.source)
         if not isinstance(self.source, SelfOrdering):
@@ -103,10 +96,9 @@ class TableModel(Generic[RowT_co]):
         else:
             newest_first = self._newest_first and self.sort_filter.sort is None
             self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
-        return RowsChange(self.sort_filter.rearranged, self.footer != footer_before)
+        return self.footer != footer_before
 
     def measure(self, viewport: Viewport) -> None:
-        """Measure every column by the rows in sight and the sums."""
         in_sight = range(viewport.top, min(viewport.top + viewport.room, self.rows.count))
         records = (record for index in in_sight if (record := self.rows.row(index)) is not None)
         self.cells.measure(records, self.footer.totals)
@@ -121,7 +113,6 @@ class TableModel(Generic[RowT_co]):
         return Line(True, has_cursor, drawn.texts, drawn.tones)
 
     def footer_parts(self, room: int) -> tuple[bool, bool, bool]:
-        """Whether rule, totals and note are shown in so many lines under the header."""
         return footer_parts(self.footer, self.rows.count, room)
 
     def note(self, viewport: Viewport, *, has_totals: bool) -> str:

@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.rows.row_source import RowT, Sort
 from tradetui.desk.tables.table import TABLES, Table
 from tradetui.ui.app_protocols import OpenColumns, OpenDates, OpenDetail, OpenExport, OpenSort
-from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
+from tradetui.ui.key_bindings.binding_registry import KeyBinding, Move, bound_keys
 from tradetui.ui.key_bindings.key_footer import Hint, Hints
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import Notice, notify, sanitized
@@ -37,8 +37,8 @@ def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice
     columns = (chosen_columns(kind.every_column, choice) if choice.columns else None) or table.default_columns
     if columns != table.columns:
         table.set_columns(columns, also_searched=kind.columns)
-    if choice.sort in {column.id for column in columns}:
-        table.sort_by(choice.sort, choice.reverse)
+    if choice.sort is not None and choice.sort in {column.id for column in columns}:
+        table.sort_by(Sort(choice.sort, choice.reverse))
 
 
 class TableScreen(DeskScreen):
@@ -135,31 +135,27 @@ class TableScreen(DeskScreen):
         table = self.table
 
         def sort_by(column: str | None) -> None:
-            sort = table.sort_filter.sort
-            again = sort is not None and sort.column == column
-            self._sort_table(table, column, reverse=again and sort is not None and not sort.reverse)
+            self._sort_table(table, None if column is None else table.sort_filter.next_sort(column))
 
-        keys = self._settings.keys.get("sort") or BINDING_OF_ID["sort"].keys
+        keys = bound_keys("sort", self._settings.keys)
         columns, under_cursor = table.columns, table.model.cursor_column.id
         self.post_message(OpenSort(self.subject, columns, under_cursor, table.sort_filter.sort, keys, sort_by))
 
     def action_sort_reverse(self) -> None:
         sort = self.table.sort_filter.sort
         if self.able("sort_reverse") and sort is not None:
-            self._sort_table(self.table, sort.column, reverse=not sort.reverse)
+            self._sort_table(self.table, sort._replace(reverse=not sort.reverse))
 
     def action_sort_undo(self) -> None:
         """Go back to the order before the last change of it, by key or by mouse; once, since it is no toggle."""
         if self.able("sort_undo"):
-            before = self._sorts_before.get(self.table.id)
-            column, reverse = (None, False) if before is None else (before.column, before.reverse)
-            self._sort_table(self.table, column, reverse=reverse)
+            self._sort_table(self.table, self._sorts_before[self.table.id])
             del self._sorts_before[self.table.id]
             notify(self.app, "The last change of order is undone.", seconds=2)
 
-    def _sort_table(self, table: RecordTable[object], column: str | None, *, reverse: bool) -> None:
+    def _sort_table(self, table: RecordTable[object], sort: Sort | None) -> None:
         self._sorts_before[table.id] = table.sort_filter.sort
-        table.sort_by(column, reverse)
+        table.sort_by(sort)
         self.remember_sort()
         self.refresh_states()
 
@@ -170,7 +166,6 @@ class TableScreen(DeskScreen):
         self.refresh_states()
 
     def remember_sort(self) -> None:
-        """Show the rows in this order next time."""
         sort, preferences = self.table.sort_filter.sort, self.trade_app.preferences
         if self.choosable is not None:
             choice = preferences.table(self.screen_name)._replace(
@@ -252,7 +247,6 @@ class TableScreen(DeskScreen):
         await self.close_filter()
 
     async def close_filter(self) -> None:
-        """Close the box; what it says stays."""
         # The focus goes first: taken from what is removed it would go to whichever table comes next.
         self.set_focus(self.table)
         await self.query("#filter").remove()

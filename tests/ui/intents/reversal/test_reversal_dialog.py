@@ -23,8 +23,7 @@ from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.header.header_bar import HeaderBar
 from tradetui.ui.intents.reversal.attempt import Ending
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
-from tradetui.ui.intents.reversal.frame import Frame
-from tradetui.ui.intents.reversal.phase import Phase
+from tradetui.ui.intents.reversal.frame import Frame, Phase
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime

@@ -76,7 +76,6 @@ class CreationForm(ParameterForm[None]):
         self.show_result(acceptable=result.request is not None, about=self._about(result))
 
     def desk_changed(self) -> None:
-        """The lock may be another one."""
         if self._showed_locked != self._creation.locked:
             self.check()
 
@@ -114,7 +113,6 @@ class CreationForm(ParameterForm[None]):
         return lines
 
     def action_move(self, by: int) -> None:
-        """To the same field of another row."""
         row, _, name = self.focused_id("box-").partition("-")
         if name and 0 <= int(row) + by < self._rows:
             self.query_one(f"#box-{int(row) + by}-{name}", Input).focus()

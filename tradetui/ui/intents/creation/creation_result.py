@@ -131,7 +131,6 @@ class ResultDialog(IssuedKeysDialog):
 
     @on(Button.Pressed, "#release")
     def _release(self) -> None:
-        """Give the kind free, once the person says what was found on the exchange's site."""
         created = self._created
         dialog = ReleaseDialog(TITLES[created.kind], created.sentence, created.kind, created.next)
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._released(why), exit_on_error=False))

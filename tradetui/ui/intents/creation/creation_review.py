@@ -102,7 +102,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self.say_what_may_be_done()
 
     def say_what_may_be_done(self) -> None:
-        """The lock may be another one."""
         if not self._sending:
             self._tell(self._sentence)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from textual.app import App
@@ -44,58 +45,52 @@ class AttemptView(Protocol):
         """Show how it ended, in the room that there is."""
 
 
+@dataclass(eq=False)
 class Attempt:
-    """A confirmed reversal. It goes on when its dialog is closed; a notice in the corner then names the outcome."""
+    """A confirmed reversal. It goes on when its dialog is closed; a notice in the corner then names the outcome.
 
-    def __init__(
-        self,
-        app: App[Any],
-        view: AttemptView,
-        execution: Execution,
-        shown: Preview,
-        typed: str,
-        read_anew: Callable[[], None],
-    ) -> None:
-        """`read_anew` is called when something was sent and has ended: what the panels show is older."""
-        self.sent: Sent | None = None
-        self._app = app
-        self._view = view
-        self._execution = execution
-        self._shown = shown
-        self._typed = typed
-        self._read_anew = read_anew
-        self._departure = Departure()
-        self._taken_back = False
+    `read_anew` is called when something was sent and has ended: what the panels show is older.
+    """
+
+    app: App[Any]
+    view: AttemptView
+    execution: Execution
+    shown: Preview
+    typed: str
+    read_anew: Callable[[], None]
+    sent: Sent | None = field(default=None, init=False)
+    _departure: Departure = field(default_factory=Departure, init=False)
+    _taken_back: bool = field(default=False, init=False)
 
     def leave(self) -> None:
         """Take back what has not left for the exchange; what has left goes on behind. Either is said."""
-        plan = self._shown.plan
-        title = plan.title if plan is not None else f"Reverse {self._shown.subject}"
+        plan = self.shown.plan
+        title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
         self._taken_back = self._departure.withdraw("it was withdrawn")
         if self._taken_back:
-            notify(self._app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
+            notify(self.app, f"{title}: NOT SENT. You withdrew it.", severity="warning", seconds=10)
             return
         sentence = (
-            f"{title}: it is sent and cannot be withdrawn. {self._shown.target.symbol} stays locked until the outcome "
+            f"{title}: it is sent and cannot be withdrawn. {self.shown.target.symbol} stays locked until the outcome "
             f"is known; a message here names it, and {self._journal_key} shows it."
         )
         self._say_until_ended(sentence, "warning", 30)
 
     def _say_until_ended(self, sentence: str, severity: SeverityLevel, seconds: float) -> None:
         """Say what is so until the intent ends: settled or released, by this session or by another one."""
-        notify(self._app, sentence, severity=severity, seconds=seconds)
+        notify(self.app, sentence, severity=severity, seconds=seconds)
 
         def look() -> None:
             if not self._is_open():
                 timer.stop()
-                withdraw(self._app, sentence)
+                withdraw(self.app, sentence)
 
-        timer = self._app.set_interval(_LOOK_S, look)
+        timer = self.app.set_interval(_LOOK_S, look)
 
     async def run(self) -> None:
         """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
         try:
-            self.sent = await self._execution.confirm(self._shown, self._typed, self._departure)
+            self.sent = await self.execution.confirm(self.shown, self.typed, self._departure)
             await self._follow(self.sent)
         except NotConfirmed as refused:
             if not self._taken_back:
@@ -108,74 +103,74 @@ class Attempt:
                 self._ended(_sentence(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
             else:
                 why = f"{type(problem).__name__}: {problem}"
-                self._ended(_sentence(unknown_outcome_lines(self._shown, why, self._journal_key)))
+                self._ended(_sentence(unknown_outcome_lines(self.shown, why, self._journal_key)))
 
     @property
     def _journal_key(self) -> str:
-        return trading_app(self._app).key_named("journal")
+        return trading_app(self.app).key_named("journal")
 
     def _is_open(self) -> bool:
         """Whether the journal has an intent on this symbol that has not ended."""
-        target = self._shown.target
+        target = self.shown.target
         return target.product_type is not None and (
-            self._execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
+            self.execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
         )
 
     def _not_confirmed(self, refused: NotConfirmed) -> None:
         why = " ".join(refused.reasons)
-        if self._view.is_attached:
-            self._view.show_not_sent(why, refused.preview if refused.preview is not self._shown else None)
+        if self.view.is_attached:
+            self.view.show_not_sent(why, refused.preview if refused.preview is not self.shown else None)
         else:
-            notify(self._app, f"Reverse {self._shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
+            notify(self.app, f"Reverse {self.shown.subject}: NOT SENT. {why}", severity="error", seconds=30)
 
     async def _follow(self, sent: Sent) -> None:
         progress = sent.progress
-        async for progress in self._execution.follow(sent):
+        async for progress in self.execution.follow(sent):
             self._show_progress(progress)
             if progress.stage is SearchStage.CORRECTED:
-                self._app.bell()
+                self.app.bell()
         if progress.stage is not SearchStage.ENDED:
-            self._ended(_sentence(unknown_outcome_lines(self._shown, progress.sentence, self._journal_key)))
+            self._ended(_sentence(unknown_outcome_lines(self.shown, progress.sentence, self._journal_key)))
 
     def _show_progress(self, progress: Progress) -> None:
-        plan = self._shown.plan
+        plan = self.shown.plan
         assert plan is not None
         if progress.stage is SearchStage.ENDED and progress.outcome is not None:
 
             def outcome(room: Room) -> Content:
-                return Content("\n").join(outcome_lines(self._shown, plan, progress, room))
+                return Content("\n").join(outcome_lines(self.shown, plan, progress, room))
 
             self._ended(outcome, progress)
         elif progress.stage is SearchStage.ENDED:
             ended = Content.styled(scrub(f"Ended: {progress.sentence}."), "bold $warn")
             self._ended(_sentence(ended), progress)
-        elif self._view.is_attached:
+        elif self.view.is_attached:
             standing = Content.assemble(
                 (f"{progress.state}  ", "bold $warn" if progress.stage is SearchStage.CORRECTED else "bold $primary"),
                 scrub(progress.sentence),
-                (f"\n{left_sentence(self._shown, self._journal_key)}", "$quiet"),
+                (f"\n{left_sentence(self.shown, self._journal_key)}", "$quiet"),
             )
-            self._view.show_standing(standing)
+            self.view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
         """Show the outcome in the dialog, or in a notice where it was left."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
-        self._read_anew()
-        trading_app(self._app).refresh_header()
+        self.read_anew()
+        trading_app(self.app).refresh_header()
         if not good:
-            self._app.bell()
-        if self._view.is_attached:
-            self._view.show_end(end)
+            self.app.bell()
+        if self.view.is_attached:
+            self.view.show_end(end)
             return
         sentence = progress.sentence if progress is not None else " ".join(end(_NO_SCREEN).plain.split())
-        message = f"Reverse {self._shown.subject}: {sentence}"
+        message = f"Reverse {self.shown.subject}: {sentence}"
         if self.sent is not None:
-            desk = trading_app(self._app).desk
-            message = self.sent.described(sentence, self._execution.settings.zone if desk is None else desk.zone)
+            desk = trading_app(self.app).desk
+            message = self.sent.described(sentence, self.execution.settings.zone if desk is None else desk.zone)
         if progress is None and self._is_open():
             self._say_until_ended(message, "error", 600)
         else:
-            notify(self._app, message, severity="information" if good else "error", seconds=10 if good else 600)
+            notify(self.app, message, severity="information" if good else "error", seconds=10 if good else 600)
 
 
 def _sentence(content: Content) -> Ending:

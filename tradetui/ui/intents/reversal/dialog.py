@@ -21,11 +21,10 @@ from tradetui.ui.dialogs.deliberate_dialog import ARMS_S, TOO_SOON, with_unlock_
 from tradetui.ui.intents.reversal.attempt import Attempt, Ending
 from tradetui.ui.intents.reversal.fields import Fields
 from tradetui.ui.intents.reversal.focus import BACK_S, DialogFocus
-from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, name_button
-from tradetui.ui.intents.reversal.phase import Phase
+from tradetui.ui.intents.reversal.frame import MORE, Frame, KeyLine, Phase, name_button
 from tradetui.ui.intents.reversal.preview_area import NO_FOCUS, PreviewArea, ScrollingDialog, UnreadNotices
 from tradetui.ui.intents.reversal.tables.lines import sending_sentence
-from tradetui.ui.key_bindings.binding_registry import is_key_of
+from tradetui.ui.key_bindings.binding_registry import bound_keys
 from tradetui.ui.key_bindings.key_queue import TypedInput
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.wire.text.sanitize import scrub
@@ -137,7 +136,7 @@ class ReversalDialog(ScrollingDialog):
             return None
         if self._fields.must_type:
             return self._fields.word_box
-        return None if is_key_of("lock", key, trading_app(self).settings.keys) else self._fields.size_box
+        return None if key in bound_keys("lock", trading_app(self).settings.keys) else self._fields.size_box
 
     def action_go(self, step: int) -> None:
         """Go to the next field or button, or with -1 to the one before; from the whole word to the confirm button.
@@ -151,7 +150,6 @@ class ReversalDialog(ScrollingDialog):
 
     @property
     def shows_request(self) -> bool:
-        """Whether a preview is on the screen, and nothing was confirmed yet."""
         return self._preview is not None and self._phase.is_before_confirming
 
     def _scrolled(self) -> None:

@@ -119,7 +119,6 @@ class Fields(Vertical):
         self._word_row.name_it(f"Type {preview.subject}", f"because {self._why_typed}")
 
     def show(self, shown: bool) -> None:
-        """Show both rows as far as they are asked for, or hide them."""
         self.display = shown
         self._size_row.show(shown)
         self._word_row.show(shown and self.must_type)

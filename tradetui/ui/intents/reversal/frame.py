@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import Final
 
 from textual.containers import Vertical
@@ -13,7 +14,6 @@ from tradetui.desk.reversal.execution import Execution
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import Environment
 from tradetui.ui.app_protocols import trading_app
-from tradetui.ui.intents.reversal.phase import Phase
 from tradetui.ui.safe_text import Notice, sanitized
 from tradetui.wire.text.sanitize import scrub
 
@@ -30,6 +30,19 @@ _BESIDE_TITLE: Final = 8
 """Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
 _SLOW_S: Final = 1.0
 """Reading that takes as long is said: the figures that came first are older by it."""
+
+
+class Phase(Enum):
+    """How far the dialog is. Nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
+
+    READING = auto()
+    ARMED = auto()
+    SENDING = auto()
+    OVER = auto()
+
+    @property
+    def is_before_confirming(self) -> bool:
+        return self in (Phase.READING, Phase.ARMED)
 
 
 class Frame(Vertical):
@@ -54,7 +67,6 @@ class Frame(Vertical):
             self._show_state(f"read {age_s:.1f} s ago{took} · good for {max(0.0, EXPIRES_S - age_s):.0f} s")
 
     def _show_state(self, state: str) -> None:
-        """Write the account at the left end of the top and the state at the right one."""
         settings = self._execution.settings
         account = scrub(f"{settings.environment} · {settings.name} · {self._execution.intents.uid or 'UID not known'}")
         line = "─" * max(1, self.outer_size.width - len(account) - len(state) - _BESIDE_TITLE)

@@ -109,7 +109,6 @@ class PreviewArea(VerticalScroll):
         self._details.display = True
 
     def fold_request(self) -> None:
-        """Show the request as sent, and scroll to it, or hide it."""
         self._request.display = not self._request.display
         if self._request.display:
             self.call_after_refresh(self.scroll_to_widget, self._request, animate=False)

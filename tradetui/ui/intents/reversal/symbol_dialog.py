@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) -> None:
-    """Ask which symbol is to be reversed, and of two legs which."""
 
     def objection(name: str) -> str:
         return _leg_to_name(Target.named(name), desk.positions.snapshot.rows)

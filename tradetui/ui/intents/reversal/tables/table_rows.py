@@ -39,7 +39,6 @@ class Figures:
         return number(exact, signed=signed, places=max(self.size_places, decimals(exact)) if exact else None)
 
     def price(self, price: Decimal | None) -> str:
-        """A price, or a distance between two."""
         return number(price, places=self.price_places)
 
     def money(self, amount: Decimal | None, *, signed: bool = False) -> str:
