@@ -6,17 +6,18 @@ async with ExchangeClient(Credentials(key, secret, passphrase), "https://api.exa
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import ssl
 from collections.abc import AsyncIterator
-from functools import cached_property
+from functools import cached_property, partial
 from random import Random
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from tradetui.exchange import paging
 from tradetui.exchange.calls.reads import Reads
-from tradetui.exchange.calls.signed_call import BeforeSend, SignedCalls, existing, network
+from tradetui.exchange.calls.signed_call import BeforeSend, Connect, SignedCalls, existing
 from tradetui.exchange.calls.writes import Writes
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
@@ -110,14 +111,21 @@ class ExchangeReader:
         if app is not None:
             transport = InProcessTransport(app, timeouts=timeouts, read_only=read_only)
         if transport is None:
-            connect = network(
-                parse_base_url(base_url),
-                timeouts,
-                read_only=read_only,
-                tls=tls,
-                proxy=proxy,
-                httpx_transport_factory=httpx_transport_factory,
-            )
+            origin = parse_base_url(base_url)
+
+            def load() -> Transport:
+                from tradetui.exchange.transport.http import HttpTransport  # large, as the TLS context is
+
+                return HttpTransport(
+                    origin,
+                    timeouts=timeouts,
+                    read_only=read_only,
+                    tls=tls,
+                    proxy=proxy,
+                    httpx_transport_factory=httpx_transport_factory,
+                )
+
+            connect: Connect = partial(asyncio.to_thread, load)
         elif read_only and not transport.read_only:
             raise ValueError("a reader needs a transport that is read-only itself")
         else:

@@ -77,10 +77,6 @@ class WritingClient(Protocol):
         """Send once."""
 
 
-class WholeClient(ReadingClient, WritingClient, Protocol):
-    """Both sides of a client."""
-
-
 def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
     """A method that reads one page."""
 
@@ -239,17 +235,11 @@ class PublicReading(ReadingArea):
 class FuturesTrading(FuturesReading):
     """Futures with the reversal of a position."""
 
-    def __init__(self, client: WholeClient) -> None:
-        super().__init__(client)
-
     reverse = sent_once(ReversalRequest)
 
 
 class BrokerWriting(BrokerReading):
     """A broker's sub-accounts, and the creation of one."""
-
-    def __init__(self, client: WholeClient) -> None:
-        super().__init__(client)
 
     create_subaccount = sent_once(CreateSubaccountRequest)
 

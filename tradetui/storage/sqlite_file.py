@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -245,9 +246,7 @@ def accept_damage(file: Path) -> list[Path]:
     """Rename every damaged file that lies beside this one, so that it blocks nothing any more; the new paths."""
     accepted = []
     while (aside := set_aside_before(file)) is not None:
-        number = 1
-        while (kept := file.with_name(f"{file.name}.accepted-{number}")).exists():
-            number += 1
+        kept = _free_name(file, "accepted")
         _rename(aside, kept)
         accepted.append(kept)
     return accepted
@@ -255,11 +254,14 @@ def accept_damage(file: Path) -> list[Path]:
 
 def set_aside(file: Path) -> Path:
     """Move a file that cannot be trusted, with its log, to a name that says so; the new path."""
-    number = 1
-    while (aside := file.with_name(f"{file.name}.damaged-{number}")).exists():
-        number += 1
+    aside = _free_name(file, "damaged")
     _rename(file, aside)
     return aside
+
+
+def _free_name(file: Path, state: str) -> Path:
+    names = (file.with_name(f"{file.name}.{state}-{number}") for number in count(1))
+    return next(name for name in names if not name.exists())
 
 
 def _rename(file: Path, kept: Path) -> None:

@@ -41,15 +41,8 @@ class Dialect:
 
     def __init__(self) -> None:
         self.signs_decoded = False
-        self._live_parameters: set[tuple[str, str]] = set()
-
-    def prefers_live(self, endpoint: Endpoint, parameter: str) -> bool:
-        """Whether the live exchange's words were what worked for this parameter."""
-        return (endpoint.name, parameter) in self._live_parameters
-
-    def remember(self, endpoint: Endpoint, parameter: str, *, live: bool) -> None:
-        """Keep which words worked."""
-        (self._live_parameters.add if live else self._live_parameters.discard)((endpoint.name, parameter))
+        #: Endpoint and parameter for which the live exchange's words were what worked.
+        self.live_parameters: set[tuple[str, str]] = set()
 
 
 class RequestVariant:
@@ -57,12 +50,11 @@ class RequestVariant:
 
     def __init__(self, dialect: Dialect, endpoint: Endpoint, request: Request[Any]) -> None:
         self._dialect = dialect
-        self._endpoint = endpoint
         self._plain = request
-        other = request.reworded()
-        self._parameter: str = other[0] if other is not None else ""
-        self._reworded: Request[Any] | None = other[1] if other is not None else None
-        self.live = self._reworded is not None and dialect.prefers_live(endpoint, self._parameter)
+        self._reworded: Request[Any] | None
+        parameter, self._reworded = request.reworded() or ("", None)
+        self._parameter = (endpoint.name, parameter)
+        self.live = self._reworded is not None and self._parameter in dialect.live_parameters
         self.decoded = dialect.signs_decoded
         self._value_changed = self._signature_changed = False
 
@@ -91,8 +83,10 @@ class RequestVariant:
         """Remember what was changed."""
         if self._signature_changed:
             self._dialect.signs_decoded = self.decoded
-        if self._value_changed:
-            self._dialect.remember(self._endpoint, self._parameter, live=self.live)
+        if self._value_changed and self.live:
+            self._dialect.live_parameters.add(self._parameter)
+        elif self._value_changed:
+            self._dialect.live_parameters.discard(self._parameter)
 
 
 _TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)

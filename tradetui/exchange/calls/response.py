@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tradetui.exchange.errors import (
     AuthenticationFailed,
@@ -42,6 +43,11 @@ _BEFORE_TRYING_AGAIN = {
     TransportErrorKind.NAME: "Check base_url and this machine's name service, then try again.",
     TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
     TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+}
+_ERRORS: Final[Mapping[ErrorKind, type[ExchangeError]]] = {
+    ErrorKind.AUTHENTICATION: AuthenticationFailed,
+    ErrorKind.PERMISSION: PermissionRefused,
+    ErrorKind.BUSY: Busy,
 }
 _HOPS = {TransportErrorKind.PROXY: Hop.PROXY, TransportErrorKind.NAME: Hop.NAME, TransportErrorKind.TLS: Hop.TLS}
 _LOOK = "Look at positions, pending orders and fills before doing anything again."
@@ -174,24 +180,17 @@ def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> E
         return EndpointMissing(envelope.msg, **error_fields)
     if envelope.code == UNIFIED_ACCOUNT:
         return UnifiedAccount(envelope.msg, **error_fields)
-    match known.kind:
-        case ErrorKind.AUTHENTICATION:
-            return AuthenticationFailed(envelope.msg, **error_fields)
-        case ErrorKind.PERMISSION:
-            return PermissionRefused(envelope.msg, **error_fields)
-        case ErrorKind.RATE_LIMIT:
-            return _limited(endpoint, answer, envelope.msg, envelope.code)
-        case ErrorKind.BUSY:
-            return Busy(envelope.msg, **error_fields)
-    if status is not None and status >= 500:
-        return Busy(envelope.msg, **error_fields)
-    return Rejected(envelope.msg, **error_fields)
+    if known.kind is ErrorKind.RATE_LIMIT:
+        return _limited(endpoint, answer, envelope.msg, envelope.code)
+    otherwise = Busy if status is not None and status >= 500 else Rejected
+    return _ERRORS.get(known.kind, otherwise)(envelope.msg, **error_fields)
 
 
 def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | None) -> RateLimited:
+    headers = answer.http_response.headers if answer.http_response is not None else {}
     return RateLimited(
         message,
-        retry_after=_requested_pause(answer),
+        retry_after=retry_after(headers.get("retry-after"), answer.stamp_ms),
         code=code,
         endpoint=endpoint.name,
         http_status=answer.status,
@@ -250,9 +249,3 @@ def _unknown(
         remedy=_LOOK if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
         undecodable_rows=undecodable_rows,
     )
-
-
-def _requested_pause(answer: CallResult) -> float | None:
-    if answer.http_response is None:
-        return None
-    return retry_after(answer.http_response.headers.get("retry-after"), answer.stamp_ms)

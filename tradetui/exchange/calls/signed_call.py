@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tradetui.exchange.calls.response import CallResult, parse_response, retry_after
 from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
-from tradetui.exchange.transport.base_url import Origin
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
     MAX_CONCURRENT_WRITES,
@@ -28,14 +27,10 @@ from tradetui.wire.signing import SigningUnavailable, decoded_query, encoded_que
 from tradetui.wire.text.sanitize import scrub
 
 if TYPE_CHECKING:
-    import ssl
-
     from tradetui.exchange.clock import Clock, ServerClock
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.exchange.credentials import Credentials
     from tradetui.exchange.rate_limit.budget import Budget, Permit, Priority
-    from tradetui.exchange.transport.http import HttpxTransportFactory
-    from tradetui.exchange.transport.proxy import Proxy
     from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.signing import Signer
 
@@ -129,11 +124,12 @@ class SignedCalls:
             permit.unused()
             raise
         task = asyncio.get_running_loop().create_task(
-            self._run(transport, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
+            self._send(transport, permit, endpoint, query or [], body, sign_decoded, before_send),
             name=f"call {endpoint.name}",
         )
         self._running[task] = endpoint.writes
         task.add_done_callback(self._ended)
+        task.add_done_callback(lambda _: slots.release())
         return await asyncio.shield(task)
 
     async def aclose(self) -> None:
@@ -170,11 +166,10 @@ class SignedCalls:
                 raise NotSent(str(problem), remedy="Start again once that is done, or use an HMAC key.") from None
         return await self._connect()
 
-    async def _run(
+    async def _send(
         self,
         transport: Transport,
         permit: Permit,
-        slots: asyncio.Semaphore,
         endpoint: Endpoint,
         query: list[tuple[str, str]],
         body: bytes,
@@ -182,25 +177,6 @@ class SignedCalls:
         before_send: BeforeSend | None,
     ) -> CallResult:
         stamp_ms = self._server_clock.now_ms
-        try:
-            try:
-                http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
-            except BaseException:
-                permit.unused()
-                raise
-            return await self._send(transport, permit, http_request, endpoint, stamp_ms, before_send)
-        finally:
-            slots.release()
-
-    async def _send(
-        self,
-        transport: Transport,
-        permit: Permit,
-        http_request: HttpRequest,
-        endpoint: Endpoint,
-        stamp_ms: int,
-        before_send: BeforeSend | None,
-    ) -> CallResult:
         begun = self._clock.monotonic()
         departed = False
 
@@ -212,6 +188,7 @@ class SignedCalls:
             departed = True
 
         try:
+            http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
             http_response = await transport.send(http_request, before_first_byte)
         except TransportError as failure:
             if not failure.sent:
@@ -274,35 +251,6 @@ class SignedCalls:
         self._running.pop(task, None)
         if not task.cancelled() and (failure := task.exception()) is not None:
             _log.debug("a call ended with %s", type(failure).__name__)
-
-
-def network(
-    origin: Origin,
-    timeouts: Timeouts,
-    *,
-    read_only: bool,
-    tls: ssl.SSLContext | None = None,
-    proxy: Proxy | None = None,
-    httpx_transport_factory: HttpxTransportFactory | None = None,
-) -> Connect:
-    """Connect over HTTP; httpx and the TLS context are loaded in a thread."""
-
-    def load() -> Transport:
-        from tradetui.exchange.transport.http import HttpTransport
-
-        return HttpTransport(
-            origin,
-            timeouts=timeouts,
-            read_only=read_only,
-            tls=tls,
-            proxy=proxy,
-            httpx_transport_factory=httpx_transport_factory,
-        )
-
-    async def connect() -> Transport:
-        return await asyncio.to_thread(load)
-
-    return connect
 
 
 def existing(transport: Transport) -> Connect:

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
 from tradetui.wire.models import broker, convert, copytrading, futures_requests, public, spot, subaccounts
-from tradetui.wire.requests.request import Request, page_limit
+from tradetui.wire.requests.parameter import Count
+from tradetui.wire.requests.request import Request
 
 
 def _pages(
@@ -22,8 +23,8 @@ def _pages(
     row_field: str = "orderId",
     first: str | None = None,
 ) -> PageRule:
-    limit = page_limit(request)
-    assert limit is not None, f"{request.__name__} takes no limit"
+    limit = request.parameter("limit")
+    assert isinstance(limit, Count), f"the limit of {request.__name__} is no count of rows"
     return PageRule(cursor, rows_key, limit.default, limit.maximum, limit.capped, first, row_field)
 
 

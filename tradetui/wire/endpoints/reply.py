@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
-from pydantic import SecretStr
-
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
-from tradetui.wire.replies.record import Record, UndecodableRowError, read_rows
+from tradetui.wire.replies.record import Record, UndecodableRowError, masked, read_rows
 from tradetui.wire.text.json_text import RepeatedName, load_json
 
 SUCCESS: Final = "00000"
@@ -123,12 +121,12 @@ def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
             continue
         if not endpoint.row.may_be(row):
             reason = f"not a {endpoint.row.__name__}"
-            undecodable_rows.append(UndecodableRow(index, reason, _masked(endpoint.row, row)))
+            undecodable_rows.append(UndecodableRow(index, reason, masked(endpoint.row, row)))
             continue
         try:
             rows.append(endpoint.row.from_row(row))
         except UndecodableRowError as error:
-            undecodable_rows.append(UndecodableRow(index, str(error), _masked(endpoint.row, row)))
+            undecodable_rows.append(UndecodableRow(index, str(error), masked(endpoint.row, row)))
     return Reply(tuple(rows), end_id, tuple(undecodable_rows), envelope.request_time, cursor)
 
 
@@ -233,12 +231,6 @@ def _milliseconds(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if 0 <= value <= _LATEST_MS else None
-
-
-def _masked(kind: type[Record], row: Mapping[str, Any]) -> Mapping[str, Any]:
-    if not kind.secrets:
-        return row
-    return {name: SecretStr(str(value)) if name in kind.secrets else value for name, value in row.items()}
 
 
 def _what_it_is(body: bytes) -> str:

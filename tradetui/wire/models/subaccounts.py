@@ -1,6 +1,6 @@
 """Virtual sub-accounts with API keys, created in batch (endpoint 2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar, Final, Never
 
 from pydantic import SecretStr
@@ -53,12 +53,11 @@ class VirtualSubaccountRequest(Request[Never]):
 class _Batch(Parameter):
     """The elements of the batch."""
 
-    value_type: ClassVar[str] = "list"
-    element: ClassVar[type[VirtualSubaccountRequest] | None] = VirtualSubaccountRequest
+    most: ClassVar[int] = MOST_PER_REQUEST
 
-    @property
-    def limits(self) -> Mapping[str, object]:
-        return {"most": MOST_PER_REQUEST}
+    value_type: ClassVar[str] = "list"
+    limiting: ClassVar[tuple[str, ...]] = ("most",)
+    element: ClassVar[type[VirtualSubaccountRequest] | None] = VirtualSubaccountRequest
 
     def read(self, value: object) -> tuple[VirtualSubaccountRequest, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):

@@ -95,7 +95,7 @@ class Record(BaseModel):
 
     @classmethod
     def from_row(cls, row: _Row) -> Self:
-        """The record of one row as received; raises LostRowError."""
+        """The record of one row as received; raises UndecodableRowError."""
         return _read_with_care(cls, row)
 
     @classmethod
@@ -164,7 +164,7 @@ def read_rows(kind: type[R], rows: Sequence[_Row]) -> list[R] | None:
         values["unreadable"] = unreadable
     if kind.secrets:
         for values, row in zip(read, rows, strict=True):
-            values["received"] = _masked(kind, row)
+            values["received"] = masked(kind, row)
     records = list(map(_new, repeat(kind, len(read))))
     _exhaust(map(_set, records, repeat("__dict__"), read))
     _exhaust(map(_set, records, repeat("__pydantic_fields_set__"), repeat(kind._fields_set)))
@@ -234,8 +234,10 @@ def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
     return problems or NOTHING
 
 
-def _masked(kind: type[Record], row: _Row) -> _Row:
+def masked(kind: type[Record], row: _Row) -> _Row:
     """The row with its secrets out of sight."""
+    if not kind.secrets:
+        return row
     return {
         name: SecretStr(value if isinstance(value, str) else dump_json(value)) if name in kind.secrets else value
         for name, value in row.items()
@@ -243,10 +245,10 @@ def _masked(kind: type[Record], row: _Row) -> _Row:
 
 
 def _read_with_care(kind: type[R], row: _Row) -> R:
-    """One row, field by field where pydantic refuses it; raises LostRowError."""
+    """One row, field by field where pydantic refuses it; raises UndecodableRowError."""
     (fields,), (unreadable,) = _prepared(kind, [row])
     problems = dict(unreadable)
-    fields[_RECEIVED] = _masked(kind, row) if kind.secrets else row
+    fields[_RECEIVED] = masked(kind, row)
     while True:
         fields[_UNREADABLE] = problems or NOTHING
         try:
@@ -258,7 +260,7 @@ def _read_with_care(kind: type[R], row: _Row) -> R:
 
 
 def _settle(kind: type[Record], name: str, fields: dict[str, Any], problems: dict[str, str]) -> None:
-    """Make one refused field readable, or leave it out and keep its text; raises LostRowError."""
+    """Make one refused field readable, or leave it out and keep its text; raises UndecodableRowError."""
     field = kind.model_fields[kind._attributes[name]]
     value = fields.get(name)
     if is_text(field) and isinstance(value, bool):

@@ -48,6 +48,8 @@ class Parameter(_Rules):
     #: The request that each element of a list is; None where elements are plain.
     element: ClassVar[type[Any] | None] = None
     secret: ClassVar[bool] = False
+    #: The fields that are figures or patterns of the rule.
+    limiting: ClassVar[tuple[str, ...]] = ()
 
     def changed(self, **rules: Any) -> Self:
         """The same parameter with other values of these fields."""
@@ -56,7 +58,7 @@ class Parameter(_Rules):
     @property
     def limits(self) -> Mapping[str, object]:
         """The figures and patterns of the rule, by name."""
-        return {}
+        return {name: limit for name in self.limiting if (limit := getattr(self, name)) is not None}
 
     @property
     def explanation(self) -> str:
@@ -107,22 +109,6 @@ class Word(Parameter):
         raise self.refused(value, f"Use one of: {', '.join(self.choices)}.")
 
 
-class ProductTypeParameter(Parameter):
-    """A product type in any case, sent in the documented one."""
-
-    required: bool = True
-    rule: str = "one of the product types"
-    choices: tuple[str, ...] = tuple(ProductType)
-
-    value_type: ClassVar[str] = "word"
-
-    def read(self, value: object) -> ProductType:
-        try:
-            return ProductType.parse(str(super().read(value)))
-        except ValueError:
-            raise self.refused(value, f"Use one of: {', '.join(ProductType)}.") from None
-
-
 class Milliseconds(Parameter):
     """A moment: Unix milliseconds as number or text, or an aware datetime."""
 
@@ -148,8 +134,10 @@ class Count(Parameter):
     default: int
     maximum: int
     capped: bool
+    minimum: ClassVar[int] = 1
 
     value_type: ClassVar[str] = "count"
+    limiting: ClassVar[tuple[str, ...]] = ("minimum", "maximum", "default")
 
     def __init__(self, *, default: int = 100, maximum: int = 100, capped: bool = False, **rules: Any) -> None:
         over = f"over {maximum} gives {maximum}" if capped else f"at most {maximum}"
@@ -157,13 +145,9 @@ class Count(Parameter):
         rule = f"a whole number of at least 1, {over} (default {default})"
         self.__dict__.update(default=default, maximum=maximum, capped=capped, rule=rule)
 
-    @property
-    def limits(self) -> Mapping[str, object]:
-        return {"minimum": 1, "maximum": self.maximum, "default": self.default}
-
     def read(self, value: object) -> int:
         count = _whole(self, value)
-        if count < 1 or (count > self.maximum and not self.capped):
+        if count < self.minimum or (count > self.maximum and not self.capped):
             raise self.refused(value, f"Ask for 1 to {self.maximum} rows a page; more rows are further pages.")
         return count
 
@@ -195,9 +179,7 @@ class Shaped(Parameter):
     pattern: str
     remedy: str
 
-    @property
-    def limits(self) -> Mapping[str, object]:
-        return {"pattern": self.pattern}
+    limiting: ClassVar[tuple[str, ...]] = ("pattern",)
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
@@ -228,9 +210,7 @@ class Label(Parameter):
 
     longest: int
 
-    @property
-    def limits(self) -> Mapping[str, object]:
-        return {"longest": self.longest}
+    limiting: ClassVar[tuple[str, ...]] = ("longest",)
 
     def read(self, value: object) -> str:
         text = str(super().read(value))
@@ -269,10 +249,7 @@ class Listed(Parameter):
     most: int | None = None
 
     value_type: ClassVar[str] = "list"
-
-    @property
-    def limits(self) -> Mapping[str, object]:
-        return {} if self.most is None else {"most": self.most}
+    limiting: ClassVar[tuple[str, ...]] = ("most",)
 
     def read(self, value: object) -> tuple[str, ...]:
         if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
@@ -335,7 +312,9 @@ RequiredSymbol: TypeAlias = Annotated[str, SymbolName(required=True)]
 Coin: TypeAlias = Annotated[str | None, CoinName()]
 RequiredCoin: TypeAlias = Annotated[str, Parameter(required=True, rule="a coin, such as USDT")]
 OlderThan: TypeAlias = Annotated[str | None, Parameter(rule="an id; only rows older than it come")]
-ProductTypeText: TypeAlias = Annotated[ProductType | str, ProductTypeParameter()]
+ProductTypeText: TypeAlias = Annotated[
+    ProductType | str, Word(required=True, rule="one of the product types", choices=tuple(ProductType))
+]
 Time: TypeAlias = Annotated[int | datetime | None, Milliseconds()]
 """Unix milliseconds or an aware datetime, kept as milliseconds; None leaves it out."""
 RowLimit: TypeAlias = Annotated[int | None, Count()]

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS, Ends, Missing, TimeRule, utc_moment
-from tradetui.wire.requests.parameter import Count, Parameter
+from tradetui.wire.requests.parameter import Parameter
 
 Row = TypeVar("Row")
 
@@ -224,9 +224,3 @@ def _utc(moment_ms: int) -> str:
     except (ValueError, OverflowError, OSError):
         return str(moment_ms)
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def page_limit(request: type[Request[Any]]) -> Count | None:
-    """The limit parameter of a request, with default and maximum; None for a request that is not paged."""
-    parameter = request._parameters.get("limit")
-    return parameter if isinstance(parameter, Count) else None

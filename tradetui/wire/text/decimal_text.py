@@ -24,7 +24,7 @@ def typed_number(text: str) -> Decimal | None:
 
 
 def trimmed_digits(number: Decimal) -> str:
-    """The number in digits without an exponent, trailing zeros kept: `plain(Decimal(text)) == text` for plain text."""
+    """The number in digits without an exponent, with its trailing zeros."""
     exponent = number.as_tuple().exponent
     if not isinstance(exponent, int) or abs(exponent) > _LONGEST:
         return str(number)
