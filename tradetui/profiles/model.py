@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SecretStr, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
@@ -134,7 +134,9 @@ class Profile(StrictSettings):
     max_reversal_value: Decimal | None = Field(
         default=None, gt=0, description="the largest value of a reversal, in the coin of the price (USDT for BTCUSDT)"
     )
-    symbols: tuple[str, ...] = Field(default=(), description="symbols that may be reversed; empty allows every one")
+    symbols: tuple[Annotated[str, StringConstraints(to_upper=True)], ...] = Field(
+        default=(), description="symbols that may be reversed; empty allows every one"
+    )
     typed_above: Decimal | None = Field(
         default=None,
         ge=0,
@@ -219,11 +221,6 @@ class Profile(StrictSettings):
         if isinstance(value, str) and typed_number(value) is None:
             raise ValueError("must be a number")
         return value
-
-    @field_validator("symbols")
-    @classmethod
-    def _symbols(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(value.upper() for value in values)
 
     @field_validator("alert_command")
     @classmethod

@@ -83,23 +83,17 @@ def refuse_wider_than_owner(file: Path) -> None:
     Raises:
         ConfigurationError: with the `chmod` to run, or because the file is a link.
     """
+    refused = partial(ConfigurationError, location=str(file))
     try:
         mode = file.lstat().st_mode
     except OSError as problem:
         remedy = "Put it there, or correct the path in the profile."
-        raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file), remedy=remedy) from None
+        raise refused(f"cannot be read: {problem.strerror}", remedy=remedy) from None
     if stat.S_ISLNK(mode):
-        raise ConfigurationError(
-            "is a symbolic link; secrets are read from a regular file only",
-            location=str(file),
-            remedy="Name the file itself.",
-        )
+        raise refused("is a symbolic link; secrets are read from a regular file only", remedy="Name the file itself.")
     if mode & 0o077:
-        raise ConfigurationError(
-            f"holds secrets and has mode {stat.S_IMODE(mode):04o}; only its owner may read it",
-            location=str(file),
-            remedy=f"Run: chmod 600 {file}",
-        )
+        rule = f"holds secrets and has mode {stat.S_IMODE(mode):04o}; only its owner may read it"
+        raise refused(rule, remedy=f"Run: chmod 600 {file}")
 
 
 def _from_command(command: tuple[str, ...]) -> dict[str, str]:
@@ -182,22 +176,15 @@ def out_of_keyring(service: str, user: str) -> None:
 
 @contextmanager
 def _keyring(service: str) -> Iterator[ModuleType]:
+    refused = partial(ConfigurationError, location=f"keyring {service}", key="credentials.source")
     try:
         import keyring
         import keyring.errors
     except ImportError:
-        raise ConfigurationError(
-            "needs the keyring package",
-            location=f"keyring {service}",
-            key="credentials.source",
-            remedy="Install tradetui with its extra: pip install 'tradetui[keyring]'.",
-        ) from None
+        remedy = "Install tradetui with its extra: pip install 'tradetui[keyring]'."
+        raise refused("needs the keyring package", remedy=remedy) from None
     try:
         yield keyring
     except keyring.errors.KeyringError:
-        raise ConfigurationError(
-            "the system's keyring is not available or locked",
-            location=f"keyring {service}",
-            key="credentials.source",
-            remedy="Unlock it, or use a file of mode 0600.",
-        ) from None
+        remedy = "Unlock it, or use a file of mode 0600."
+        raise refused("the system's keyring is not available or locked", remedy=remedy) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,25 +48,22 @@ def example_text() -> str:
         "",
         "[profiles.main]",
     ]
-    for name, field in Profile.model_fields.items():
-        if name in ("credentials", "intervals", "keys", "alerts"):
-            continue
-        default = None if field.is_required() else field.get_default(call_default_factory=True)
-        value = _EXAMPLES.get(name, default)
-        lines += _entry(name, field.description, value, default)
-    lines += _table("profiles.main.intervals", Intervals, {})
+    lines += _settings(Profile, _EXAMPLES, tables=("credentials", "intervals", "keys", "alerts"))
+    lines += ["", "[profiles.main.intervals]", *_settings(Intervals, {})]
     lines += ["", "# " + (Profile.model_fields["keys"].description or ""), "[profiles.main.keys]"]
     lines += [tomli_w.dumps({key: value}).rstrip() for key, value in _EXAMPLES["keys"].items()]
-    lines += _table("profiles.main.credentials", CredentialSource, _CREDENTIAL_EXAMPLES)
+    lines += ["", "[profiles.main.credentials]", *_settings(CredentialSource, _CREDENTIAL_EXAMPLES)]
     lines += _alert_lines()
     return "\n".join(lines) + "\n"
 
 
-def _table(title: str, model: type[BaseModel], examples: Mapping[str, Any]) -> list[str]:
-    lines = ["", f"[{title}]"]
+def _settings(model: type[BaseModel], examples: Mapping[str, Any], tables: Collection[str] = ()) -> list[str]:
+    """A model's settings, each with its example, else its default; `tables` are those that stand elsewhere."""
+    lines: list[str] = []
     for name, field in model.model_fields.items():
-        default = field.get_default(call_default_factory=True)
-        lines += _entry(name, field.description, examples.get(name, default), default)
+        if name not in tables:
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            lines += _entry(name, field.description, examples.get(name, default), default)
     return lines
 
 

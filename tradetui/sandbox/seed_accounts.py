@@ -131,4 +131,4 @@ def _fill_limits(account: Account) -> None:
         for number in range(MAX_SUBACCOUNTS)
     ]
     account.virtual_subaccounts[0]["keys"] = MAX_KEYS
-    account.copy_key = {"apikey": "bg_made_before", "permissions": ["contract_trade", "copytrading_trade"]}
+    account.has_copy_key = True

@@ -51,11 +51,6 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def sandbox_from(options: SandboxOptions) -> Sandbox:
-    """A sandbox whose accounts begin now."""
-    return Sandbox(build_exchange_state(options.seed, wall_ms(), speed=options.speed), wall_ms, options)
-
-
 async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[str], None], stop: asyncio.Event) -> None:
     """Serve until `stop` is set; `on_ready` is given the base URL once connections are accepted.
 
@@ -133,7 +128,7 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    sandbox = sandbox_from(options)
+    sandbox = Sandbox(build_exchange_state(options.seed, wall_ms(), speed=options.speed), wall_ms, options)
 
     def print_address(base_url: str) -> None:
         first: dict[str, Any] = {

@@ -147,7 +147,7 @@ def _effect(
     if pos_side and leg is None:
         return None
     if mode is None:
-        mode = PositionMode.parse(mode_word)
+        mode = known(PositionMode, mode_word)
         if mode is None and mode_word:
             return None
     if mode is None:

@@ -87,11 +87,6 @@ class PositionMode(StrEnum):
     ONE_WAY = "one_way_mode"
     HEDGE = "hedge_mode"
 
-    @classmethod
-    def parse(cls, word: str | None) -> PositionMode | None:
-        """The mode a word names in any case; None when it names none."""
-        return known(cls, word)
-
 
 class PositionSide(StrEnum):
     """The leg an order belongs to; `net` in one-way mode."""
@@ -110,11 +105,7 @@ class MarginMode(StrEnum):
     @classmethod
     def parse(cls, word: str | None) -> MarginMode | None:
         """The mode a word names, `cross` and `fixed` included; None when it names none."""
-        if same(word, cls.CROSSED) or same(word, "cross"):
-            return cls.CROSSED
-        if same(word, cls.ISOLATED) or same(word, "fixed"):
-            return cls.ISOLATED
-        return None
+        return known(cls, {"cross": "crossed", "fixed": "isolated"}.get((word or "").lower(), word))
 
 
 class OrderStatus(StrEnum):

@@ -23,17 +23,15 @@ COOLING_S = WINDOW_S + MARGIN_S
 LOST_S = LATE_S + WINDOW_S + MARGIN_S
 
 
-def documented_limit(endpoint: Endpoint, account_kind: str | None) -> int:
-    """Calls a second the exchange allows; copy traders may have less, and so has an account whose kind is unknown."""
-    limit = endpoint.limit
-    if limit.copy_trader is not None and account_kind in (None, "copy_trader"):
-        return limit.copy_trader
-    return limit.per_second
-
-
 def permits(endpoint: Endpoint, share: float, account_kind: str | None) -> int:
-    """This program's permits: its share of the limit, at least one."""
-    return max(1, int(documented_limit(endpoint, account_kind) * share + 1e-9))
+    """This program's permits: its share of the limit, at least one.
+
+    Copy traders may have less than others, and so has an account whose kind is unknown.
+    """
+    limit = endpoint.limit.per_second
+    if account_kind in (None, "copy_trader"):
+        limit = endpoint.limit.copy_trader or limit
+    return max(1, int(limit * share + 1e-9))
 
 
 def reserved_for_interactive(allowed: int) -> int:

@@ -134,7 +134,8 @@ class HttpTransport:
                 raise
             if isinstance(raised, (TimeoutError, httpx.PoolTimeout)):
                 self._replace(client)
-            failure = _failure_after(raised) if departure.sent else self._failure_before(raised, departure)
+            kind, message = _cause_after(raised) if departure.sent else self._cause_before(raised, departure)
+            failure = TransportError(kind, message, sent=departure.sent)
         finally:
             if request.writes:
                 self._replace(client)
@@ -215,30 +216,27 @@ class HttpTransport:
         )
         return _Client(transport, writes=writes)
 
-    def _failure_before(self, raised: Exception, departure: _Departure) -> TransportError:
+    def _cause_before(self, raised: Exception, departure: _Departure) -> tuple[TransportErrorKind, str]:
         """Name what kept the request from leaving, and where, in a sentence that holds nothing of the request."""
         exchange = f"{self._origin.host}:{self._origin.port}"
         if isinstance(raised, httpx.PoolTimeout):
             _log.error("the connections were used up; they are replaced")
-            return TransportError(TransportErrorKind.POOL, "all connections of this program are in use", sent=False)
+            return TransportErrorKind.POOL, "all connections of this program are in use"
         if isinstance(raised, (httpx.InvalidURL, httpx.LocalProtocolError)):
-            return TransportError(TransportErrorKind.CONNECT, _NOT_HTTP, sent=False)
+            return TransportErrorKind.CONNECT, _NOT_HTTP
         late = isinstance(raised, (TimeoutError, httpx.TimeoutException))
         if self._proxy is not None and not departure.handshaking:
-            message = _proxy_sentence(self._proxy, exchange, raised, departure, late=late)
-            return TransportError(TransportErrorKind.PROXY, message, sent=False)
+            return TransportErrorKind.PROXY, _proxy_sentence(self._proxy, exchange, raised, departure, late=late)
         if departure.handshaking or _cause(raised, ssl.SSLError):
             why = "the handshake did not end in time" if late else "the handshake failed"
             if _cause(raised, ssl.SSLCertVerificationError):
                 why = "its certificate was refused"
-            message = f"the connection to {exchange} is not secure, {why}"
-            return TransportError(TransportErrorKind.TLS, message, sent=False)
+            return TransportErrorKind.TLS, f"the connection to {exchange} is not secure, {why}"
         if late:
-            return TransportError(TransportErrorKind.CONNECT, f"no connection in time to {exchange}", sent=False)
+            return TransportErrorKind.CONNECT, f"no connection in time to {exchange}"
         if _cause(raised, socket.gaierror):
-            return TransportError(TransportErrorKind.NAME, f"no such host: {self._origin.host}", sent=False)
-        message = f"no connection to {exchange} (refused, or no route)"
-        return TransportError(TransportErrorKind.CONNECT, message, sent=False)
+            return TransportErrorKind.NAME, f"no such host: {self._origin.host}"
+        return TransportErrorKind.CONNECT, f"no connection to {exchange} (refused, or no route)"
 
     def _replace(self, client: _Client) -> None:
         """Put a new client in the place of this one, which is closed when its last call has ended."""
@@ -373,19 +371,18 @@ def _proxy_sentence(proxy: Proxy, exchange: str, raised: Exception, departure: _
     return f"the proxy {proxy.address} closed the connection instead of opening a tunnel to {exchange}"
 
 
-def _failure_after(raised: Exception) -> TransportError:
+def _cause_after(raised: Exception) -> tuple[TransportErrorKind, str]:
     """Name what went wrong after the first byte in a sentence that holds nothing of the request."""
     match raised:
         case TimeoutError():
-            return TransportError(TransportErrorKind.TIME_OUT, "the response did not end in time", sent=True)
+            return TransportErrorKind.TIME_OUT, "the response did not end in time"
         case httpx.TimeoutException():
-            return TransportError(TransportErrorKind.TIME_OUT, "no answer in time", sent=True)
+            return TransportErrorKind.TIME_OUT, "no answer in time"
         case httpx.DecodingError():
-            return TransportError(TransportErrorKind.UNREADABLE, _NOT_DECODED, sent=True)
+            return TransportErrorKind.UNREADABLE, _NOT_DECODED
         case httpx.TransportError() | OSError():
-            message = "the connection was closed before the answer was complete"
-            return TransportError(TransportErrorKind.BROKEN, message, sent=True)
-    return TransportError(TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})", sent=True)
+            return TransportErrorKind.BROKEN, "the connection was closed before the answer was complete"
+    return TransportErrorKind.BROKEN, f"the connection failed ({type(raised).__name__})"
 
 
 def _cause(raised: BaseException, kind: type[_Cause]) -> _Cause | None:

@@ -112,13 +112,12 @@ def _match(account: Account, book: FuturesBook, at: MarketMoment) -> None:
 
 def _fire(book: FuturesBook, at: MarketMoment) -> None:
     for row in list(book.live_triggers.values()):
-        price = at.market.last(row["symbol"])
-        if fires(row, price):
-            _execute_trigger(book, row, price, at)
+        if fires(row, at.market.last(row["symbol"])):
+            del book.live_triggers[row["orderId"]]
+            _execute_trigger(book, row, at)
 
 
-def _execute_trigger(book: FuturesBook, row: dict[str, Any], price: Decimal, at: MarketMoment) -> None:
-    del book.live_triggers[row["orderId"]]
+def _execute_trigger(book: FuturesBook, row: dict[str, Any], at: MarketMoment) -> None:
     spec = CONTRACTS[row["symbol"]]
     closes = row["planType"] in PROFIT_LOSS
     held = _closed_by(book, row) if closes else None
@@ -130,7 +129,7 @@ def _execute_trigger(book: FuturesBook, row: dict[str, Any], price: Decimal, at:
         return
     order = market_order(book, spec, row["side"], row["tradeSide"], size, at, source="normal", enter_point="SYS")
     fill(book, order, size, at)
-    book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=price, size=size))
+    book.triggers.append(ended(row, "executed", at.now_ms, execute_id=order.order_id, price=at.last(spec), size=size))
 
 
 def _closed_by(book: FuturesBook, row: Mapping[str, Any]) -> Holding | None:

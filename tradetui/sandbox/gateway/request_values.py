@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -50,9 +50,9 @@ def required(values: Mapping[str, str], *names: str) -> None:
             raise Refusal("40019", f"Parameter {name} cannot be empty")
 
 
-def word(values: Mapping[str, str], name: str, *choices: str) -> str | None:
-    """The one of the words that is given, in lower case; None where none is; raises Refusal for another."""
-    value = values.get(name)
-    if value is not None and value.lower() not in choices:
+def word(name: str, text: str, choices: Iterable[str]) -> str:
+    """The one of the words that is meant, which may be written in any case; raises Refusal."""
+    choice = next((choice for choice in choices if choice.lower() == text.lower()), None)
+    if choice is None:
         raise Refusal("40020", f"Parameter {name} error")
-    return value.lower() if value is not None else None
+    return choice

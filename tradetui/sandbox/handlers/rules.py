@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.gateway.request_values import whole_number
+from tradetui.sandbox.gateway.request_values import required, whole_number, word
 from tradetui.wire.exchange_time import DAY_MS
 
 PRODUCT_TYPES: Final = frozenset(
@@ -48,7 +48,7 @@ BUSINESS_TYPES: Final = (
     "user lock",
 )
 LIVE_BUSINESS_TYPES: Final = {
-    **{word: word.upper().replace("-", "_").replace(" ", "_") for word in BUSINESS_TYPES},
+    **{documented: documented.upper().replace("-", "_").replace(" ", "_") for documented in BUSINESS_TYPES},
     "deduction of handling fee": "DEDUCTION_HANDLING_FEE",
 }
 TRANSFER_TYPES: Final = ("all", "deposit", "withdrawl")
@@ -120,9 +120,7 @@ def span_of(span: Span, values: Mapping[str, str], now_ms: int, bound_ms: int | 
     """Start and end of a read in milliseconds, both included, None where open; raises Refusal."""
     start, end = _moment(values, "startTime"), _moment(values, "endTime")
     if span.ends == "required":
-        for name, value in (("startTime", start), ("endTime", end)):
-            if value is None:
-                raise Refusal("40019", f"Parameter {name} cannot be empty")
+        required(values, "startTime", "endTime")
     if span.ends == "both-or-neither" and (start is None) != (end is None):
         raise Refusal("40017", "Parameter verification failed startTime and endTime")
     if start is not None and end is not None:
@@ -243,12 +241,10 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
     taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
     # What an endpoint does not take it overlooks, as the live exchange does.
     values = {parameter: value for parameter, value in parameters.items() if value != "" and parameter in taken}
-    for parameter in rules.required:
-        if parameter not in values:
-            raise Refusal("40019", f"Parameter {parameter} cannot be empty")
+    required(values, *rules.required)
     for parameter, choices in (rules.choices or {}).items():
         if parameter in values:
-            values[parameter] = _word(parameter, values[parameter], choices)
+            values[parameter] = word(parameter, values[parameter], choices)
     if name == "broker.transfers":
         values["type"] = _documented_word("type", values.get("type", "all"), TRANSFER_TYPES, LIVE_TRANSFER_TYPES, live)
     if name == "spot.bills" and "businessType" in values:
@@ -256,22 +252,14 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
             "businessType", values["businessType"], BUSINESS_TYPES, LIVE_BUSINESS_TYPES, live
         )
     if "productType" in values:
-        values["productType"] = _word("productType", values["productType"], PRODUCT_TYPES)
+        values["productType"] = word("productType", values["productType"], PRODUCT_TYPES)
     for parameter in ("symbol", "coin", "marginCoin"):
         if parameter in values:
             values[parameter] = values[parameter].upper()
     return values
 
 
-def _word(name: str, text: str, choices: Iterable[str]) -> str:
-    """The word meant, which may be written in any case; raises Refusal."""
-    choice = next((word for word in choices if word.lower() == text.lower()), None)
-    if choice is None:
-        raise Refusal("40020", f"Parameter {name} error")
-    return choice
-
-
 def _documented_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
     """The document's word for one given in the dialect in use; raises Refusal."""
-    documented_values = {live_values.get(word, word) if live else word: word for word in choices}
-    return documented_values[_word(name, text, documented_values)]
+    documented_values = {live_values.get(choice, choice) if live else choice: choice for choice in choices}
+    return documented_values[word(name, text, documented_values)]

@@ -33,15 +33,13 @@ def write(exchange_state: ExchangeState, key: SandboxKey, name: str, body: bytes
 def _reverse(exchange_state: ExchangeState, key: SandboxKey, body: Any, faults: Faults) -> Any:
     values = parameters(body)
     required(values, "symbol", "marginCoin", "productType")
-    product_type = values["productType"].upper()
-    if product_type not in PRODUCT_TYPES:
-        raise Refusal("40020", "Parameter productType error")
+    product_type = word("productType", values["productType"], PRODUCT_TYPES)
     exchange_state.book(key.uid, product_type)
     spec = exchange_state.spec(values["symbol"], product_type)
     if values["marginCoin"].upper() != spec.margin_coin:
         raise Refusal("40020", "Parameter marginCoin error")
-    side = word(values, "side", "buy", "sell")
-    trade_side = word(values, "tradeSide", "open", "close")
+    side = word("side", values["side"], ("buy", "sell")) if "side" in values else None
+    trade_side = word("tradeSide", values["tradeSide"], ("open", "close")) if "tradeSide" in values else None
     client_oid = values.get("clientOid", "")
     if client_oid and not _CLIENT_OID.fullmatch(client_oid):
         raise Refusal("40305", "client_oid length is greater than 64, or has characters that are not allowed")
@@ -82,10 +80,10 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -
         raise Refusal("40732", "Current user is not a trader")
     if account.kind != "copy-new":
         raise Refusal(*OLD_COPY_MODEL)
-    if account.copy_key is not None:
+    if account.has_copy_key:
         raise Refusal(*COPY_KEY_EXISTS)
     new_key = _new_key(exchange_state, "copy", account, values["passphrase"], _COPY_PERMISSIONS)
-    account.copy_key = {"apikey": new_key.api_key, "permissions": list(_COPY_PERMISSIONS)}
+    account.has_copy_key = True
     return [{"apikey": new_key.api_key, "secret": new_key.secret, "permissions": list(_COPY_PERMISSIONS)}]
 
 
@@ -209,7 +207,7 @@ def _new_key(
     permission_names: Iterable[str],
     ips: tuple[str, ...] = (),
 ) -> SandboxKey:
-    permissions = frozenset().union(*(_ALLOWS[word] for word in permission_names))
+    permissions = frozenset().union(*(_ALLOWS[permission] for permission in permission_names))
     made = made_key(
         exchange_state.seed,
         f"{name}-{len(exchange_state.keys)}",

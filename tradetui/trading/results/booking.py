@@ -60,7 +60,7 @@ class CoinBooking(NamedTuple):
 @lru_cache(maxsize=1024)
 def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> FillMeaning:
     """What the words of a fill say, each as it was received."""
-    word, mode = (trade_side or "").lower(), PositionMode.parse(pos_mode)
+    word, mode = (trade_side or "").lower(), known(PositionMode, pos_mode)
     if pos_mode is None and ("_single" in word or word in ("buy_single", "sell_single")):
         mode = PositionMode.ONE_WAY
     elif pos_mode is None:

@@ -213,7 +213,7 @@ class FuturesFill(Record, Sided):
         """The account's position mode then; where `posMode` is missing, a word of one-way trades alone says it."""
         if self.pos_mode is None and "_single" in (self.trade_side or "").lower():
             return PositionMode.ONE_WAY
-        return PositionMode.parse(self.pos_mode)
+        return known(PositionMode, self.pos_mode)
 
     @property
     def unknown_word(self) -> str:

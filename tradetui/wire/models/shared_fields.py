@@ -1,8 +1,8 @@
 """What records of several areas share: the fee detail of a fill, the side, the position mode, the margin mode."""
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from tradetui.wire.enums import MarginMode, PositionMode, Side, same
+from tradetui.wire.enums import MarginMode, PositionMode, Side, known, same
 from tradetui.wire.replies.field_types import DecimalFigure
 from tradetui.wire.replies.record import Record
 
@@ -16,26 +16,14 @@ class FeeDetail(Record):
     total_fee: DecimalFigure | None = None
 
 
-class _WithSide(Protocol):
-    @property
-    def side(self) -> str | None: ...
-
-
-class _WithPosMode(Protocol):
-    @property
-    def pos_mode(self) -> str | None: ...
-
-
-class _WithMarginMode(Protocol):
-    @property
-    def margin_mode(self) -> str | None: ...
-
-
 class Sided:
     """A record that has a side."""
 
+    if TYPE_CHECKING:
+        side: str | None
+
     @property
-    def is_buy(self: _WithSide) -> bool:
+    def is_buy(self) -> bool:
         """Whether `side` says buy, in any case."""
         return same(self.side, Side.BUY)
 
@@ -43,16 +31,22 @@ class Sided:
 class InPositionMode:
     """A record that has the account's position mode, as it was then."""
 
+    if TYPE_CHECKING:
+        pos_mode: str | None
+
     @property
-    def position_mode(self: _WithPosMode) -> PositionMode | None:
+    def position_mode(self) -> PositionMode | None:
         """The account's position mode; None when it is neither of the two known."""
-        return PositionMode.parse(self.pos_mode)
+        return known(PositionMode, self.pos_mode)
 
 
 class InMarginMode:
     """A record that has a margin mode."""
 
+    if TYPE_CHECKING:
+        margin_mode: str | None
+
     @property
-    def margin(self: _WithMarginMode) -> MarginMode | None:
+    def margin(self) -> MarginMode | None:
         """Crossed or isolated; None when it is neither."""
         return MarginMode.parse(self.margin_mode)

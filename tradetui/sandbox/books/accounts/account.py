@@ -49,7 +49,7 @@ class Account:
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
     virtual_subaccounts: list[dict[str, Any]] = field(default_factory=list)
-    copy_key: dict[str, Any] | None = None
+    has_copy_key: bool = False
 
     def __post_init__(self) -> None:
         for product_type in HELD_PRODUCT_TYPES:
