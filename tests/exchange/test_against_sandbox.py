@@ -103,7 +103,7 @@ async def test_every_reading_endpoint(dialect: str) -> None:
         broker.broker.transfers(start_time=now - 7 * DAY, end_time=now, type="withdrawl"),
     ):
         whole(await call)
-    assert client.connection_status.clock_offset_ms == 0
+    assert client.server_clock.offset_ms == 0
     fills = whole(await client.futures.fills(product_type=USDT))
     detail = whole(
         await client.futures.order_detail(
@@ -176,7 +176,7 @@ async def test_a_clock_that_is_off_is_corrected_for_reads_and_stops_writes() -> 
     setting.sandbox.skew_ms = 3_600_000
     client = setting.client()
     whole(await client.futures.accounts(product_type=USDT))
-    assert client.connection_status.clock_offset_ms == 3_600_000
+    assert client.server_clock.offset_ms == 3_600_000
     with pytest.raises(ExchangeError, match="clock"):
         await client.futures.reverse(
             symbol="BTCUSDT", margin_coin="USDT", product_type=USDT, side="buy", trade_side="Open", size=Decimal(1)
@@ -224,7 +224,7 @@ async def test_thirty_callers_for_a_minute_and_never_too_many(priorities: tuple[
 
     await asyncio.gather(*(caller(priorities[i % len(priorities)]) for i in range(30)))
     assert calls / 60 > 0.95 * 10 / 1.342
-    assert not client.connection_status.usage()["futures.accounts"].halved, "the remaining-calls header was explained"
+    assert not client.budget.usage()["futures.accounts"].halved, "the remaining-calls header was explained"
 
 
 @pytest.mark.looptime
@@ -234,7 +234,7 @@ async def test_another_program_on_the_account_is_noticed_by_the_header() -> None
     for _ in range(8):
         await theirs.futures.accounts(product_type=USDT)
     await ours.futures.accounts(product_type=USDT)
-    assert ours.connection_status.usage()["futures.accounts"].halved
+    assert ours.budget.usage()["futures.accounts"].halved
 
 
 @pytest.mark.looptime

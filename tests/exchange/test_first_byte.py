@@ -366,7 +366,7 @@ async def test_a_write_that_found_no_connection_was_not_sent_and_its_permit_is_f
         with pytest.raises(NotSent, match="no connection") as failure:
             await client.write(REVERSAL, before_send=before_send)
         assert failure.value.remedy
-        assert client.connection_status.usage()["futures.reverse"].used == 0
+        assert client.budget.usage()["futures.reverse"].used == 0
     assert moments == []
 
 

@@ -290,7 +290,7 @@ async def test_a_reversal_that_the_proxy_kept_back_was_not_sent_and_its_permit_i
             with pytest.raises(NotSent, match=f"the proxy http://127.0.0.1:{between.port}") as failure:
                 await out_of_time(client.write(REVERSAL, before_send=before_send), between.silent)
             assert "proxy" in str(failure.value.remedy)
-            assert client.connection_status.usage()["futures.reverse"].used == 0
+            assert client.budget.usage()["futures.reverse"].used == 0
     assert moments == []
 
 

@@ -120,9 +120,9 @@ async def test_requests_are_stamped_with_the_exchanges_time() -> None:
     await client.futures.accounts(product_type=USDT)
     await client.futures.accounts(product_type=USDT)
     assert app.requests[1].headers["access-timestamp"] == str(START_MS + 7_000)
-    assert client.connection_status.clock_offset_ms == 7_000
-    assert client.connection_status.clock_warns
-    assert client.connection_status.clock_blocks
+    assert client.server_clock.offset_ms == 7_000
+    assert client.server_clock.warns
+    assert client.server_clock.blocks_writes
 
 
 async def test_a_broken_rule_is_refused_before_sending() -> None:
@@ -390,7 +390,7 @@ async def test_feeds_and_persons_share_connections_budget_and_knowledge() -> Non
     assert feed.connection_status is client.connection_status
     assert feed.priority is Priority.FEED
     assert client.priority is Priority.INTERACTIVE
-    assert client.connection_status.usage()["futures.accounts"].used == 1
+    assert client.budget.usage()["futures.accounts"].used == 1
 
 
 async def test_a_storm_of_429_slows_down_and_passes() -> None:
@@ -411,7 +411,7 @@ async def test_a_storm_of_429_slows_down_and_passes() -> None:
 
     assert await poll(30) == 0
     assert len(app.requests) < 30
-    assert client.connection_status.usage()["futures.fills"].allowed == 1
+    assert client.budget.usage()["futures.fills"].allowed == 1
     storm["on"] = False
     assert await poll(loop.time() + 4) >= 2
 
@@ -443,7 +443,7 @@ async def test_a_connection_that_ended_holds_its_permit_no_longer_than_an_answer
         await client.futures.accounts(product_type=USDT)
 
     def used() -> int:
-        return client.connection_status.usage()["futures.accounts"].used
+        return client.budget.usage()["futures.accounts"].used
 
     assert used() > 0
     await asyncio.sleep(1.1)

@@ -206,7 +206,7 @@ async def test_a_hook_that_fails_stops_the_write_and_gives_the_permit_back() -> 
     with pytest.raises(OSError, match="no space"):
         await trader.write(REVERSAL, before_send=full)
     assert posts(app) == []
-    assert trader.connection_status.usage()["futures.reverse"].used == 0
+    assert trader.budget.usage()["futures.reverse"].used == 0
 
 
 async def test_who_stops_waiting_for_the_permit_sends_nothing() -> None:
@@ -226,7 +226,7 @@ async def test_who_stops_waiting_for_the_answer_does_not_stop_the_call() -> None
     await asyncio.sleep(1.0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    assert trader.connection_status.usage()["futures.reverse"].used == 1
+    assert trader.budget.usage()["futures.reverse"].used == 1
     await asyncio.sleep(1.5)
     assert len(posts(app)) == 1
     assert trader.connection_status.calls == 2  # the time, and the reversal

@@ -179,7 +179,7 @@ async def test_a_client_finds_back_from_a_clock_that_jumped_and_returned() -> No
         await weather.client.futures.positions(product_type=USDT)
     for _ in range(3):
         assert (await weather.client.futures.positions(product_type=USDT)).rows
-    assert weather.client.connection_status.clock_offset_ms == 0
+    assert weather.client.server_clock.offset_ms == 0
 
 
 @pytest.mark.looptime
@@ -188,7 +188,7 @@ async def test_a_client_reads_at_a_clock_that_stays_off() -> None:
     weather.sandbox.faults.rates["clock-skew"] = 1.0
     for _ in range(3):
         assert (await weather.client.futures.positions(product_type=USDT)).rows
-    assert weather.client.connection_status.clock_offset_ms == 45_000
+    assert weather.client.server_clock.offset_ms == 45_000
     assert weather.sandbox.counts["GET", CATALOGUE["futures.positions"].path] == 4, "refused once, and never again"
 
 

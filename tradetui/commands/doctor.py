@@ -248,12 +248,12 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         except Unreachable as failure:
             unchecked = [_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")]
             unchecked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
-            address = _address(client.connection_status.address_usage())
+            address = _address(client.budget.address_usage())
             return False, [_broken_connection(loaded, failure), *unchecked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = _check("connection", True, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
-            return True, [connection, key, _clock(client), _address(client.connection_status.address_usage())]
+            return True, [connection, key, _clock(client), _address(client.budget.address_usage())]
         reads: dict[str, Callable[[ProductType], Awaitable[object]]] = {
             "orders": lambda product_type: client.futures.pending_orders(product_type=product_type),
             "fills": lambda product_type: client.futures.fills(product_type=product_type, limit=1),
@@ -274,7 +274,7 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
             await _permissions(client),
             _clock(client),
             _limits(client),
-            _address(client.connection_status.address_usage()),
+            _address(client.budget.address_usage()),
         ]
     return True, checks
 
@@ -344,7 +344,7 @@ async def _permissions(client: ExchangeReader) -> Check:
 
 
 def _limits(client: ExchangeReader) -> Check:
-    allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.connection_status.usage().items()))
+    allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.budget.usage().items()))
     return _check("limits", True, allowed or "none used yet")
 
 
@@ -359,7 +359,7 @@ def _address(usage: AddressUsage) -> Check:
 
 
 def _clock(client: ExchangeReader) -> Check:
-    offset = client.connection_status.clock_offset_ms
+    offset = client.server_clock.offset_ms
     if offset is None:
         return _check("clock", False, "no reply carried the exchange's time", "Check the address and the network.")
     latency = client.connection_status.latency_ms

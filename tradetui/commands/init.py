@@ -93,7 +93,7 @@ def account_sentences(info: AccountInfo) -> tuple[str, ...]:
 
 
 def _clock_sentences(client: ExchangeReader) -> tuple[str, ...]:
-    offset = client.connection_status.clock_offset_ms
+    offset = client.server_clock.offset_ms
     if offset is None:
         return ()
     if abs(offset) <= WARN_OFFSET_MS:

@@ -139,7 +139,6 @@ class ExchangeReader:
         self.connection_status = ConnectionStatus(self.clock, self.server_clock, self.budget)
         self.capabilities = Capabilities(self.clock)
         self.priority = priority
-        self._credentials = credentials
         self._calls = SignedCalls(
             connect,
             credentials,
@@ -152,14 +151,7 @@ class ExchangeReader:
             locale=locale,
             read_only=read_only,
         )
-        self._reads = Reads(
-            self._calls,
-            credentials=credentials,
-            capabilities=self.capabilities,
-            server_clock=self.server_clock,
-            connection_status=self.connection_status,
-            random=random,
-        )
+        self._reads = Reads(self._calls, capabilities=self.capabilities, server_clock=self.server_clock, random=random)
 
     @property
     def futures(self) -> FuturesReading:
@@ -255,13 +247,7 @@ class TradingClient(ExchangeReader):
 
     @cached_property
     def _writes(self) -> Writes:
-        return Writes(
-            self._calls,
-            self._reads,
-            credentials=self._credentials,
-            server_clock=self.server_clock,
-            connection_status=self.connection_status,
-        )
+        return Writes(self._calls, self._reads, self.server_clock)
 
     @property
     def futures(self) -> FuturesTrading:

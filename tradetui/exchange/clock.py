@@ -121,7 +121,7 @@ class ServerClock:
 
     @property
     def warns(self) -> bool:
-        """Whether the offset deserves a warning on the screen."""
+        """Whether the offset is above one second, which the screen warns of."""
         return abs(self.offset_ms or 0) > WARN_OFFSET_MS
 
     @property

@@ -19,11 +19,14 @@ def link(**other: Any) -> Any:
     usual = {
         "down": False,
         "last_reply_at": 9.0,
-        "clock_warns": False,
-        "clock_offset_ms": 3,
-        "usage": lambda: {"futures.fills": Usage(1, 5)},
-        "address_usage": AddressUsage,
+        "server_clock": SimpleNamespace(warns=False, offset_ms=3),
+        "budget": budget(),
     }
+    return SimpleNamespace(**usual | other)
+
+
+def budget(**other: Any) -> Any:
+    usual = {"usage": lambda: {"futures.fills": Usage(1, 5)}, "address_usage": AddressUsage}
     return SimpleNamespace(**usual | other)
 
 
@@ -67,15 +70,15 @@ def test_an_exchange_that_answers_no_is_no_lost_link() -> None:
 
 
 def test_a_clock_that_is_off_and_a_budget_that_was_halved_are_said() -> None:
-    ahead = health_of(link(clock_warns=True, clock_offset_ms=-2_300), feeds(), 10.0)
+    ahead = health_of(link(server_clock=SimpleNamespace(warns=True, offset_ms=-2_300)), feeds(), 10.0)
     assert ahead.state is LinkState.DEGRADED
     assert "2.3 s ahead of" in ahead.sentence
-    behind = health_of(link(clock_warns=True, clock_offset_ms=2_300), feeds(), 10.0)
+    behind = health_of(link(server_clock=SimpleNamespace(warns=True, offset_ms=2_300)), feeds(), 10.0)
     assert "2.3 s behind" in behind.sentence
-    busy = health_of(link(address_usage=lambda: AddressUsage(4_500, 4_800, slowed=True)), feeds(), 10.0)
+    busy = health_of(link(budget=budget(address_usage=lambda: AddressUsage(4_500, 4_800, slowed=True))), feeds(), 10.0)
     assert busy.state is LinkState.DEGRADED
     assert "4,500 of its 4,800 calls a minute" in busy.sentence
     assert "address_share" in busy.remedy
-    halved = health_of(link(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)}), feeds(), 10.0)
+    halved = health_of(link(budget=budget(usage=lambda: {"futures.fills": Usage(1, 2, halved=True)})), feeds(), 10.0)
     assert halved.state is LinkState.DEGRADED
     assert "budget_share" in halved.remedy

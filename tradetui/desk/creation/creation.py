@@ -148,7 +148,7 @@ class Creation:
             reasons.append(f"An earlier creation of this kind is not settled ({open_intent}).")
         if self._client.connection_status.down:
             reasons.append("The link to the exchange is down.")
-        if self._client.connection_status.clock_blocks:
+        if self._client.server_clock.blocks_writes:
             reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
         if not self._permitted(kind):
             reasons.append("The key lacks the permission; grant it on the exchange's site.")

@@ -47,7 +47,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         return tuple(reasons) or ("There is nothing to reverse.",)
     if context.connection_status.down:
         reasons.append("The link to the exchange is down.")
-    if context.connection_status.clock_blocks:
+    if context.connection_status.server_clock.blocks_writes:
         reasons.append("This machine's clock is more than 5 s from the exchange's; set it.")
     reasons += _budget_rules(context.connection_status)
     if settings.symbols and plan.params.symbol not in settings.symbols:
@@ -96,7 +96,7 @@ def why_typed(preview: Preview, settings: DeskSettings) -> str:
 
 
 def _budget_rules(link: ConnectionStatus) -> list[str]:
-    usage = link.usage().get(REVERSAL)
+    usage = link.budget.usage().get(REVERSAL)
     if usage is None or not usage.paused_s:
         return []
     return [f"The exchange asked for a pause; orders can be sent again in {usage.paused_s:.0f} s."]

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tradetui.exchange.calls.signed_call import SignedCalls
     from tradetui.exchange.capabilities import Capabilities
     from tradetui.exchange.clock import ServerClock
-    from tradetui.exchange.connection_status import ConnectionStatus
-    from tradetui.exchange.credentials import Credentials
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 
@@ -90,7 +88,6 @@ class RequestVariant:
 
 
 _TRANSIENT = (Unreachable, Busy, UnreadableReply, RateLimited)
-_LONGEST_MESSAGE = 400
 
 
 class Reads:
@@ -100,17 +97,13 @@ class Reads:
         self,
         calls: SignedCalls,
         *,
-        credentials: Credentials | None,
         capabilities: Capabilities,
         server_clock: ServerClock,
-        connection_status: ConnectionStatus,
         random: Random,
     ) -> None:
         self._calls = calls
-        self._credentials = credentials
         self._capabilities = capabilities
         self._server_clock = server_clock
-        self._connection_status = connection_status
         self._random = random
         self._dialect = Dialect()
 
@@ -136,8 +129,7 @@ class Reads:
                 await asyncio.sleep(self._random.uniform(0.1, 0.4))
                 continue
             error = first or result
-            tidy(error, self._credentials)
-            self._connection_status.failed(answered=answer.http_response is not None)
+            self._calls.record_failure(error, answer)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
             elif _says_missing(error):
@@ -157,14 +149,3 @@ def _says_missing(error: ExchangeError) -> bool:
     if isinstance(error, RateLimited):
         return False
     return switches_off(error.code, error.http_status) if error.code else error.http_status == 404
-
-
-def tidy(error: ExchangeError, credentials: Credentials | None) -> None:
-    """Make the exchange's words fit to repeat: no secret of ours in them, and not endless."""
-    message = error.message
-    if credentials is not None:
-        message = credentials.masked(message)
-    if len(message) > _LONGEST_MESSAGE:
-        message = message[: _LONGEST_MESSAGE - 1] + "…"
-    error.message = message
-    error.args = (message,)

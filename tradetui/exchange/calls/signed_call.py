@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from tradetui.exchange.calls.response import CallResult, parse_response, retry_after
-from tradetui.exchange.errors import NotSent, ReadOnly, Unreachable
+from tradetui.exchange.errors import ExchangeError, NotSent, ReadOnly, Unreachable
 from tradetui.exchange.transport.transport import (
     MAX_CONCURRENT_READS,
     MAX_CONCURRENT_WRITES,
@@ -40,6 +40,7 @@ BeforeSend: TypeAlias = Callable[[int], Awaitable[None]]
 """Awaited with the request's time stamp (ms) just before its first byte; if it raises, nothing is sent."""
 Connect: TypeAlias = Callable[[], Awaitable[Transport]]
 
+_LONGEST_MESSAGE = 400
 _WRITE_GRACE_S = 2.0
 """How long the end waits for the reply to a write under way."""
 _PATIENCE_S = 5.0
@@ -131,6 +132,17 @@ class SignedCalls:
         task.add_done_callback(self._ended)
         task.add_done_callback(lambda _: slots.release())
         return await asyncio.shield(task)
+
+    def record_failure(self, error: ExchangeError, answer: CallResult) -> None:
+        """Note a call that failed, and make its error fit to repeat: without a secret of ours, and not endless."""
+        message = error.message
+        if self._credentials is not None:
+            message = self._credentials.masked(message)
+        if len(message) > _LONGEST_MESSAGE:
+            message = message[: _LONGEST_MESSAGE - 1] + "…"
+        error.message = message
+        error.args = (message,)
+        self._connection_status.failed(answered=answer.http_response is not None)
 
     async def aclose(self) -> None:
         """Drop the reads at once, give a write under way a moment to be answered, and close."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tradetui.exchange.calls.reads import tidy
 from tradetui.exchange.calls.response import write_result
 from tradetui.exchange.errors import ClockTooFarOff, ExchangeError, InvalidRequest, OutcomeUnknown
 from tradetui.exchange.rate_limit.budget import Priority
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from tradetui.exchange.calls.reads import Reads
     from tradetui.exchange.calls.signed_call import BeforeSend, SignedCalls
     from tradetui.exchange.clock import ServerClock
-    from tradetui.exchange.connection_status import ConnectionStatus
-    from tradetui.exchange.credentials import Credentials
     from tradetui.wire.endpoints.endpoint import Endpoint
     from tradetui.wire.requests.request import Request
 
@@ -26,20 +23,10 @@ if TYPE_CHECKING:
 class Writes:
     """Every write of one account. There is no such object where only reading is allowed."""
 
-    def __init__(
-        self,
-        calls: SignedCalls,
-        reads: Reads,
-        *,
-        credentials: Credentials | None,
-        server_clock: ServerClock,
-        connection_status: ConnectionStatus,
-    ) -> None:
+    def __init__(self, calls: SignedCalls, reads: Reads, server_clock: ServerClock) -> None:
         self._calls = calls
         self._reads = reads
-        self._credentials = credentials
         self._server_clock = server_clock
-        self._connection_status = connection_status
 
     async def write(
         self, endpoint: Endpoint, request: Request[Any], before_send: BeforeSend | None = None
@@ -83,8 +70,7 @@ class Writes:
                     remedy="Look at positions, pending orders and fills before doing anything again.",
                 )
             return result
-        tidy(result, self._credentials)
-        self._connection_status.failed(answered=answer.http_response is not None)
+        self._calls.record_failure(result, answer)
         raise result
 
     async def _check_clock(self, endpoint: Endpoint) -> None:

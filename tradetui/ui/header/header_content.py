@@ -36,7 +36,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     first time.
     """
     link, totals, today = desk.connection_status, desk.totals(), desk.today()
-    halved = any(use.halved for use in link.usage().values())
+    halved = any(use.halved for use in link.budget.usage().values())
     alarm = alarm_of(desk, key_named)
     figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
     known = (figure is None for figure in (*figures, totals.exposure_multiple, today))
@@ -44,10 +44,10 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
         desk.access,
         desk.health.state,
         desk.account,
-        link.clock_warns,
-        link.clock_blocks,
+        link.server_clock.warns,
+        link.server_clock.blocks_writes,
         halved,
-        link.address_usage().slowed,
+        link.budget.address_usage().slowed,
         link.latency_ms is None,
         alarm,
         *known,
@@ -150,10 +150,10 @@ def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if desk.health.state is LinkState.DOWN:
         latency = ""  # that of the last replies, which are past
-    offset = link.clock_offset_ms
+    offset = link.server_clock.offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
-    alarm = link.clock_warns or link.clock_blocks
-    address = link.address_usage()
+    alarm = link.server_clock.warns or link.server_clock.blocks_writes
+    address = link.budget.address_usage()
     restraint = ", halved" if halved else ", slowed" if address.slowed else ""
     used = f"{address.share * 100:.0f} % used{restraint}"
     return (

@@ -69,22 +69,22 @@ def _of_link(link: ConnectionStatus) -> Health:
     """How clock and budget are, where the feeds bring what they should."""
     if link.last_reply_at is None:
         return Health(LinkState.STARTING)
-    if link.clock_warns:
-        offset = link.clock_offset_ms or 0
+    if link.server_clock.warns:
+        offset = link.server_clock.offset_ms or 0
         way = "behind" if offset > 0 else "ahead of"
         return Health(
             LinkState.DEGRADED,
             f"This machine's clock is {abs(offset) / 1000:.1f} s {way} the exchange's",
             "Set the clock; above 5 s nothing is sent.",
         )
-    address = link.address_usage()
+    address = link.budget.address_usage()
     if address.slowed:
         return Health(
             LinkState.DEGRADED,
             f"This machine makes {address.used:,} of its {address.allowed:,} calls a minute; panels update less often",
             "End other sessions on this exchange; raise address_share if nobody else calls from this network address.",
         )
-    if any(usage.halved for usage in link.usage().values()):
+    if any(usage.halved for usage in link.budget.usage().values()):
         return Health(
             LinkState.DEGRADED,
             "The exchange reported too many calls: some panels are read less often",
