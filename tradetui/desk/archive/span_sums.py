@@ -24,10 +24,6 @@ SPANS_A_STEP: Final = 32
 USDT: Final = "USDT"
 
 
-_Key = tuple[str, str, str]
-_Funding = tuple[str, str | None, bool]
-
-
 class QuarterSpan(NamedTuple):
     """Quarter-hours of UTC, counted from 1970, from the first up to the one beyond the last."""
 
@@ -186,7 +182,7 @@ def _groups_of(groups_text: str) -> Sequence[GroupSums]:
     return tuple(map(_group_of, load_json(groups_text)))
 
 
-def _group_of(values: tuple[_Key, _Funding, Sequence[str | int]]) -> GroupSums:
+def _group_of(values: tuple[tuple[str, str, str], tuple[str, str | None, bool], Sequence[str | int]]) -> GroupSums:
     (product_type, symbol, coin), (funding, funding_in_usd, is_converted), figures = values
     return GroupSums(
         product_type,

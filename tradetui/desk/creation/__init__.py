@@ -1,9 +1,4 @@
-"""The one way a sub-account or an API key is created: reviewed, journalled, sent once, kept before it is shown.
-
-In it: the kinds, the form's rules, the sending, the matching of issued keys to what was requested, the key store.
-It looks at intents alone. This is its door: others import these names from here, and nothing from the modules behind
-it.
-"""
+"""The one way a sub-account or an API key is created; others import these names, and nothing behind them."""
 
 from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile, ProfileNotWritten
 from tradetui.desk.creation.creation import Creation

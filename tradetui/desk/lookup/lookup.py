@@ -175,16 +175,12 @@ class Lookup:
             self.error = FeedError.of(problem)._replace(remedy="") if passing else FeedError.of(problem)
             self._say(LookupState.FAILED)
         else:
-            self._say(self._how_far())
+            part = LookupState.FULL if self._full else LookupState.MORE
+            self._say(LookupState.COMPLETE if self._walk.over else part)
 
     @property
     def _full(self) -> bool:
         return self.rows.count >= MOST_ROWS
-
-    def _how_far(self) -> LookupState:
-        if self._walk.over:
-            return LookupState.COMPLETE
-        return LookupState.FULL if self._full else LookupState.MORE
 
     def _take(self, reply: Reply[Record]) -> None:
         self._heard(None)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta, tzinfo
 from decimal import Decimal
+from operator import attrgetter
 from typing import Final
 
 from tradetui.desk.archive.equity import EquitySeries, Rates, first_sample, last_sample
@@ -85,14 +86,12 @@ class PeriodResults:
     @property
     def best_day(self) -> ResultLine | None:
         """The day of the greatest net, the first of several; None where no day is above zero."""
-        best = max(self.days, key=lambda line: line.figures.net, default=None)
-        return best if best is not None and best.figures.net > ZERO else None
+        return max((line for line in self.days if line.figures.net > ZERO), key=_net_of, default=None)
 
     @property
     def worst_day(self) -> ResultLine | None:
         """The day of the least net, the first of several; None where no day is below zero."""
-        worst = min(self.days, key=lambda line: line.figures.net, default=None)
-        return worst if worst is not None and worst.figures.net < ZERO else None
+        return min((line for line in self.days if line.figures.net < ZERO), key=_net_of, default=None)
 
 
 def read_period_results(
@@ -188,7 +187,7 @@ def _days(sums: PeriodSums, known: Known, last_ms: int, zone: tzinfo) -> Iterabl
     """Every calendar day from the first with a fill to the last of the period that has begun."""
     day, last_day = min(sums.by_day, default=None), day_at(last_ms, zone)
     coins = sums.total.coins
-    rest_known = known.all_complete and known.funding_known(coins)
+    rest_known = not known.missing and known.funding_known(coins)
     while day is not None and day <= last_day:
         following = day + timedelta(days=1)
         own, is_complete, funding_known = sums.by_day.get(day, _NOTHING), True, True
@@ -203,3 +202,4 @@ def _days(sums: PeriodSums, known: Known, last_ms: int, zone: tzinfo) -> Iterabl
 
 
 _NOTHING: Final = CoinSums()
+_net_of: Final = attrgetter("figures.net")

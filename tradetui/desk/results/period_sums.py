@@ -102,24 +102,19 @@ class Known:
     """Whether fills of a group are missing, and whether its funding is known."""
 
     def __init__(self, missing: Sequence[MissingSpan], bills: BillsRead, since: int, until: int) -> None:
-        self._missing, self._bills, self._since, self._until = missing, bills, since, until
-
-    @property
-    def all_complete(self) -> bool:
-        """Whether no fill of the period is missing."""
-        return not self._missing
+        self.missing, self._bills, self._since, self._until = missing, bills, since, until
 
     def coin_complete(self, coin: str) -> bool:
         """Whether no fill that may be settled in a coin is missing."""
-        return not any(span.touches(self._since, self._until, coin) for span in self._missing)
+        return not any(span.touches(self._since, self._until, coin) for span in self.missing)
 
     def types_complete(self, product_types: Iterable[str]) -> bool:
         """Whether no fill of the product types is missing."""
-        return not any(span.product_type in product_types for span in self._missing)
+        return not any(span.product_type in product_types for span in self.missing)
 
     def span_complete(self, since: int, until: int) -> bool:
         """Whether no fill of a part of the period (Unix ms) is missing."""
-        return not any(span.meets(since, until) for span in self._missing)
+        return not any(span.meets(since, until) for span in self.missing)
 
     def funding_known(self, coins: Collection[str], since: int | None = None, until: int | None = None) -> bool:
         """Whether all bills are read that may tell of funding in the coins, of the whole period or a part of it."""

@@ -23,7 +23,8 @@ from tradetui.wire.product_types import ProductType
 class ResultsReader:
     """Reads an archive on the disk's thread; other work of the disk goes between the steps.
 
-    It keeps the equity it has read, of which only what is new is read again.
+    It keeps the equity it has read, of which only what is new is read again. Every coroutine raises sqlite3.Error or
+    OSError where the archive cannot be used.
     """
 
     def __init__(self, archive: Archive, disk: Disk) -> None:
@@ -34,11 +35,7 @@ class ResultsReader:
     async def period(
         self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_go: None
     ) -> PeriodResults:
-        """The results of a period; `progress` is told how many fills are still to be booked first.
-
-        Raises:
-            sqlite3.Error, OSError: the archive cannot be used.
-        """
+        """The results of a period; `progress` gets how many fills are still to be booked first."""
         await self._bring_forward(progress)
         return await self._disk.run(self._read_period, query)
 
@@ -46,19 +43,12 @@ class ResultsReader:
         """So many round trips: those of the positions, which are open, then those ended by their last close.
 
         Each is newest first; a period that is over has none that are open.
-
-        Raises:
-            sqlite3.Error, OSError: the archive cannot be used.
         """
         await self._bring_forward(lambda fills_to_go: None)
         return await self._disk.run(_read_trips, self._archive, query, limit, positions)
 
     async def trip_fill_ids(self, row: TripRow) -> tuple[str, ...]:
-        """The ids of the fills that a round trip is made of, newest first.
-
-        Raises:
-            sqlite3.Error, OSError: the archive cannot be used.
-        """
+        """The ids of the fills that a round trip is made of, newest first."""
         return await self._disk.run(trip_fill_ids, self._archive.connection, row)
 
     async def symbols(self) -> list[str]:
@@ -81,12 +71,9 @@ class ResultsReader:
         return read_period_results(connection, query, self._sampled[product_types])
 
     async def _bring_forward(self, progress: Callable[[int], None]) -> None:
-        while not await self._disk.run(_is_forward, self._archive):
-            progress(self._archive.fills_to_book)
-
-
-def _is_forward(archive: Archive) -> bool:
-    return archive.ledger_is_current or not archive.advance_ledger()
+        archive = self._archive
+        while not await self._disk.run(lambda: archive.ledger_is_current or not archive.advance_ledger()):
+            progress(archive.fills_to_book)
 
 
 def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:

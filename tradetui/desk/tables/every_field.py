@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Final, get_args
+from typing import Final, TypeVar, get_args
 
 from tradetui.desk.tables.cells.column import Column, id_column, number_column, text_column, time_column
 from tradetui.desk.tables.cells.figure_columns import money_column, price_column
@@ -16,6 +16,7 @@ from tradetui.wire.replies.field_types import is_time
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.json_text import dump_json
 
+ContentT = TypeVar("ContentT")
 _PROFITS: Final = re.compile(r"PL$|[pP]rofits?$")
 _MONEY: Final = re.compile(
     rf"{_PROFITS.pattern}|^accountEquity$|MaxAvailable$|TransferOut$|^(isolated|crossed)Margin$|^marginSize$"
@@ -39,36 +40,30 @@ def _field_column(model: type[Record], name: str) -> Column[object]:
     def value(row: object) -> object:
         return getattr(record_of(row), attribute, None)
 
-    def moment(row: object) -> datetime | None:
-        return content if isinstance(content := value(row), datetime) else None
+    def value_as(kind: type[ContentT]) -> Callable[[object], ContentT | None]:
+        return lambda row: content if isinstance(content := value(row), kind) else None
 
-    def figure(row: object) -> Decimal | None:
-        return content if isinstance(content := value(row), Decimal) else None
-
-    def text(row: object) -> str | None:
-        return content if isinstance(content := value(row), str) else None
-
-    def symbol(row: object) -> str | None:
-        return getattr(record_of(row), "symbol", None)
-
-    def margin_coin(row: object) -> str | None:
-        return getattr(record_of(row), "margin_coin", None)
+    def beside(other: str) -> Callable[[object], str | None]:
+        return lambda row: getattr(record_of(row), other, None)
 
     def received(row: object) -> object:
         return None if (record := record_of(row)) is None else record.received.get(name)
 
     if is_time(field):
-        return time_column(name, title, moment)
+        return time_column(name, title, value_as(datetime))
     if _holds_decimal(field.annotation):
+        figure = value_as(Decimal)
         if _PRICES.search(name):
-            return price_column(name, title, width, figure, symbol)
+            return price_column(name, title, width, figure, beside("symbol"))
         if _MONEY.search(name):
-            return money_column(name, title, width, figure, margin_coin, profit=_PROFITS.search(name) is not None)
+            return money_column(
+                name, title, width, figure, beside("margin_coin"), profit=_PROFITS.search(name) is not None
+            )
         return number_column(name, title, width, figure)
     if field.annotation in (str, str | None):
         if name == "id" or name.endswith(("Id", "Oid")):
-            return id_column(name, title, 19, text)
-        return text_column(name, title, width, text)
+            return id_column(name, title, 19, value_as(str))
+        return text_column(name, title, width, value_as(str))
     return Column(name, title, received, lambda row, _: _nested(received(row)), 24)
 
 

@@ -1,9 +1,4 @@
-"""The one registry of tables: what each is called, which endpoint fills it, its columns, its key, how often it is read.
-
-`PANELS` are read again and again and shown on the main screen; `LOOKUPS` are read when somebody asks for them. Key
-bindings, panels, intervals, `tradetui show` and the history are made from this. Nothing here imports a model before
-it is asked for one.
-"""
+"""The one registry of tables, of which key bindings, panels, intervals, lookups and `tradetui show` are made."""
 
 from __future__ import annotations
 

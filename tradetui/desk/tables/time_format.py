@@ -1,6 +1,4 @@
-"""Moments as the screen writes them, one way each: `14:03` of today, `31 Jul 14:03` of another day, with the year of
-another year. What must lose nothing, in details and the journal, has its date in numbers and its milliseconds.
-"""
+"""Moments as the screen writes them, each in one way."""
 
 from __future__ import annotations
 

@@ -1,5 +1,1 @@
-"""What a column is: its title, unit, exact text, how it sorts, what its sign means, and how figures are written.
-
-`column` is any column, `figure_columns` those of money, prices and sizes, `number_format` and `cell_format` the text.
-Nothing here imports a model.
-"""
+"""What a column is, and how the text in it is written; nothing here imports a model."""

@@ -1,7 +1,4 @@
-"""How columns of figures are made: prices and sizes by the contract's step, money by its coin, per cent.
-
-Rounding is for the eye alone: a column's value, which is exported, copied and sorted by, keeps every digit.
-"""
+"""How columns of figures are made; rounding is for the eye, and a column's value keeps every digit."""
 
 from __future__ import annotations
 

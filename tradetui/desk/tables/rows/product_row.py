@@ -66,22 +66,15 @@ class MarkedRow(ProductRow[RecordT_co]):
     @property
     def distance(self) -> Decimal | None:
         """How far the mark has to move to its price, as a part of the mark; below zero where the price lies below."""
-        price = _waits_for(self.record)
-        if not self.mark or price is None:
-            return None
-        return (price - self.mark) / self.mark
+        match self.record:
+            case TriggerOrder(trigger_price=price) | PendingOrder(price=price) if self.mark and price is not None:
+                return (price - self.mark) / self.mark
+        return None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MarkedRow) and self.mark == other.mark and super().__eq__(other)
 
     __hash__ = ProductRow.__hash__
-
-
-def _waits_for(record: Record) -> Decimal | None:
-    """The price at which an order fills or a trigger order fires."""
-    if isinstance(record, TriggerOrder):
-        return record.trigger_price
-    return record.price if isinstance(record, PendingOrder) else None
 
 
 def record_of(row: object) -> Record | None:

@@ -1,7 +1,4 @@
-"""Rows for tables: one protocol for live snapshots, filtered views and anything longer than memory.
-
-`view` orders and narrows what is in memory. A source too long for that brings a view of its own (`SelfOrdering`).
-"""
+"""Rows for tables: one protocol for live snapshots, filtered views and anything longer than memory."""
 
 from __future__ import annotations
 
@@ -136,7 +133,21 @@ def view(
     if sort_key is None and keep is None:
         return source
     with _not_collecting():
-        return _viewed(source, sort_key, reverse, keep)
+        held = [(index, source.row(index)) for index in range(source.count)]
+        kept = [(index, row) for index, row in held if row is not None and (keep is None or keep(row))]
+        if sort_key is not None:
+            known: list[tuple[tuple[int, object], tuple[int, RowT]]] = []
+            unknown: list[tuple[int, RowT]] = []
+            for indexed_row in kept:
+                value = sort_key(indexed_row[1])
+                if value is None:
+                    unknown.append(indexed_row)
+                else:
+                    known.append((comparable(value), indexed_row))
+            known.sort(key=lambda pair: pair[0], reverse=reverse)
+            kept = [indexed_row for _, indexed_row in known] + unknown
+        row_ids = [source.row_id(index) or "" for index, _ in kept]
+        return MemoryRows([row for _, row in kept], row_ids, source.generation)
 
 
 @contextmanager
@@ -149,28 +160,6 @@ def _not_collecting() -> Iterator[None]:
     finally:
         if on:
             gc.enable()
-
-
-def _viewed(
-    source: RowSource[RowT],
-    sort_key: Callable[[RowT], object] | None,
-    reverse: bool,
-    keep: Callable[[RowT], bool] | None,
-) -> RowSource[RowT]:
-    held = [(index, source.row(index)) for index in range(source.count)]
-    kept = [(index, row) for index, row in held if row is not None and (keep is None or keep(row))]
-    if sort_key is not None:
-        known: list[tuple[tuple[int, object], tuple[int, RowT]]] = []
-        unknown: list[tuple[int, RowT]] = []
-        for indexed_row in kept:
-            value = sort_key(indexed_row[1])
-            if value is None:
-                unknown.append(indexed_row)
-            else:
-                known.append((comparable(value), indexed_row))
-        known.sort(key=lambda pair: pair[0], reverse=reverse)
-        kept = [indexed_row for _, indexed_row in known] + unknown
-    return MemoryRows([row for _, row in kept], [source.row_id(index) or "" for index, _ in kept], source.generation)
 
 
 def comparable(value: object) -> tuple[int, object]:
