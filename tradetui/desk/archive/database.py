@@ -31,8 +31,8 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
-TRIMMED_KEYS: Final = 50_000
-"""Fills that such an archive has let go of and knows by their keys when they come again."""
+TRIMMED_IDS: Final = 50_000
+"""Fills that such an archive has let go of and knows by their ids when they come again."""
 CACHE_KIB: Final = 512
 """What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
@@ -68,9 +68,10 @@ class Archive:
         self.connection.execute(f"PRAGMA cache_size=-{CACHE_KIB}")
         self.rows = RowQueries(self.connection)
         self._ledger = Ledger(self.connection)
-        self._trimmed_keys: dict[str, None] = {}
+        self._trimmed_ids: dict[str, None] = {}
         self._thinned_hour = 0
-        self.fills_to_book = self._tail_length()
+        tail = "SELECT max(0, coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark)) FROM record"
+        self.fills_to_book: int = self.connection.execute(tail).fetchone()[0]
         """About how many fills are not in the ledger yet; `advance_ledger` books some of them."""
 
     def add(
@@ -79,12 +80,12 @@ class Archive:
         rows: Sequence[ProductRow[RecordT]],
         gaps: Mapping[ProductType, Sequence[Gap]] | None = None,
     ) -> set[str]:
-        """Keep rows, and what is still missing between them, in one step; returns the keys that are new or changed."""
+        """Keep rows and what is still missing between them, in one step; gives the ids of new or changed rows."""
         changed: set[str] = set()
         with self._changing():
             for row in rows:
                 record = row.record
-                if row.row_id in self._trimmed_keys:
+                if row.row_id in self._trimmed_ids:
                     continue
                 body = dump_json(record.received)
                 values = (
@@ -259,12 +260,6 @@ class Archive:
     def close(self) -> None:
         self.connection.close()
 
-    def _tail_length(self) -> int:
-        length: int = self.connection.execute(
-            "SELECT coalesce(max(rowid), 0) - (SELECT booked_rowid FROM ledger_mark) FROM record"
-        ).fetchone()[0]
-        return max(0, length)
-
     def _trim(self, kind: type[Record]) -> None:
         if kind is FuturesFill:
             while self._ledger.book_tail():
@@ -277,9 +272,9 @@ class Archive:
         self.rows.forget_counts()
         if kind is FuturesFill:
             # The ledger has counted them: one that is read again, as where a history begins anew, is not new to it.
-            self._trimmed_keys.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))
-            for key in list(islice(self._trimmed_keys, max(0, len(self._trimmed_keys) - TRIMMED_KEYS))):
-                del self._trimmed_keys[key]
+            self._trimmed_ids.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))
+            for row_id in list(islice(self._trimmed_ids, max(0, len(self._trimmed_ids) - TRIMMED_IDS))):
+                del self._trimmed_ids[row_id]
         # A row that went may have been the last one, whose number the next one gets.
         self._ledger.set_mark(self.connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 

@@ -11,8 +11,9 @@ from itertools import accumulate, pairwise
 from operator import sub, truediv
 from typing import Final
 
+from tradetui.desk.archive.bills import bill_coverage, transfers
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, Rates, ages_of_spacing, nearest_sample, spacing_at
-from tradetui.desk.results.cash_flows import known_transfers
+from tradetui.desk.archive.ledger.missing_fills import READ_LATELY_MS, were_read
 from tradetui.trading.results.returns import (
     CashFlow,
     CurvePoint,
@@ -30,6 +31,49 @@ _GAP: Final = 2.5
 """From how many sampling intervals on two samples have a gap between them."""
 _DRAWN: Final = 400
 """Into how many parts a series is divided, of each of which the lowest and the highest sample are drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTransfers:
+    """Transfers in USDT, oldest first, and up to when (Unix ms) the bills of them are read."""
+
+    flows: tuple[CashFlow, ...]
+    until: int
+
+
+def known_transfers(
+    connection: sqlite3.Connection,
+    product_types: Sequence[ProductType],
+    rates: Rates,
+    since: int,
+    until: int,
+    now_ms: int,
+) -> KnownTransfers | None:
+    """The transfers of a period (Unix ms); None where not all of its bills are read.
+
+    Bills are read less often than fills: what they may lack of the newest is what `READ_LATELY_MS` allows. A product
+    type that was never traded, and whose bills the exchange never sends, is left out. None too where what was moved in
+    a coin has no known worth.
+    """
+    last_ms = max(since, min(until, now_ms - READ_LATELY_MS))
+    known_until = min(until, now_ms)
+    for product_type in product_types:
+        coverage = bill_coverage(connection, product_type)
+        is_used = coverage.until is not None or were_read(connection, product_type)
+        if is_used and not coverage.holds(since, last_ms):
+            return None
+        if coverage.until is not None:
+            known_until = min(known_until, coverage.until)
+    flows = []
+    for transfer in transfers(connection, product_types, since, min(until, now_ms)):
+        amount = transfer.amount_in_usd
+        if amount is None:
+            rate = rates.of_coin(transfer.coin)
+            if rate is None:
+                return None
+            amount = transfer.amount * rate
+        flows.append(CashFlow(transfer.time, amount))
+    return KnownTransfers(tuple(flows), known_until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +134,10 @@ def equity_of_period(
     end = sample_near(connection, product_types, last_ms, now_ms)
     if start is not None and end is not None and end.time <= start.time:
         end = None
-    transfers = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
+    known = known_transfers(connection, product_types, rates, since, last_ms, now_ms)
     sampled = sampled or EquitySeries(connection, product_types)
     series = _series(sampled, since if start is None else start.time, last_ms)
-    equity = EquityOfPeriod(start=start, end=end, transfers=None if transfers is None else transfers.flows)
+    equity = EquityOfPeriod(start=start, end=end, transfers=None if known is None else known.flows)
     if not series.times:
         return equity
     since_first = known_transfers(connection, product_types, rates, series.times[0], last_ms, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from decimal import Decimal
@@ -13,12 +13,12 @@ from typing import Final
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, first_sample, last_sample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
-from tradetui.desk.results.cash_flows import known_transfers, wallets_beyond_fills
-from tradetui.desk.results.equity_of_period import sample_near
+from tradetui.desk.archive.ledger_queries import ResultQuery, results
+from tradetui.desk.results.equity_of_period import known_transfers, sample_near
 from tradetui.desk.results.period_sums import keep_sums
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.periods import day_at, day_start_ms
+from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
 from tradetui.trading.results.returns import CashFlow, EquityPoint, equity_curve
 from tradetui.wire.product_types import ProductType
 
@@ -129,11 +129,35 @@ def _moved_in_by_fills(
     """What the wallets moved by beyond fills in USDT, taken for transfers where no bills show these."""
     while archive.advance_ledger():
         pass
-    beyond = wallets_beyond_fills(archive.connection, product_types, start, end)
+    beyond = _wallets_beyond_fills(archive.connection, product_types, start, end)
     gaps = (span for span in missing_spans(archive.connection, now_ms) if span.product_type in product_types)
     if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
         return None
     return Rates.of(end).in_usdt(beyond)
+
+
+def _wallets_beyond_fills(
+    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample
+) -> Mapping[str, Decimal] | None:
+    """By coin what the wallets moved by between two samples beyond profit and fees of the fills between them.
+
+    That is funding, transfers and whatever else the exchange booked, in the coin. None where a sample does not hold
+    the single accounts, or a fill came without its fee or profit. The ledger is to be brought forward before.
+    """
+    if not start.accounts or not end.accounts:
+        return None
+    query = ResultQuery(Grouping.COIN, end.time, start.time + 1, end.time, None, product_types)
+    rows = results(connection, query)
+    if any(row.sums.incomplete_fills for row in rows):
+        return None
+    net = {row.coin: row.sums.net for row in rows}
+    moved: dict[str, Decimal] = {}
+    for sample, sign in ((end, 1), (start, -1)):
+        for account in sample.accounts:
+            if account.unrealised is None:
+                return None
+            moved[account.coin] = moved.get(account.coin, ZERO) + sign * (account.equity - account.unrealised)
+    return {coin: amount - net.get(coin, ZERO) for coin, amount in moved.items()}
 
 
 class TodayTracker:

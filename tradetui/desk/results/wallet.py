@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tradetui.desk.archive.bills import OF_KIND, bill_coverage, funding_by_quarter, transfers
 from tradetui.desk.archive.equity import Rates
@@ -214,6 +214,9 @@ def _coins(connection: sqlite3.Connection, product_type: ProductType) -> list[st
     return distinct_texts(connection, following, str(product_type))
 
 
+_BILLS: Final = "SELECT time, ordinal, amount, fee, balance FROM bill"
+
+
 class _Bill(NamedTuple):
     time: int
     ordinal: str
@@ -237,7 +240,6 @@ def _balance_change(
     start: Decimal | None = None if first.balance is None else first.balance - first.change
     if before is not None and before.balance is not None and coverage.holds(before.time, span.since):
         start = before.balance
-    margin = list(_margin_bills(connection, wallet, span))
     if start is None or last.balance is None:
         amounts = connection.execute(
             "SELECT amount, fee FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ?"
@@ -246,7 +248,11 @@ def _balance_change(
         )
         return sum((Decimal(amount) + Decimal(fee) for amount, fee in amounts), ZERO)
     change = last.balance - start
-    for bill in margin:
+    margin_bills = connection.execute(
+        f"{_BILLS} WHERE {OF_KIND} = 'margin' AND +product_type = ? AND +coin = ? AND time BETWEEN ? AND ?",
+        (*wallet, *span),
+    ).fetchall()
+    for bill in map(_read, margin_bills):
         previous = _bill(connection, wallet, "(time, ordinal) < (?, ?)", bill.time, bill.ordinal, newest=True)
         if previous is not None and previous.balance is not None and bill.balance == previous.balance + bill.change:
             change -= bill.change
@@ -259,20 +265,10 @@ def _bill(
     """The newest or oldest bill of a wallet that meets a condition."""
     order = "DESC" if newest else "ASC"
     row = connection.execute(
-        f"SELECT time, ordinal, amount, fee, balance FROM bill WHERE product_type = ? AND coin = ? AND {condition}"
-        f" ORDER BY time {order}, ordinal {order} LIMIT 1",
+        f"{_BILLS} WHERE product_type = ? AND coin = ? AND {condition} ORDER BY time {order}, ordinal {order} LIMIT 1",
         (*wallet, *values),
     ).fetchone()
     return None if row is None else _read(row)
-
-
-def _margin_bills(connection: sqlite3.Connection, wallet: tuple[str, str], span: TimeSpan) -> Iterator[_Bill]:
-    rows = connection.execute(
-        f"SELECT time, ordinal, amount, fee, balance FROM bill WHERE {OF_KIND} = 'margin' AND +product_type = ?"
-        " AND +coin = ? AND time BETWEEN ? AND ?",
-        (*wallet, *span),
-    )
-    yield from map(_read, rows)
 
 
 def _read(row: tuple[int, str, str, str, str | None]) -> _Bill:

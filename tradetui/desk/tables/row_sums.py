@@ -219,14 +219,11 @@ def stops_footer(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellForm
 
 
 def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:
+    today = cell_format.today
     return [
         trigger
         for trigger in triggers
         if trigger_state(trigger) is TriggerState.FAILED
         and trigger.u_time is not None
-        and _is_of_week(trigger.u_time.astimezone(cell_format.zone).date(), cell_format.today)
+        and (today is None or today - _WEEK <= trigger.u_time.astimezone(cell_format.zone).date() <= today)
     ]
-
-
-def _is_of_week(day: date, today: date | None) -> bool:
-    return today is None or today - _WEEK <= day <= today

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.desk.tables.cells.number_format import decimals
-from tradetui.desk.tables.rows.filled_order import average_price, order_key
+from tradetui.desk.tables.rows.filled_order import average_price, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.contract_math import ZERO, known_sum
 from tradetui.wire.models.futures import FuturesFill
@@ -78,7 +78,7 @@ def order_fills(rows: Iterable[ProductRow[FuturesFill]], product_type: ProductTy
 @dataclass(slots=True)
 class _Group:
     product_type: ProductType
-    order_key: str
+    order_row_id: str
     began: datetime
     fills: list[FuturesFill]
     due_s: float
@@ -93,12 +93,12 @@ class FillGroups:
     def add(self, row: ProductRow[FuturesFill], now_s: float) -> None:
         fill = row.record
         groups = self._groups.setdefault((row.product_type, fill.order_id or fill.trade_id), [])
-        key, together = order_key(row), timedelta(seconds=TOGETHER_S)
+        row_id, together = row_id_of_order(row), timedelta(seconds=TOGETHER_S)
         for group in groups:
-            if group.order_key == key and abs(fill.c_time - group.began) <= together:
+            if group.order_row_id == row_id and abs(fill.c_time - group.began) <= together:
                 group.fills.append(fill)
                 return
-        groups.append(_Group(row.product_type, key, fill.c_time, [fill], now_s + TOGETHER_S))
+        groups.append(_Group(row.product_type, row_id, fill.c_time, [fill], now_s + TOGETHER_S))
 
     def take(self, product_type: ProductType, order_id: str) -> OrderFills | None:
         """The fills of an order that are being gathered, which are forgotten with that; None where there are none."""

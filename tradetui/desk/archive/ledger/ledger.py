@@ -126,12 +126,13 @@ class Ledger:
         for key in {before.fill.key, after.fill.key}:
             self._send_back(key, min(before.instant, after.instant))
 
-    def take_legs_forward(self, waiting: Collection[str] = (), rows_at_most: int = ROWS_A_STEP) -> bool:
-        """Take legs that are behind forward by so many fills in all; whether some still are.
+    def take_legs_forward(self, waiting: Collection[str] = ()) -> bool:
+        """Take legs that are behind a step forward; whether some still are.
 
         Those of the product types that are `waiting` stay where they are.
         """
         self._write_legs()
+        rows_at_most = ROWS_A_STEP
         behind = [
             key
             for key in self._connection.execute("SELECT product_type, symbol, leg FROM ledger_leg WHERE behind")

@@ -172,13 +172,8 @@ class TripOrigins:
     """
 
     def __init__(self, connection: sqlite3.Connection, since: int) -> None:
-        self._triggered = {
-            order_id
-            for (order_id,) in connection.execute(
-                "SELECT json_extract(body, '$.executeOrderId') FROM record WHERE kind = 'trigger'"
-            )
-            if order_id
-        }
+        triggered = "SELECT json_extract(body, '$.executeOrderId') FROM record WHERE kind = 'trigger'"
+        self._triggered = {order_id for (order_id,) in connection.execute(triggered) if order_id}
         opening = connection.execute(
             f"SELECT product_type, json_extract(body, '{_OPENED_BY}') FROM ledger_trip WHERE last_time >= ? UNION ALL"
             f" SELECT product_type, json_extract(state, '{_RUNNING_OPENED_BY}') FROM ledger_leg",
@@ -205,11 +200,8 @@ class TripOrigins:
         return TripOrigin.ORDER
 
     def _closes(self, row: TripRow, order_id: str) -> bool:
-        return (
-            self._connection.execute(
-                "SELECT 1 FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg IN ('long', 'short', 'net')"
-                " AND order_id = ?",
-                (row.product_type, row.symbol, order_id),
-            ).fetchone()
-            is not None
+        order = (
+            "SELECT 1 FROM ledger_order WHERE product_type = ? AND symbol = ? AND leg IN ('long', 'short', 'net')"
+            " AND order_id = ?"
         )
+        return self._connection.execute(order, (row.product_type, row.symbol, order_id)).fetchone() is not None

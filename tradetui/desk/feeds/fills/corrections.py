@@ -29,14 +29,14 @@ _Rows = Mapping[str, ProductRow[FuturesFill]]
 
 
 class Corrections:
-    """Counts how often the figures of a fill changed, by the key of its row."""
+    """Counts how often the figures of a fill changed, by the id of its row."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._counts: dict[str, int] = {}
         self._unsteady: dict[str, tuple[FuturesFill, float]] = {}
         self.renamed: set[str] = set()
-        """The keys of fills of the last reading that are known under another id."""
+        """The row ids of fills of the last reading that are known under another id."""
 
     @property
     def unsteady(self) -> dict[str, str]:
@@ -47,7 +47,7 @@ class Corrections:
         """Which of these fills came again with other figures; empty where none did."""
         if self._unsteady:
             return "; ".join(map(unsteady_sentence, self.unsteady.values()))
-        ids = [rows[key].record.trade_id for key in self._counts if key in rows]
+        ids = [rows[row_id].record.trade_id for row_id in self._counts if row_id in rows]
         corrected = f"{counted(len(ids), 'fill')} corrected by the exchange, last {ids[-1]}" if ids else ""
         renamed = counted(len(self.renamed), "fill") if self.renamed else ""
         return "; ".join(filter(None, (corrected, renamed and f"{renamed} came again under another id, counted once")))
@@ -64,13 +64,13 @@ class Corrections:
         fresh = [row for row in came if row.row_id not in known]
         if not fresh or not known:
             return came
-        keys, since = {row.row_id for row in came}, min(time_of(row.record) for row in came)
+        row_ids, since = {row.row_id for row in came}, min(time_of(row.record) for row in came)
         if since_ms is not None:
             since = min(since, utc_moment(max(0, since_ms - 1)))
         missing = Counter(
             content_of(row.record)
             for row in known.values()
-            if time_of(row.record) >= since and row.row_id not in keys and row.record.order_id
+            if time_of(row.record) >= since and row.row_id not in row_ids and row.record.order_id
         )
         for row in fresh if missing else ():
             if missing[content_of(row.record)] > 0:
@@ -101,13 +101,13 @@ class Corrections:
         """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
         now = self._clock.monotonic()
         ended = [
-            key
-            for key, (fill, since) in self._unsteady.items()
-            if key not in latest and time_of(fill) < reread_since and now - since >= STEADY_S
+            row_id
+            for row_id, (fill, since) in self._unsteady.items()
+            if row_id not in latest and time_of(fill) < reread_since and now - since >= STEADY_S
         ]
-        for key in ended:
-            self._counts.pop(key, None)
-        return [self._unsteady.pop(key)[0] for key in ended]
+        for row_id in ended:
+            self._counts.pop(row_id, None)
+        return [self._unsteady.pop(row_id)[0] for row_id in ended]
 
     def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
         """Whether the figures of a fill that kept changing have stayed as they are for long enough."""

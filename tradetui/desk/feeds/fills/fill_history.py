@@ -131,11 +131,11 @@ class FillHistory:
             await self.write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember([row for row in kept if row.row_id not in self._rows])
 
-    def _take_back(self, keys: set[str]) -> None:
+    def _take_back(self, row_ids: set[str]) -> None:
         """Forget rows that the archive knows under another id."""
-        for key in keys:
-            row = self._rows.pop(key)
-            self.write_buffer.take_back(key)
+        for row_id in row_ids:
+            row = self._rows.pop(row_id)
+            self.write_buffer.take_back(row_id)
             if self.added is not None and row.record in self.added:
                 self.added.remove(row.record)
 
@@ -184,7 +184,7 @@ class FillHistory:
         if self._newest is None:
             return
         before = min(before, time_of(self._newest.record) - OVERLAP)
-        kept = {key: row for key, row in self._rows.items() if time_of(row.record) >= before}
+        kept = {row_id: row for row_id, row in self._rows.items() if time_of(row.record) >= before}
         if len(kept) < len(self._rows):
             self._dropped = True
             self._rows = kept
@@ -266,8 +266,8 @@ class FillHistory:
         above = self._rows.get(f"{self.product_type}|{gap.cursor}")
         top, bottom = max(times) if above is None else time_of(above.record), min(times)
         known = {
-            key: row
-            for key, row in self._rows.items()
+            row_id: row
+            for row_id, row in self._rows.items()
             if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
         }
         return self.corrections.once(known, came)

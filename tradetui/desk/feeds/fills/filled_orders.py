@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tradetui.desk.feeds.fills.fill_history import KEPT
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
-from tradetui.desk.tables.rows.filled_order import FilledOrder, order_key
+from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.wire.models.futures import FuturesFill
 
@@ -21,7 +21,7 @@ class FilledOrders:
         self.snapshot: Snapshot[FilledOrder] = Snapshot()
         self._kept = kept
         self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
-        self._order_keys: dict[str, str] = {}
+        self._order_row_ids: dict[str, str] = {}
         self._orders: dict[str, FilledOrder] = {}
 
     def update(self, fills: Snapshot[ProductRow[FuturesFill]]) -> None:
@@ -34,32 +34,32 @@ class FilledOrders:
 
     def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
-        for row in fills.rows:
-            index = before.index.get(row.row_id)
-            if index is not None and (before.rows[index] is row or before.rows[index] == row):
+        for fill_row in fills.rows:
+            index = before.index.get(fill_row.row_id)
+            if index is not None and (before.rows[index] is fill_row or before.rows[index] == fill_row):
                 continue
-            key = order_key(row)
-            for changed_key in {key, self._order_keys.get(row.row_id, key)}:
-                if changed_key not in changed:
-                    known = self._orders.get(changed_key)
-                    changed[changed_key] = {} if known is None else {fill.row_id: fill for fill in known.fills}
-                changed[changed_key].pop(row.row_id, None)  # a fill that came again may be another order's now
-            self._order_keys[row.row_id] = key
-            changed[key][row.row_id] = row
-        cut = self._order_keys[fills.rows[-1].row_id] if fills.count >= self._kept else None
+            row_id = row_id_of_order(fill_row)
+            for changed_id in {row_id, self._order_row_ids.get(fill_row.row_id, row_id)}:
+                if changed_id not in changed:
+                    known = self._orders.get(changed_id)
+                    changed[changed_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
+                changed[changed_id].pop(fill_row.row_id, None)  # a fill that came again may be another order's now
+            self._order_row_ids[fill_row.row_id] = row_id
+            changed[row_id][fill_row.row_id] = fill_row
+        cut = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= self._kept else None
         orders: dict[str, FilledOrder] = {}
-        for row in fills.rows:
-            key = self._order_keys[row.row_id]
-            if key in orders:
+        for fill_row in fills.rows:
+            row_id = self._order_row_ids[fill_row.row_id]
+            if row_id in orders:
                 continue
-            order = self._orders.get(key)
-            older_unknown = key == cut or (order is not None and order.older_unknown)
-            if order is None or key in changed or older_unknown != order.older_unknown:
-                parts = changed[key].values() if key in changed else self._orders[key].fills
+            order = self._orders.get(row_id)
+            older_unknown = row_id == cut or (order is not None and order.older_unknown)
+            if order is None or row_id in changed or older_unknown != order.older_unknown:
+                parts = changed[row_id].values() if row_id in changed else self._orders[row_id].fills
                 newest_first = sorted(parts, key=lambda fill: fill.time_order, reverse=True)
                 order = FilledOrder(newest_first, older_unknown=older_unknown)
-            orders[key] = order
+            orders[row_id] = order
         self._orders = orders
-        self._order_keys = {row.row_id: self._order_keys[row.row_id] for row in fills.rows}
-        keys = tuple(orders)
-        self.snapshot = Snapshot(tuple(orders.values()), keys, self.snapshot.generation + 1, index=indexed(keys))
+        self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
+        row_ids = tuple(orders)
+        self.snapshot = Snapshot(tuple(orders.values()), row_ids, self.snapshot.generation + 1, index=indexed(row_ids))

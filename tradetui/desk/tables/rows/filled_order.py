@@ -53,7 +53,7 @@ class FilledOrder:
     def __init__(self, fills: Sequence[ProductRow[FuturesFill]], *, older_unknown: bool = False) -> None:
         self.fills = tuple(fills)
         self.product_type: ProductType = fills[0].product_type
-        self.row_id = order_key(fills[0])
+        self.row_id = row_id_of_order(fills[0])
         self.older_unknown = older_unknown
         self.record = _sum_of([row.record for row in fills])
 
@@ -66,7 +66,7 @@ class FilledOrder:
         return hash(self.row_id)
 
 
-def order_key(row: ProductRow[FuturesFill]) -> str:
+def row_id_of_order(row: ProductRow[FuturesFill]) -> str:
     """What identifies the order of a fill, and what it did: a reversal may close and open under one order id.
 
     A fill without an order id is an order of its own.
