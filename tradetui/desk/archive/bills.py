@@ -150,7 +150,7 @@ def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, co
         "INSERT OR REPLACE INTO bill_read VALUES (?, ?, ?, ?)",
         (str(product_type), coverage.since, coverage.until, coverage.refusal),
     )
-    connection.execute("DELETE FROM bill_gap WHERE product_type = ?", (str(product_type),))
+    connection.execute("DELETE FROM bill_gap WHERE product_type = ?", (product_type,))
     connection.executemany(
         "INSERT OR REPLACE INTO bill_gap VALUES (?, ?, ?)", [(str(product_type), *gap) for gap in coverage.gaps]
     )
@@ -159,12 +159,12 @@ def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, co
 def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
     """How far the bills of a product type are read."""
     row = connection.execute(
-        "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (str(product_type),)
+        "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (product_type,)
     ).fetchone()
     if row is None:
         return BillCoverage()
     gaps = connection.execute(
-        "SELECT since, until FROM bill_gap WHERE product_type = ? ORDER BY since DESC", (str(product_type),)
+        "SELECT since, until FROM bill_gap WHERE product_type = ? ORDER BY since DESC", (product_type,)
     )
     return BillCoverage(row[0], row[1], tuple(TimeSpan(*gap) for gap in gaps), row[2])
 

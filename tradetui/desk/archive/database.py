@@ -103,7 +103,7 @@ class Archive:
                 elif self._update(kind, row, body):
                     changed.add(row.row_id)
             for product_type, missing in (gaps or {}).items():
-                self.connection.execute("DELETE FROM hole WHERE product_type = ?", (str(product_type),))
+                self.connection.execute("DELETE FROM hole WHERE product_type = ?", (product_type,))
                 self.connection.executemany(
                     "INSERT OR REPLACE INTO hole VALUES (?, ?, ?)",
                     [(str(product_type), gap.cursor, gap.until) for gap in missing if gap.kept_from is None],
@@ -249,7 +249,7 @@ class Archive:
     def gaps(self, product_type: ProductType) -> list[Gap]:
         """What is known to be missing of a product type's fills."""
         rows = self.connection.execute(
-            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (str(product_type),)
+            "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
         )
         return [Gap(cursor, until) for cursor, until in rows]
 

@@ -22,11 +22,8 @@ def backup_path(file: Path) -> Path:
 def back_up_before_ledger(file: Path) -> None:
     """Back up an archive that is older than the ledger and holds rows; of any other archive there is no backup.
 
-    The backup gets its name once it is complete. Blocks.
-
-    Raises:
-        sqlite3.Error: the file cannot be read, or the copy cannot be written.
-        OSError: the same, where the system refuses it.
+    The backup gets its name once it is complete. Blocks. Raises sqlite3.Error or OSError where the file cannot be
+    read, or the copy cannot be written.
     """
     if not file.exists():
         return

@@ -119,10 +119,8 @@ class Creation:
         """Whether the account may have this at all, as far as is known."""
         if not self._permitted(kind) or (kind is CreationKind.COPY_KEY and self._copies is False):
             return False
-        return CREATION_RULES[kind].account_kind is None or self.settings.account_kind in (
-            None,
-            CREATION_RULES[kind].account_kind,
-        )
+        account_kind = CREATION_RULES[kind].account_kind
+        return account_kind is None or self.settings.account_kind in (None, account_kind)
 
     def _permitted(self, kind: CreationKind) -> bool:
         return self._account_info is None or not self._account_info.lacks_all(CREATION_RULES[kind].authority)
@@ -159,13 +157,12 @@ class Creation:
 
     async def unsettled(self, kind: CreationKind) -> CreationStatus | None:
         """The creation of this kind that is not settled, with what to do about it; None where all are."""
-        open_intents = [candidate for candidate in await self._intents.not_settled() if candidate.kind == kind]
-        if not open_intents:
+        intent = next((intent for intent in await self._intents.not_settled() if intent.kind == kind), None)
+        if intent is None:
             return None
-        intent = open_intents[0]
-        details = intent.details
         if intent.id in self._unsaved:
             return await self.keep(intent.id)
+        details = intent.details
         sentence = f"{details.get('title', kind)}: {details.get('why', f'it is {intent.state}')}"
         return CreationStatus(intent.id, kind, intent.state, sentence, str(details.get("next", "")))
 
@@ -174,8 +171,7 @@ class Creation:
     async def create(self, request: CreationRequest) -> CreationStatus:
         """Write the intent and the passphrases, send once, and save what the exchange issues.
 
-        Raises:
-            Withheld: a check, the journal or the key store; nothing was sent.
+        Raises Withheld where a check, the journal or the key store is against it; nothing was sent then.
         """
         kind = kind_of(request)
         if reasons := self.blocking_reasons(kind):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -103,14 +105,11 @@ class KeyStore:
         """Take a free name for a key that is about to be asked for, and keep its passphrase; returns the name."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", title)[:LONGEST_NAME] or "key"
         public = {"intent": intent, "kind": kind, "title": title, "at_ms": at_ms}
-        number = 1
-        while True:
+        for number in count(1):
             name = stem if number == 1 else f"{stem[: LONGEST_NAME - 3]}-{number}"
-            try:
+            with suppress(FileExistsError):
                 self._files.write_new(name, _text(public, {}))
                 break
-            except FileExistsError:
-                number += 1
         self._write(name, public, {"passphrase": passphrase.get_secret_value()})
         return name
 

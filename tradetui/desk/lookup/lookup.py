@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10_000
 """Rows a lookup holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 Heard = Callable[[Exception | None], None]
-"""Told of every answer: what went wrong, or None for a page."""
+"""Called with every answer: what went wrong, or None for a page."""
 
 
 class LookupState(StrEnum):
@@ -104,7 +104,7 @@ class Lookup:
 
     @property
     def part(self) -> float | None:
-        """How much of the stretch was read, 0 to 1; None while that cannot be told, and where there is no stretch."""
+        """How much of the stretch was read, 0 to 1; None while that is not known, and where there is no stretch."""
         if self.query.endpoint.time is None:
             return None
         if self.state is LookupState.COMPLETE:
@@ -154,7 +154,7 @@ class Lookup:
         self.error = None
         self._say(LookupState.LOADING)
         self._task = asyncio.get_running_loop().create_task(self._load(everything), name="lookup")
-        # Told here rather than in the task, which may be stopped before its first step.
+        # Said here rather than in the task, which may be stopped before its first step.
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:

@@ -45,15 +45,10 @@ class RowsMissing(Exception):
 
 
 def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[RowT]], form: Format) -> int:
-    """Write the rows in their order, one at a time; gives how many.
-
-    Raises:
-        RowsMissing: a row is not there yet.
-    """
+    """Write the rows in their order, one at a time; gives how many. Raises RowsMissing where one is not there yet."""
     if form is Format.CSV:
         return _write_csv(stream, rows, columns)
-    fields = _fields(columns)
-    written = 0
+    fields, written = _fields(columns), 0
     for row in _rows_of(rows):
         # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
         members = ",".join(f"{dump_json(name)}:{escaped(dump_json(_in_json(value(row))))}" for name, value in fields)
@@ -68,10 +63,8 @@ def save_rows(
 ) -> int:
     """Write a file that is whole or not there; blocks.
 
-    Raises:
-        FileExistsError: there is one of that name and it is not to be replaced.
-        RowsMissing: a row is not there yet.
-        OSError: it cannot be written.
+    Raises OSError where it cannot be written, as FileExistsError where there is one that is not to be replaced, and
+    RowsMissing where a row is not there yet.
     """
     with atomic_writer(path, overwrite=replace, durable=False) as stream:
         return write_rows(stream, rows, columns, form)

@@ -118,7 +118,7 @@ def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) 
 def lost_ends(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:
     """From when on (Unix ms) fills are known again after each stretch of lost ones, oldest first."""
     rows = connection.execute(
-        "SELECT until FROM lost_fills WHERE product_type = ? AND since > 0 ORDER BY until", (str(product_type),)
+        "SELECT until FROM lost_fills WHERE product_type = ? AND since > 0 ORDER BY until", (product_type,)
     )
     return [until for (until,) in rows]
 
@@ -135,7 +135,7 @@ def spans_never_kept(
     spans = []
     for product_type in tuple(ProductType) if product_types is None else product_types:
         row = connection.execute(
-            "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (str(product_type),)
+            "SELECT until FROM lost_fills WHERE product_type = ? AND since = 0", (product_type,)
         ).fetchone()
         known_from = bill_coverage(connection, product_type).since if row is None else int(row[0])
         if since is None or known_from is None or since >= known_from - HOUR_MS:
@@ -164,12 +164,12 @@ def first_quarter_before(connection: sqlite3.Connection, product_type: ProductTy
 def has_booked_fills(connection: sqlite3.Connection, product_type: ProductType) -> bool:
     """Whether the ledger has a fill of a product type."""
     leg = "SELECT 1 FROM ledger_leg WHERE product_type = ? LIMIT 1"
-    return connection.execute(leg, (str(product_type),)).fetchone() is not None
+    return connection.execute(leg, (product_type,)).fetchone() is not None
 
 
 def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
     """Up to when (Unix ms) fills of a product type were read; None before the first reading."""
-    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (str(product_type),)).fetchone()
+    row = connection.execute("SELECT until FROM ledger_read WHERE product_type = ?", (product_type,)).fetchone()
     return None if row is None else row[0]
 
 
@@ -177,4 +177,4 @@ def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool
     """Whether fills of a product type were ever read into the archive."""
     query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
     query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
-    return connection.execute(query, (str(product_type), str(product_type))).fetchone() is not None
+    return connection.execute(query, (product_type, product_type)).fetchone() is not None

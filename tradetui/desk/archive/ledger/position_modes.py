@@ -50,13 +50,13 @@ class PositionModes:
             " WHERE kind = 'fill' AND product_type = ?"
             " AND lower(json_extract(body, '$.posMode')) IN ('hedge_mode', 'one_way_mode'))"
             " WHERE mode IS NOT before ORDER BY time, ordinal",
-            (str(product_type),),
+            (product_type,),
         ).fetchall()
         runs = [(Instant(time, ordinal), str(mode)) for time, ordinal, mode in rows]
         known = self._known(product_type)
         changes, known_changes = set(runs[1:]), set(known[1:])
         self._runs[product_type] = runs
-        self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (str(product_type),))
+        self._connection.execute("DELETE FROM ledger_mode WHERE product_type = ?", (product_type,))
         self._connection.executemany(
             "INSERT INTO ledger_mode VALUES (?, ?, ?, ?)",
             [(str(product_type), *instant, mode) for instant, mode in runs],
@@ -68,7 +68,7 @@ class PositionModes:
         if runs is None:
             rows = self._connection.execute(
                 "SELECT time, ordinal, mode FROM ledger_mode WHERE product_type = ? ORDER BY time, ordinal",
-                (str(product_type),),
+                (product_type,),
             )
             runs = self._runs[product_type] = [(Instant(time, ordinal), mode) for time, ordinal, mode in rows]
         return runs

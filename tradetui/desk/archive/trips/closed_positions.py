@@ -59,7 +59,7 @@ def keep_closed_positions(
 def closed_positions_until(connection: sqlite3.Connection, product_type: ProductType) -> int | None:
     """Up to when (Unix ms) the positions that ended are read; None where they are not."""
     row = connection.execute(
-        "SELECT until FROM closed_position_read WHERE product_type = ?", (str(product_type),)
+        "SELECT until FROM closed_position_read WHERE product_type = ?", (product_type,)
     ).fetchone()
     return None if row is None else int(row[0])
 

@@ -89,8 +89,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
 def ranked(*columns: Column[RowT], kept_longest: str) -> tuple[Column[RowT], ...]:
     """The columns in their order, ranked from 1 on in the order of these ids, with commas between; others keep theirs.
 
-    Raises:
-        ValueError: no column has one of the ids.
+    Raises ValueError where no column has one of the ids.
     """
     ranks = {id_: rank for rank, id_ in enumerate(kept_longest.split(","), 1)}
     by_rank = tuple(column._replace(rank=ranks.pop(column.id, column.rank)) for column in columns)

@@ -95,6 +95,9 @@ def read_date_filter(
     typed = {field: text.strip() for field in DATE_FIELDS if (text := texts.get(field, "")).strip()}
     problems: dict[str, str] = {}
 
+    def refuse(field: str, rule: str, remedy: str) -> None:
+        problems[field] = str(InvalidRequest(field, rule, typed[field], remedy))
+
     def read(field: str, reader: Callable[[str], int]) -> int | None:
         if field not in typed:
             return None
@@ -108,18 +111,13 @@ def read_date_filter(
     since = read(FROM, lambda text: read_moment(FROM, text, now_ms, zone, at_end=False))
     until = read(TO, lambda text: read_moment(TO, text, now_ms, zone, at_end=True))
     if since is not None and until is not None and until < since:
-        problems[TO] = str(
-            InvalidRequest(TO, "must not lie before from", typed[TO], "Swap the two, or give their years.")
-        )
+        refuse(TO, "must not lie before from", "Swap the two, or give their years.")
     elif since is not None and until is not None and _is_of_a_year_before(typed[FROM], until, zone):
         read_as = utc_moment(since).astimezone(zone).date()
-        remedy = f"Give the earlier date first, or a year as in {read_as}."
-        problems[FROM] = str(InvalidRequest(FROM, "is after to", typed[FROM], remedy))
+        refuse(FROM, "is after to", f"Give the earlier date first, or a year as in {read_as}.")
     symbols = tuple(piece for piece in re.split(r"[\s,]+", typed.get(SYMBOL, "").upper()) if piece)
     if any(_SYMBOLS.fullmatch(piece) is None for piece in symbols):
-        problems[SYMBOL] = str(
-            InvalidRequest(SYMBOL, "must be letters and digits", typed[SYMBOL], "For example BTC, or BTCUSDT ETHUSDT.")
-        )
+        refuse(SYMBOL, "must be letters and digits", "For example BTC, or BTCUSDT ETHUSDT.")
     if problems or not typed:
         return None, problems
     return DateFilter(since, until, symbols, tuple(typed.items())), {}
@@ -135,8 +133,7 @@ def _moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -
 def read_moment(field: str, text: str, now_ms: int, zone: tzinfo, *, at_end: bool) -> int:
     """The Unix milliseconds of a day, a time or a span that a person typed; of a day its first, or its last `at_end`.
 
-    Raises:
-        InvalidRequest: it is none of them; `field` names it there.
+    Raises InvalidRequest of that `field` where it is none of them.
     """
     now = utc_moment(now_ms).astimezone(zone)
     day = _day(field, text, now.date())
@@ -189,7 +186,7 @@ def _is_of_a_year_before(text: str, until: int, zone: tzinfo) -> bool:
 
 def _period(since: int | None, until: int | None, zone: tzinfo, today: date | None) -> str:
     begin = None if since is None else utc_moment(since).astimezone(zone)
-    # The end is told by the moment after it: the first that is left out.
+    # The end is shown by the moment after it, the first that is left out.
     end = None if until is None else utc_moment(until + 1).astimezone(zone)
     whole_days = (begin is None or begin.time() == time()) and (end is None or end.time() == time())
     if begin is not None and end is not None:
