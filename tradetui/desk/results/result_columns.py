@@ -203,19 +203,14 @@ def held_text(held_ms: int | None) -> str:
 
 def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
     """How many ended trips won and lost by their net, the sum of their nets in each coin, and how many are open."""
-    rows_by_coin: dict[str, list[TripRow]] = {}
-    open_count = 0
-    for line in lines:
-        if line.row.is_open:
-            open_count += 1
-        else:
-            rows_by_coin.setdefault(line.row.trip.coin, []).append(line.row)
-    rows = [row for coin_rows in rows_by_coin.values() for row in coin_rows]
-    still_open = f"{open_count} open" if open_count else ""
+    trips = [line.row for line in lines]
+    rows = [row for row in trips if not row.is_open]
+    still_open = f"{len(trips) - len(rows)} open" if len(rows) < len(trips) else ""
     if not rows:
         return Footer(note=still_open)
     won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
-    amounts = ", ".join(f"{_net_text(coin, rows_by_coin[coin], cell_format)} {coin}" for coin in sorted(rows_by_coin))
+    coins = sorted({row.trip.coin for row in rows})
+    amounts = ", ".join(f"{_net_text(coin, rows, cell_format)} {coin}" for coin in coins)
     unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
     if any(row.trip.incomplete_fills for row in rows):
         unknown += f" · {UNREADABLE_MARK} fee or profit not given"
@@ -224,10 +219,10 @@ def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
 
 
 def _net_text(coin: str, rows: Iterable[TripRow], cell_format: CellFormat) -> str:
-    """The net of trips of one coin; `?` behind it where the funding, a fee or a profit is not known, which it lacks."""
-    net, is_known = Decimal(0), True
-    for row in rows:
-        net, is_known = net + row.net, is_known and row.funding is not None and not row.trip.incomplete_fills
+    """The net of trips in a coin; `?` behind it where the funding, a fee or a profit is not known, which it lacks."""
+    of_coin = [row for row in rows if row.trip.coin == coin]
+    net = sum((row.net for row in of_coin), Decimal(0))
+    is_known = all(row.funding is not None and not row.trip.incomplete_fills for row in of_coin)
     return f"{money(net, coin, cell_format, signed=True)}{'' if is_known else UNREADABLE_MARK}"
 
 

@@ -49,11 +49,10 @@ def write_rows(stream: TextIO, rows: RowSource[RowT], columns: Sequence[Column[R
     if form is Format.CSV:
         return _write_csv(stream, rows, columns)
     fields, written = _fields(columns), 0
-    for row in _rows_of(rows):
+    for written, row in enumerate(_rows_of(rows), 1):
         # Whoever looks at the file in a terminal sees escapes; what is parsed from it is exact.
         members = ",".join(f"{dump_json(name)}:{escaped(dump_json(_in_json(value(row))))}" for name, value in fields)
-        stream.write(f"{',' if written else '['}\n{{{members}}}")
-        written += 1
+        stream.write(f"{',' if written > 1 else '['}\n{{{members}}}")
     stream.write("\n]\n" if written else "[]\n")
     return written
 

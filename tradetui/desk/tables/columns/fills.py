@@ -63,14 +63,7 @@ def _profit(row: FillRow, cell_format: CellFormat) -> str:
 FILL_COLUMNS: Final[tuple[Column[FillRow], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.record.c_time),
     text_column("symbol", "Symbol", 8, _symbol),
-    effect_column(
-        "did",
-        "Did",
-        lambda row: effect_of_fill(row.record),
-        lambda effect: effect.past,
-        lambda row: row.record.side,
-        lambda row: row.record.trade_side,
-    ),
+    effect_column("did", "Did", lambda row: effect_of_fill(row.record), lambda effect: effect.past),
     size_column("baseVolume", "Size", 7, lambda row: row.record.base_volume, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol, derived=True),
     _PROFIT._replace(text=_profit),

@@ -45,14 +45,7 @@ def rest_value(order: PendingOrder) -> Decimal | None:
 
 ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
     text_column("symbol", "Symbol", 8, _symbol),
-    effect_column(
-        "does",
-        "Does",
-        lambda row: effect_of_order(row.record),
-        lambda effect: effect.present,
-        lambda row: row.record.side,
-        lambda row: row.record.trade_side,
-    ),
+    effect_column("does", "Does", lambda row: effect_of_order(row.record), lambda effect: effect.present),
     size_column("size", "Size", 7, lambda row: row.record.size, _symbol),
     price_column("price", "Price", 9, lambda row: row.record.price, _symbol),
     Column("filled", "Filled", _filled, lambda row, _: _whole_percent(_filled(row)), 6, right=True, unit="of the size"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Tone
@@ -63,32 +63,45 @@ def worded_column(
     return Column(id_, title, value, lambda row, _: shown(row), width)
 
 
+class _SidedRecord(Protocol):
+    @property
+    def side(self) -> str | None: ...
+
+    @property
+    def trade_side(self) -> str | None: ...
+
+
+class _SidedRow(Protocol):
+    @property
+    def record(self) -> _SidedRecord: ...
+
+
+SidedRowT = TypeVar("SidedRowT", bound=_SidedRow)
+
+
 def effect_column(
     id_: str,
     title: str,
-    effect: Callable[[RowT], TradeEffect | None],
+    effect: Callable[[SidedRowT], TradeEffect | None],
     phrase: Callable[[TradeEffect], str],
-    side: Callable[[RowT], str | None],
-    trade_side: Callable[[RowT], str | None],
-) -> Column[RowT]:
+) -> Column[SidedRowT]:
     """What an order does or a fill did, `opens LONG`; its side and trade side as received where they are not known."""
 
-    def shown(row: RowT) -> str:
+    def shown(row: SidedRowT) -> str:
         known_effect = effect(row)
         if known_effect is not None:
             return phrase(known_effect)
-        return text_or_unknown(f"{side(row) or ''} {trade_side(row) or ''}".strip())
+        return text_or_unknown(f"{row.record.side or ''} {row.record.trade_side or ''}".strip())
 
-    def tone(row: RowT) -> Tone:
+    def tone(row: SidedRowT) -> Tone:
         known_effect = effect(row)
         if known_effect is None:
             return Tone.WARN
         is_long = known_effect.buys if known_effect.leg is None else known_effect.leg is PositionSide.LONG
         return Tone.LONG if is_long else Tone.SHORT
 
-    return Column(
-        id_, title, shown, lambda row, _: shown(row), 12, tone=tone, sources=(("side", side), ("tradeSide", trade_side))
-    )
+    sources = (("side", lambda row: row.record.side), ("tradeSide", lambda row: row.record.trade_side))
+    return Column(id_, title, shown, lambda row, _: shown(row), 12, tone=tone, sources=sources)
 
 
 def away_column() -> Column[ProductRow[RecordT]]:
