@@ -115,7 +115,7 @@ async def test_an_end_that_is_in_the_journal_is_published_though_the_session_sto
     async with scene() as on:
         on.hold(long="2")
         execution, stages = on.execution, list[SearchStage]()
-        execution.subscribe(lambda _, progress: stages.append(progress.stage))
+        execution.followed.subscribe(lambda _, progress: stages.append(progress.stage))
         reading = asyncio.Event()
 
         async def aftermath(*_: object) -> Aftermath:

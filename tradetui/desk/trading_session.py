@@ -74,7 +74,7 @@ class TradingSession:
             if self._execution is None:
                 self._execution = self._make_execution(self.intents)
                 if self.progress_listener is not None:
-                    self._execution.subscribe(self.progress_listener)
+                    self._execution.followed.subscribe(self.progress_listener)
             return self._execution
 
     @property

@@ -17,6 +17,7 @@ from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.creation.creation import Creation
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient
@@ -124,7 +125,7 @@ async def session(
     disk = disk or InlineDisk()
     intents = Intents(None, disk, clock, "", lambda: f"{ids}-{next(numbers)}", start_locked=False)
     creation = Creation(client, settings, clock, intents, disk, **options)
-    await intents.open("account", folder / "journal.sqlite")
+    await intents.open("account", JournalLocation(folder / "journal.sqlite"))
     await creation.open(AccountIdentity("", "live", "1", "key"), folder / "vault")
     try:
         yield creation, intents

@@ -143,9 +143,9 @@ def an_exception_ends_the_search(patch: Patch) -> None:
     right, right_look = IntentWatch._take_up, OutcomeTracker._look
     abandoned_intents: set[str] = set()
 
-    async def look(self: OutcomeTracker, search: Any, publish: Any) -> bool:
+    async def look(self: OutcomeTracker, search: Any) -> bool:
         try:
-            result = await right_look(self, search, publish)
+            result = await right_look(self, search)
         except Exception:
             abandoned_intents.add(search.sent.intent)
             return True

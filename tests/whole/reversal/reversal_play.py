@@ -25,6 +25,7 @@ from tests.sandbox.invariants import check_books
 from tests.whole.reversal.reversal_session import empty_book
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.journal.journal import Journal
+from tradetui.desk.intents.journal.registered_journal import JournalLocation
 from tradetui.desk.intents.states import ENDED, TRANSITIONS, Intent, State, WrongStep
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Preview, Target
@@ -130,7 +131,7 @@ class Terminal:
 
     async def open(self) -> None:
         """Start: the journal is opened, and what it holds taken up."""
-        await self.execution.open_journal(self.play.uid, self.play.file)
+        await self.execution.open_journal(self.play.uid, JournalLocation(self.play.file))
 
     def crash(self, tasks: dict[asyncio.Task[Any], str]) -> None:
         """End at once: nothing is written and nothing sent from here on; what is on the wire arrives."""

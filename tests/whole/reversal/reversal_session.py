@@ -132,7 +132,8 @@ def another_session(on: Scene, disk: Disk, ids: str = "tt") -> Execution:
 async def session(on: Scene, file: Path | JournalLocation) -> AsyncIterator[Execution]:
     """A session of the scene's account that keeps its journal in a file."""
     execution = another_session(on, InlineDisk())
-    await execution.open_journal(on.uid, file)
+    location = file if isinstance(file, JournalLocation) else JournalLocation(file)
+    await execution.open_journal(on.uid, location)
     try:
         yield execution
     finally:

@@ -68,7 +68,7 @@ async def confirmed(on: Scene, target: Target = LONG) -> Sent:
 def heard(on: Scene) -> list[Progress]:
     """Every progress from now on."""
     came: list[Progress] = []
-    on.execution.subscribe(lambda _, progress: came.append(progress))
+    on.execution.followed.subscribe(lambda _, progress: came.append(progress))
     return came
 
 
@@ -305,7 +305,9 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         by_legs = ByLegs(on, monkeypatch)
         came, alerts = heard(on), AlertDetector()
         rung: list[AlertEvent] = []
-        on.execution.subscribe(lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress, UTC)))
+        on.execution.followed.subscribe(
+            lambda sent, progress: rung.extend(alerts.reversal_went_on(sent, progress, UTC))
+        )
         await confirmed(on)
         by_legs.close("20")
         await asyncio.sleep(70)

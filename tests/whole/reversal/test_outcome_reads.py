@@ -717,7 +717,7 @@ async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_fro
         on.hold(long="20")
         on.execution.settings = replace(on.execution.settings, uid="77")
         execution = another_session(on, InlineDisk())
-        await execution.open_journal(on.uid, None, on.uid)
+        await execution.open_journal(on.uid, JournalLocation(None), on.uid)
         try:
             preview = await execution.preview(LONG)
             sentence = f"this API key belongs to UID {on.uid}, and this session was started for 77: nothing is sent"

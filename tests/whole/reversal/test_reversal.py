@@ -264,7 +264,7 @@ async def test_a_liquidation_of_the_same_size_is_not_taken_for_the_order() -> No
         for held in list(book.holdings.values()):
             liquidate(on.sandbox.exchange_state, book, held)
         came: list[Progress] = []
-        on.execution.subscribe(lambda _, progress: came.append(progress))
+        on.execution.followed.subscribe(lambda _, progress: came.append(progress))
         await asyncio.sleep(20)
         assert came and all(progress.outcome is None for progress in came), "the order may still arrive"
         assert journalled(on)[-1] is State.UNKNOWN

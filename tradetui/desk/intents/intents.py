@@ -7,8 +7,6 @@ import logging
 import sqlite3
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.intents.account_lock import AccountLock
@@ -94,12 +92,9 @@ class Intents:
 
     # The journal
 
-    async def open(self, account: str, location: JournalLocation | Path | None) -> bool:
+    async def open(self, account: str, location: JournalLocation) -> bool:
         """Open the account's journal; whether it can be used, which `trouble` explains where it cannot."""
-        self.account = account
-        if not isinstance(location, JournalLocation):
-            location = JournalLocation(location)
-        self._location = location
+        self.account, self._location = account, location
         try:
             self._journal = await self._disk.run(self._open_file, location)
             # Whatever is locked or open shows at once; nothing is sent before all of the file was looked at.
@@ -292,8 +287,8 @@ class Intents:
             Withheld: it cannot be written, so nothing may be sent.
         """
         try:
-            begin = partial(self._ready().begin, after=after)
-            await self._disk.run(begin, intent, self.account, key, kind, details, Moment.now(self._clock))
+            now = Moment.now(self._clock)
+            await self._disk.run(self._ready().begin, intent, self.account, key, kind, details, now, after=after)
         except AlreadyOpen as problem:
             if problem.state in set(State):
                 self.open_scopes.began(key, problem.intent, State(problem.state))
@@ -324,8 +319,7 @@ class Intents:
 
         `prior` is the state that was read and that the step rests on: on a slow disk another process may have gone on.
         """
-        step = partial(self._ready().step, prior=prior)
-        await self._disk.run(step, intent, state, details, Moment.now(self._clock))
+        await self._disk.run(self._ready().step, intent, state, details, Moment.now(self._clock), prior=prior)
         self.open_scopes.stepped(intent, state)
 
     async def note(self, intent: str, state: State, details: Mapping[str, Any], *, prior: State | None = None) -> bool:

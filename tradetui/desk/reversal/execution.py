@@ -7,7 +7,6 @@ import contextlib
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from pathlib import Path
 from typing import Final
 
 from tradetui.desk.account.identity import current_owner
@@ -22,7 +21,7 @@ from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
 from tradetui.desk.reversal.sending import KIND, Departure, NotConfirmed, Sending
 from tradetui.desk.reversal.tracking.classification import ABSENCE_S
-from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals, Listener
+from tradetui.desk.reversal.tracking.followed_reversals import FollowedReversals
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker, ended_elsewhere
 from tradetui.desk.settings import DeskSettings
@@ -62,14 +61,14 @@ class Execution:
         self._tracker = OutcomeTracker(self._reads, self._market_state, self.intents, clock)
         self._sendings: dict[str, Sending] = {}
         self._tasks = BackgroundTasks()
-        self._followed = FollowedReversals(self._tracker, clock, self._tasks)
+        self.followed = FollowedReversals(self._tracker, clock, self._tasks)
         self._watch = IntentWatch(
-            self.intents, self._followed, self._sendings.keys(), self._tasks, clock, self._recall_if_readable
+            self.intents, self.followed, self._sendings.keys(), self._tasks, clock, self._recall_if_readable
         )
 
     # The journal
 
-    async def open_journal(self, account: str, location: JournalLocation | Path | None, uid: str | None = None) -> None:
+    async def open_journal(self, account: str, location: JournalLocation, uid: str | None = None) -> None:
         """Open the account's journal and take up every intent where it stands; trouble with it disables sending.
 
         So does a `uid` that is not the one the profile names: the key of one account must not trade for another.
@@ -201,7 +200,7 @@ class Execution:
                 return task.result()
             task.cancel()
             sent = sending.broken_off(problem)
-            self._followed.track(sent)
+            self.followed.track(sent)
         return sent
 
     async def _confirm(self, sending: Sending, shown: Preview, typed: str) -> Sent:
@@ -216,7 +215,7 @@ class Execution:
             sent = sending.broken_off(problem)
         finally:
             del self._sendings[sending.intent]
-        self._followed.track(sent)
+        self.followed.track(sent)
         return sent
 
     async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
@@ -250,10 +249,6 @@ class Execution:
 
     # Afterwards
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with every progress of every reversal that is followed; returns what ends it."""
-        return self._followed.subscribe(listener)
-
     async def ends_of(
         self, chosen: Callable[[frozenset[str]], Awaitable[frozenset[str]]]
     ) -> list[tuple[Sent, Progress]]:
@@ -277,7 +272,7 @@ class Execution:
 
         Whoever follows may stop at any time: the search goes on behind, for as long as the session lasts.
         """
-        async for progress in self._followed.track(sent).updates():
+        async for progress in self.followed.track(sent).updates():
             yield progress
 
     def why_not_released(self, intent: Intent) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, auto
@@ -100,34 +100,26 @@ def differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inve
     An estimate holds while prices move by `PRICE_TOLERANCE` of themselves; `is_inverse` is whether the coin itself is
     the margin. A liquidation price of ours holds within `MEETS_WITHIN`, as the formula behind it does.
     """
-    return frozenset(_differing(estimates, actuals, is_inverse=is_inverse))
-
-
-def _differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inverse: bool) -> Iterator[RiskFigure]:
     costs, risks, stop = estimates.costs, estimates.risks, estimates.stop
 
     def moved(size: Decimal) -> Decimal:
         """What a size is worth less or more once the price has moved so far, in the margin coin."""
         return size * PRICE_TOLERANCE * (1 if is_inverse else costs.price or ZERO)
 
-    if _is_off(costs.realised, actuals.profit, moved(costs.closed)):
-        yield RiskFigure.PROFIT
-    if _is_off(costs.fees, actuals.fees, abs(costs.fees or ZERO) * FEE_TOLERANCE):
-        yield RiskFigure.FEES
-    if _is_off(
-        costs.free_after, actuals.free, max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)
-    ):
-        yield RiskFigure.FREE_MARGIN
+    free_tolerance = max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)
     below_the_most = risks.ratio_is_most and (actuals.ratio or ZERO) < (risks.ratio_after or ZERO)
-    if not below_the_most and _is_off(risks.ratio_after, actuals.ratio, RATIO_TOLERANCE):
-        yield RiskFigure.MARGIN_RATIO
-    estimated = risks.liquidation_after
-    if _is_off(estimated, actuals.liquidation, (estimated or ZERO) * MEETS_WITHIN):
-        yield RiskFigure.LIQUIDATION
+    liquidation = risks.liquidation_after
+    off = {
+        RiskFigure.PROFIT: _is_off(costs.realised, actuals.profit, moved(costs.closed)),
+        RiskFigure.FEES: _is_off(costs.fees, actuals.fees, abs(costs.fees or ZERO) * FEE_TOLERANCE),
+        RiskFigure.FREE_MARGIN: _is_off(costs.free_after, actuals.free, free_tolerance),
+        RiskFigure.MARGIN_RATIO: not below_the_most and _is_off(risks.ratio_after, actuals.ratio, RATIO_TOLERANCE),
+        RiskFigure.LIQUIDATION: _is_off(liquidation, actuals.liquidation, (liquidation or ZERO) * MEETS_WITHIN),
+    }
     if stop is not None and not stop.others_unread and actuals.stops_read:
         other_stop = stop.price != actuals.stop_price and not stop.trails
-        if other_stop or _is_off(stop.afterwards, actuals.stopped, moved(stop.size)):
-            yield RiskFigure.IF_STOPPED
+        off[RiskFigure.IF_STOPPED] = other_stop or _is_off(stop.afterwards, actuals.stopped, moved(stop.size))
+    return frozenset(figure for figure, is_off in off.items() if is_off)
 
 
 def _is_off(estimated: Decimal | None, actual: Decimal | None, tolerance: Decimal) -> bool:

@@ -60,6 +60,7 @@ class _Search:
     """What one search for an outcome remembers from look to look; times are monotonic seconds."""
 
     sent: Sent
+    publish: Publish
     began_s: float
     unchanged_since_s: float
     state: State
@@ -98,34 +99,34 @@ class OutcomeTracker:
         longer.
         """
         now = self._clock.monotonic()
-        search = _Search(sent, now, now, sent.progress.state)
+        search = _Search(sent, publish, now, now, sent.progress.state)
         if search.state is State.SETTLED:
             search.settled_s, search.watching = now, True
         for step in itertools.cycle((self._look, self._leave_open, self._rest)):
             try:
                 async with asyncio.timeout(LOOK_TIMEOUT_S + _LONGEST_PAUSE_S):
-                    over = await step(search, publish)
+                    over = await step(search)
             except asyncio.CancelledError as problem:
                 if is_cancelled(problem):
                     raise
-                self._failed(search, publish, "the look was cut short")
+                self._failed(search, "the look was cut short")
             except (ExchangeError, StillReading) as problem:
-                self._failed(search, publish, str(problem), logged=False)
+                self._failed(search, str(problem), logged=False)
             except TimeoutError:
-                self._failed(search, publish, f"it did not end within {LOOK_TIMEOUT_S:.0f} s")
+                self._failed(search, f"it did not end within {LOOK_TIMEOUT_S:.0f} s")
             except Exception as problem:
-                self._failed(search, publish, f"{type(problem).__name__}: {problem}")
+                self._failed(search, f"{type(problem).__name__}: {problem}")
             else:
                 if over:
                     self._pending.pop(sent.intent, None)
                     return
 
-    def _failed(self, search: _Search, publish: Publish, why: str, *, logged: bool = True) -> None:
+    def _failed(self, search: _Search, why: str, *, logged: bool = True) -> None:
         search.failures += 1
         if logged:
             _log.warning("intent %s: a look failed: %s", search.sent.intent, why, exc_info=True)
         if not search.watching:
-            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {why}"))
+            search.publish(Progress(search.state, SearchStage.LOOKING, f"looking: {why}"))
 
     def _pause(self, search: _Search) -> float:
         """Seconds until the next look; one that goes on for long must not take the budget from everything else."""
@@ -142,17 +143,17 @@ class OutcomeTracker:
         # What was never taken can be settled from that moment on: the look at it is not put off.
         return max(often, until_absence_s) if until_absence_s > 0 and pause > until_absence_s else pause
 
-    async def _rest(self, search: _Search, publish: Publish) -> bool:
+    async def _rest(self, search: _Search) -> bool:
         await asyncio.sleep(self._pause(search))
         return False
 
-    async def _look(self, search: _Search, publish: Publish) -> bool:
+    async def _look(self, search: _Search) -> bool:
         """One look; whether there is nothing more to look for."""
         sent = search.sent
         intent = await self._intents.read(sent.intent)
         if search.settled_s is None and intent.state in ENDED:
             await self._intents.refresh()
-            publish(ended_elsewhere(intent))
+            search.publish(ended_elsewhere(intent))
             return True
         if search.watching and intent.state is State.CORRECTED:  # another process saw it first
             search.watching, search.settled_s = False, None
@@ -175,7 +176,7 @@ class OutcomeTracker:
         if search.watching and (more or contradicts):
             went_on = f"its order went on filling: {_how_much(classification)}"
             sentence = f"it was settled, and {went_on if more else look.contradiction}"
-            await self._correct(search, sentence, classification, publish)
+            await self._correct(search, sentence, classification)
         if classification.evidence != search.evidence:
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
         if search.watching:
@@ -185,11 +186,11 @@ class OutcomeTracker:
         if contradicts:
             await self._write_contradiction(search, look.contradiction)
         if look.unreadable:
-            publish(Progress(search.state, SearchStage.LOOKING, f"looking: {look.unreadable}"))
+            search.publish(Progress(search.state, SearchStage.LOOKING, f"looking: {look.unreadable}"))
         elif classification.settles(self._clock.monotonic() - search.unchanged_since_s):
-            return await self._settle(search, look, classification, publish)
+            return await self._settle(search, look, classification)
         else:
-            publish(_so_far(search.state, look, classification))
+            search.publish(_so_far(search.state, look, classification))
         return False
 
     def waited_s(self, intent: Intent, call_ended_s: float | None = None) -> float:
@@ -218,7 +219,7 @@ class OutcomeTracker:
             search.state = state
             self._market_state.contradiction = contradiction
 
-    async def _leave_open(self, search: _Search, publish: Publish) -> bool:
+    async def _leave_open(self, search: _Search) -> bool:
         """Say once that there is no end after a while; the trader may release it from then on."""
         if search.left_open or search.watching or self._clock.monotonic() - search.began_s < FOLLOW_S:
             return False
@@ -228,12 +229,10 @@ class OutcomeTracker:
         ):
             search.state = State.UNKNOWN
         search.left_open = True
-        publish(Progress(search.state, SearchStage.LEFT_OPEN, why))
+        search.publish(Progress(search.state, SearchStage.LEFT_OPEN, why))
         return False
 
-    async def _settle(
-        self, search: _Search, look: Observation, classification: Classification, publish: Publish
-    ) -> bool:
+    async def _settle(self, search: _Search, look: Observation, classification: Classification) -> bool:
         """Write the end; whether there is nothing to look for any more."""
         sent, outcome, held, effect = search.sent, classification.outcome, look.held, classification.effect
         final = classification.standing in (Standing.COMPLETE, Standing.ABSENT)
@@ -257,7 +256,7 @@ class OutcomeTracker:
             search.state = State.UNKNOWN
         if not await self._intents.note(sent.intent, State.SETTLED, details, prior=search.state):
             sentence = f"{outcome}: {held}; not settled: {self._intents.trouble or 'it could not be written down'}"
-            publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
+            search.publish(Progress(search.state, SearchStage.LOOKING, sentence, held, effect))
             return False  # another process may have written an end, which the next look tells
         search.state, search.settled_s = State.SETTLED, self._clock.monotonic()
         search.watching = not final
@@ -268,7 +267,7 @@ class OutcomeTracker:
             async with asyncio.timeout(ABSENCE_S / 3):
                 aftermath = await self._market_state.aftermath(sent.plan, held, look.positions, classification.fills)
         except asyncio.CancelledError:
-            publish(progress)  # the journal has the end already: nobody would say it any more
+            search.publish(progress)  # the journal has the end already: nobody would say it any more
             raise
         except Exception as problem:
             aftermath = Aftermath(
@@ -276,10 +275,10 @@ class OutcomeTracker:
                 unread=str(problem) or type(problem).__name__,
             )
         progress = replace(progress, aftermath=aftermath)
-        publish(progress)
+        search.publish(progress)
         return final
 
-    async def _correct(self, search: _Search, sentence: str, classification: Classification, publish: Publish) -> None:
+    async def _correct(self, search: _Search, sentence: str, classification: Classification) -> None:
         """Lock it again, since what it was settled by is not the whole of it, and search on for its end."""
         if not await self._intents.note(search.sent.intent, State.CORRECTED, {"why": sentence}):
             return
@@ -287,7 +286,7 @@ class OutcomeTracker:
         search.state, search.settled_s = State.CORRECTED, None
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()
-        publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
+        search.publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
 
     def _watched_enough(self, search: _Search) -> bool:
         settled_s = search.settled_s if search.settled_s is not None else search.began_s
