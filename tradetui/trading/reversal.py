@@ -159,10 +159,7 @@ class ReversalPlan:
 
 
 def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-    """Return the plan of what a trader asks for; raises CannotReverse where nothing can be sent.
-
-    The rules are those of endpoint 5 (`click-backhand`) of the interface.
-    """
+    """The plan of what a trader asks for, by the rules of endpoint 5 (`click-backhand`); raises CannotReverse."""
     if params.size is not None and params.size <= ZERO:
         raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
     if params.mode is PositionMode.HEDGE:

@@ -76,11 +76,7 @@ class AlertLog:
             connection.execute("DELETE FROM alert_session WHERE owner = ?", (self._owner,))
 
     def note(self, alert: Alert, now: Moment) -> tuple[int, bool]:
-        """Write an alert into the log, unless another session has.
-
-        Returns:
-            The alert's number, and whether this session is the one that was typed into last.
-        """
+        """Write an alert unless another session has; its number, and whether this session was typed into last."""
         with self._archive.transaction() as connection:
             number = self._number_of(connection, alert, now)
             if number is None:

@@ -40,10 +40,7 @@ class OpenScopes:
         return frozenset(intent for intent, _ in self._here.values())
 
     def names(self) -> tuple[tuple[str, State | None], ...]:
-        """What open intents lock, unknown outcomes first: symbols and kinds of creation, each with the intent's state.
-
-        The state is None where the intent is in another data directory's journal.
-        """
+        """What open intents lock, unknown outcomes first; the state is None where another directory has the intent."""
         scopes: dict[str, State | None] = {scope: state for scope, (_, state) in self._here.items()}
         scopes = dict.fromkeys(self._elsewhere) | scopes
         most_urgent_first = sorted(scopes.items(), key=lambda named: (named[1] is not State.UNKNOWN, named[1] is None))

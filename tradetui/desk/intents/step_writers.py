@@ -54,9 +54,6 @@ class StepWriters:
             self._first_seen_s.setdefault(intent.events[-1].chain, now_s)
 
     def elapsed_s(self, event: Event) -> float:
-        """Seconds that have certainly passed since a step was written, in whatever process and boot.
-
-        What was written in another boot is counted from when this session first saw it.
-        """
+        """Seconds that have certainly passed since a step was written, in whatever process and boot."""
         now = Moment.now(self._clock)
         return elapsed_s(event, now, self._first_seen_s.setdefault(event.chain, now.monotonic_s))

@@ -25,10 +25,7 @@ _TRANSFER_PREFIXES: Final = ("trans_from_", "trans_to_", "transfer_from_", "tran
 
 
 def bill_kind(business_type: str) -> BillKind:
-    """The kind of a bill by its `businessType`, in any case.
-
-    Source: the exchange's list of business types of `/api/v2/mix/account/bill`.
-    """
+    """The kind of a bill by its `businessType` in any case, as listed for `/api/v2/mix/account/bill`."""
     word = business_type.strip().lower()
     if word in _FUNDING:
         return BillKind.FUNDING

@@ -116,10 +116,7 @@ class BookedFill(NamedTuple):
 
 
 def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> BookedFill:
-    """A fill as results count it; `time` is its moment in Unix ms.
-
-    The volume is what the exchange says, which rounds, else size times price.
-    """
+    """A fill as results count it at a time in Unix ms; the volume is what the exchange says, else size times price."""
     symbol, coin, inverse = _contract(product_type, fill.symbol)
     meaning = fill_meaning(fill.side, fill.trade_side, fill.pos_mode)
     if not coin:

@@ -48,10 +48,7 @@ KEPT: Final = 400
 
 
 class FillHistory:
-    """Fills of one product type, newest in memory, all of them in the archive once one is attached.
-
-    `page` is how many rows a full page holds.
-    """
+    """Fills of one product type, the newest in memory, all in the archive; `page` is how many rows a page holds."""
 
     def __init__(self, client: ExchangeReader, product_type: ProductType, disk: Disk, *, page: int = 100) -> None:
         self.product_type = product_type

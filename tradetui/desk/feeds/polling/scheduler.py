@@ -36,10 +36,7 @@ class Scheduler:
             self._first_is_shown.set()
 
     def start(self, names: Collection[str] | None = None) -> None:
-        """Begin polling, the feeds of these names alone where some are given.
-
-        The first poll of each is at once, or right after that of the first one.
-        """
+        """Begin polling these feeds, or all; each is polled at once, or right after the first one."""
         started = [feed for feed in self._feeds if names is None or feed.name in names]
         if all(feed.name != self._first for feed in started):
             self._first_is_shown.set()

@@ -71,11 +71,7 @@ _MISMATCH: Final = (
 
 
 def verify(connection: sqlite3.Connection, start: ChainPoint) -> ChainPoint:
-    """Follow the chain from a point to the newest event, and hold the table of intents to it; the new point.
-
-    Raises:
-        BrokenChain: an event or an intent is not as it was written.
-    """
+    """Follow the chain to the newest event, and hold the table of intents to it; the new point. Raises BrokenChain."""
     point = start
     touched: set[str] = set()
     try:

@@ -77,10 +77,7 @@ class JournalReader:
         self._contradiction = ""
 
     def contradiction(self) -> str:
-        """Why the account's fills do not show what is held, empty while nothing says so; read once it was written to.
-
-        Blocks.
-        """
+        """Why the account's fills do not show what is held; empty while nothing says so. Blocks."""
         file = located(self._location).file
         mark = file and written_mark(file)
         if self._mark is None or self._mark != mark:
