@@ -27,7 +27,7 @@ from tests.bench.anchors import TABLES_KEY, command_seconds, key_seconds, moves,
 from tests.bench.archive import START_MS, SYMBOLS
 from tests.bench.report import Report, by_turns, median_ratio
 from tradetui.desk.account.account_storage import account_dir
-from tradetui.desk.account.identity import AccountKey, stand_in, untold
+from tradetui.desk.account.identity import AccountKey, identity_without_exchange, stand_in
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import EquitySample, EquitySeries, add_sample, spacing_at
 from tradetui.desk.archive.ledger.ledger_tables import LEDGER_TABLES
@@ -225,7 +225,7 @@ def main() -> int:
     random.seed(7)
     with tempfile.TemporaryDirectory() as home:
         data = Path(home) / "data"
-        account = untold(AccountKey(ADDRESS, "live", stand_in(API_KEY)), None, None)
+        account = identity_without_exchange(AccountKey(ADDRESS, "live", stand_in(API_KEY)), None, None)
         large = filled(account_dir(data, account, stand_in(API_KEY)) / "archive.sqlite", many)
         small = filled(Path(home) / "small.sqlite", FEW)
         environment = {

@@ -155,32 +155,26 @@ def _kind(stop: TriggerOrder) -> RestingKind:
 def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
     effect = effect_of_order(order, plan.params.mode)
     filled = order.base_volume or ZERO
+    action = _action(order, effect, plan.size_text(order.size))
+    done = filled / order.size if order.size else ZERO
+    kind, left = RestingKind.ORDER, order.size - filled
+    return _Resting(order.order_id, kind, action, order.price, effect, left, done=done)
+
+
+def _action(order: PendingOrder | TriggerOrder, effect: TradeEffect | None, digits: str) -> str:
+    """What an order trades, such as `buy 0.1186`; its words as they came where they are not known."""
     if effect is None:
-        action = " ".join(filter(None, (order.side, order.trade_side, plan.size_text(order.size))))
-    else:
-        action = f"{'buy' if effect.buys else 'sell'} {plan.size_text(order.size)}"
-    return _Resting(
-        order.order_id,
-        RestingKind.ORDER,
-        action,
-        order.price,
-        effect,
-        order.size - filled,
-        done=filled / order.size if order.size else ZERO,
-    )
+        return " ".join(filter(None, (order.side, order.trade_side, digits)))
+    return f"{'buy' if effect.buys else 'sell'} {digits}".strip()
 
 
 def _stop(stop: TriggerOrder, plan: ReversalPlan) -> _Resting:
     effect, size = effect_of_trigger(stop, plan.params.mode), stop.size or None
     digits = plan.size_text(size) if size else ""
-    is_stop = effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS
-    if effect is None:
-        action = " ".join(filter(None, (stop.side, stop.trade_side, digits)))
-    elif is_stop:
-        leg = effect.closed_leg.upper()
+    action, is_stop = _action(stop, effect, digits), False
+    if effect is not None and known(PlanType, stop.plan_type) in CLOSING_PLANS:
+        leg, is_stop = effect.closed_leg.upper(), True
         action = f"{digits} of the {leg}" if size else f"whole {leg}"
-    else:
-        action = f"{'buy' if effect.buys else 'sell'} {digits}".strip()
     return _Resting(stop.order_id, _kind(stop), action, stop.trigger_price, effect, size, is_stop)
 
 

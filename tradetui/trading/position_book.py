@@ -154,7 +154,7 @@ def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
     """The leg a hedge-mode fill works on, and whether it opens.
 
     `side` names the leg (buy = long), not the direction; a system close names its leg in the suffix, which is
-    trusted over `side`. Nothing can be told of a fill with an `unknown_word`.
+    trusted over `side`. Nothing is known of a fill with an `unknown_word`.
     """
     trade_side = (fill.trade_side or "").lower()
     if trade_side.endswith("_long"):

@@ -14,7 +14,13 @@ import pytest
 from tests.desk.account.test_identity import INFO, telling
 from tests.desk.fixtures.scripted_exchange import ScriptedClient
 from tradetui.desk.account.account_storage import AccountStorage, account_dir, archive_file
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, identify, untold
+from tradetui.desk.account.identity import (
+    AccountIdentity,
+    AccountKey,
+    KnownAccounts,
+    identify,
+    identity_without_exchange,
+)
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.errors import EndpointMissing
@@ -61,9 +67,9 @@ async def test_the_exchange_now_then_then_the_profile_then_the_key() -> None:
     assert (identity.uid, identity.origin, identity.known) == ("42", "remembered", True)
     known = await identify(telling(), KEY, "7", remembered="41")  # type: ignore[arg-type]
     assert (known.uid, known.origin) == ("42", "exchange")
-    assert untold(KEY, None, "42").name == known.name
-    assert untold(KEY, "42", None).origin == "profile"
-    assert not untold(KEY, None, None).known
+    assert identity_without_exchange(KEY, None, "42").name == known.name
+    assert identity_without_exchange(KEY, "42", None).origin == "profile"
+    assert not identity_without_exchange(KEY, None, None).known
 
 
 def settings_in(data_dir: Path) -> DeskSettings:

@@ -17,9 +17,9 @@ from tradetui.desk.account.identity import (
     AccountKey,
     KnownAccounts,
     identify,
+    identity_without_exchange,
     normalised_address,
     stand_in,
-    untold,
 )
 from tradetui.desk.desk import Desk
 from tradetui.desk.settings import DeskSettings, Environment
@@ -68,7 +68,7 @@ def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> Accoun
         remembered = KnownAccounts(loaded.data_dir).uid_of(key)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
-    return untold(key, loaded.profile.uid, remembered)
+    return identity_without_exchange(key, loaded.profile.uid, remembered)
 
 
 async def _reported_identity(loaded: LoadedProfile, key: AccountKey) -> AccountIdentity | None:

@@ -10,7 +10,14 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.account.identity import AccountIdentity, AccountKey, KnownAccounts, current_owner, identify, untold
+from tradetui.desk.account.identity import (
+    AccountIdentity,
+    AccountKey,
+    KnownAccounts,
+    current_owner,
+    identify,
+    identity_without_exchange,
+)
 from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
@@ -136,7 +143,7 @@ class AccountStorage:
             await self._disk.run(archive.advance_ledger)
 
     async def _keeps(self, step: Awaitable[None]) -> None:
-        """Take one step; why it fails is told, and those after it are taken all the same."""
+        """Take one step; why it fails is kept in `trouble`, and those after it are taken."""
         try:
             await step
         except (sqlite3.Error, OSError) as problem:
@@ -146,7 +153,7 @@ class AccountStorage:
             self.trouble = f"{type(problem).__name__}: {problem}"
 
     async def _identify(self) -> AccountIdentity:
-        """Ask until it is known; what the exchange told once counts on a day when it does not tell."""
+        """Ask until it is known; a UID that the exchange once named counts on a day when it names none."""
         wait, longest = AGAIN_S
         settings = self._settings
         key = AccountKey(settings.base_url, settings.exchange_environment, settings.key_stand_in or "key-unknown")
@@ -155,7 +162,7 @@ class AccountStorage:
                 remembered = await self._disk.run(self._accounts.uid_of, key)
                 if self._expected is not None:
                     expected, self._expected = self._expected, None
-                    await expected(untold(key, settings.uid, remembered))
+                    await expected(identity_without_exchange(key, settings.uid, remembered))
                 identity = await identify(self._client, key, settings.uid, remembered)
                 if identity.origin == "exchange":
                     await self._disk.run(self._accounts.remember, key, identity.uid)

@@ -29,7 +29,7 @@ IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
 
 class AccountIdentity(NamedTuple):
-    """An account; `origin` says who told the UID: the exchange now, or then (`remembered`), or the profile.
+    """An account; `origin` says who named the UID: the exchange now, or then (`remembered`), or the profile.
 
     `key` means that nobody did, and a hash of the API key stands in for it.
     """
@@ -81,14 +81,14 @@ class AccountKey(NamedTuple):
 
 
 def stand_in(api_key: str) -> str:
-    """What stands in for a UID that nobody told."""
+    """What stands in for a UID that nobody named."""
     return f"key-{hashlib.sha256(api_key.encode()).hexdigest()[:16]}"
 
 
 async def identify(
     client: ExchangeReader, key: AccountKey, uid: str | None, remembered: str | None = None
 ) -> AccountIdentity:
-    """The account by the exchange where it tells, else as it told before, else by the profile, else by the key.
+    """The account by the UID that the exchange names, or named before, else by the profile, else by the key.
 
     Only an answer that it will not tell makes the profile's word count; anything else raises `ExchangeError`, since
     two sessions of one account must not take it for two.
@@ -101,7 +101,7 @@ async def identify(
         info = next((row for row in reply.rows if isinstance(row, AccountInfo)), None)
     if info is not None:
         return AccountIdentity(key.base_url, key.environment, info.user_id, "exchange", info)
-    return untold(key, uid, remembered)
+    return identity_without_exchange(key, uid, remembered)
 
 
 async def current_owner(client: ExchangeReader) -> str | None:
@@ -114,7 +114,7 @@ async def current_owner(client: ExchangeReader) -> str | None:
     return next((row.user_id for row in reply.rows if isinstance(row, AccountInfo)), None)
 
 
-def untold(key: AccountKey, uid: str | None, remembered: str | None) -> AccountIdentity:
+def identity_without_exchange(key: AccountKey, uid: str | None, remembered: str | None) -> AccountIdentity:
     """The account as far as it is known without the exchange; `uid` is the profile's."""
     if remembered:
         return AccountIdentity(key.base_url, key.environment, remembered, "remembered")
@@ -147,7 +147,7 @@ def normalised_address(base_url: str) -> str:
 
 
 def former_spellings(base_url: str) -> Iterator[str]:
-    """Ways in which this address may have been written when accounts were still told apart by them."""
+    """Ways in which this address may have been written when accounts were still identified by it."""
     yield base_url
     try:
         normal = urlsplit(normalised_address(base_url))
@@ -203,7 +203,7 @@ class KnownAccounts:
         self._file = None if data_dir is None else data_dir / "accounts" / _FILE
 
     def uid_of(self, key: AccountKey) -> str | None:
-        """The UID the exchange told for this key; raises FileUnusable where the file is there and cannot be read."""
+        """The UID that the exchange named for this key; raises FileUnusable where the file cannot be read."""
         known = self._read()
         for spelling in (normalised_address(key.base_url), *former_spellings(key.base_url)):
             if uid := known.get("|".join(key._replace(base_url=spelling))):
@@ -211,7 +211,7 @@ class KnownAccounts:
         return None
 
     def remember(self, key: AccountKey, uid: str) -> None:
-        """Keep what the exchange told, synced; raises FileUnusable or OSError."""
+        """Keep the UID that the exchange named, synced; raises FileUnusable or OSError."""
         if self._file is None:
             return
         known, name = self._read(), "|".join(key._replace(base_url=normalised_address(key.base_url)))

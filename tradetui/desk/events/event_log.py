@@ -28,6 +28,10 @@ from tradetui.wire.text.json_text import dump_json, load_json
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
 """Changes of orders that are older are forgotten; fills and triggers stay as long as the archive."""
 AT_A_TIME: Final = 500
+_FILLS: Final = (
+    "INSERT OR IGNORE INTO account_event (kind, product_type, id, time) SELECT kind, product_type, id, time FROM record"
+    " WHERE {condition} ORDER BY time, ordinal"
+)
 _INSERT: Final = "INSERT OR IGNORE INTO account_event (kind, product_type, id, time, body) VALUES (?, ?, ?, ?, ?)"
 _UNENDED: Final = frozenset({TriggerState.WAITING, TriggerState.EXECUTING})
 _RECORDS: Final = "record"
@@ -90,11 +94,7 @@ class EventLog:
             return
         with self._archive.transaction() as connection:
             connection.execute("UPDATE event_log SET began_ms = ? WHERE began_ms > ?", (since_ms, since_ms))
-            rows = connection.execute(
-                "SELECT product_type, id, time FROM record WHERE kind = 'fill' AND time >= ? ORDER BY time, ordinal",
-                (since_ms,),
-            ).fetchall()
-            connection.executemany(_INSERT, [(EventKind.FILL, *row, None) for row in rows])
+            connection.execute(_FILLS.format(condition="kind = 'fill' AND time >= ?"), (since_ms,))
         self.began_ms = since_ms
         self._triggers_changed = True
 
@@ -129,12 +129,8 @@ class EventLog:
     def _take_fills(self, connection: sqlite3.Connection) -> None:
         mark, newest = self._marks().get(_RECORDS, 0), _newest(connection, "record.rowid")
         # By row id, and by no index: what came in late stands far from the newest times.
-        rows = connection.execute(
-            "SELECT product_type, id, time FROM record WHERE rowid > ? AND rowid <= ? AND +kind = 'fill' AND +time >= ?"
-            " ORDER BY time, ordinal",
-            (mark, newest, self.began_ms),
-        ).fetchall()
-        connection.executemany(_INSERT, [(EventKind.FILL, *row, None) for row in rows])
+        condition = "rowid > ? AND rowid <= ? AND +kind = 'fill' AND +time >= ?"
+        connection.execute(_FILLS.format(condition=condition), (mark, newest, self.began_ms))
         _set_marks(connection, {_RECORDS: newest})
 
     def _take_triggers(self, connection: sqlite3.Connection) -> None:

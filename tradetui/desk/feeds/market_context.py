@@ -67,7 +67,7 @@ class ProductRowsReader(Generic[RecordT]):
 class MarketContext:
     """Contracts, tickers and funding rates of a session's product types, joined with its positions.
 
-    `feeds` are polled like those of the account; `attend` joins the stops that wait, which the triggers' reader reads.
+    `feeds` are polled like those of the account; the stops that wait are those that the triggers' reader read last.
     """
 
     def __init__(

@@ -47,12 +47,12 @@ class Held:
     unread: int = 0
     """Rows of positions or fills that could not be read."""
     server_ms: int | None = None
-    """The exchange's time of the oldest reply in it; None where one of them told none."""
+    """The exchange's time of the oldest reply in it; None where one of them had none."""
     doubts: Mapping[str, str] = field(default_factory=dict)
     """By symbol, why it is not what the fills sum up to that positions are summed from."""
 
     def doubt(self, symbol: str) -> str:
-        """Why what is held of a symbol cannot be told; empty where it can."""
+        """Why what is held of a symbol is not known; empty where it is."""
         return doubt_of_held(self.positions, symbol) or self.doubts.get(symbol.upper(), "")
 
     @property

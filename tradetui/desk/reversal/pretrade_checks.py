@@ -30,13 +30,12 @@ class RiskContext:
 def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tuple[str, ...]:
     """Every reason confirming is disabled, in sentences; empty where it may be sent."""
     settings = context.settings
-    reasons: list[str] = []
-    if settings.read_only:
-        reasons.append(SendsNothing.MONITOR)
-    if context.key_reads_only:
-        reasons.append(SendsNothing.KEY_READS_ONLY)
-    if context.locked:
-        reasons.append(SendsNothing.LOCKED)
+    sends_nothing = {
+        SendsNothing.MONITOR: settings.read_only,
+        SendsNothing.KEY_READS_ONLY: context.key_reads_only,
+        SendsNothing.LOCKED: context.locked,
+    }
+    reasons: list[str] = [reason for reason, applies in sends_nothing.items() if applies]
     if context.journal_trouble:
         reasons.append(f"The journal cannot be used: {context.journal_trouble}")
     if context.open_intent:

@@ -28,7 +28,7 @@ KIND: Final = "reversal"
 CALL_S: Final = 40.0
 """Longer than the call's own time-outs together: what does not end by then is not waited for."""
 DISK_S: Final = 10.0
-"""A step that is not written by then is written behind, while the trader is told what is known."""
+"""A step that is not written by then is written behind, while the screen says what is known."""
 _LONGEST_PAUSE_S: Final = 30.0
 _NAMES_THE_SIDE: Final = re.compile(r"\bside\b", re.IGNORECASE)
 

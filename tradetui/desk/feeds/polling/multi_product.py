@@ -128,7 +128,7 @@ class ProductReads(Generic[FeedRowT]):
 async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]:
     """Run reads at the same time; gives the result or the exception of each, in order.
 
-    Once one is told that there were too many calls, those still waiting for a permit are given up: going on would
+    Once one fails for too many calls, those still waiting for a permit are given up: going on would
     only make the pause longer, and the poll that follows it is what brings everything back.
     """
     tasks = [asyncio.ensure_future(read) for read in reads]

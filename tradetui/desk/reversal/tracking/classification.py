@@ -56,9 +56,9 @@ class Classification:
     """What a look amounts to.
 
     `plan` is what was sent, with those results alone that an order of this size can come to. `effect` is what would be
-    held by our own order alone, None where fills cannot be told apart; `filled` is how far the order is, in the base
+    held by our own order alone, None where fills cannot be separated; `filled` is how far the order is, in the base
     coin. `closed` and `opened` are what our order has closed of the leg and opened
-    on the other side, in the base coin, None where it cannot be told. `inferred`: only what was traded says that the
+    on the other side, in the base coin, None where that is not known. `inferred`: only what was traded says that the
     order was taken. `explained`: what is held is what was held before and all the fills that were read. `evidence` is
     everything known of our own order; while it stays the same, nothing of ours has changed.
     """
@@ -74,7 +74,7 @@ class Classification:
     explained: bool
     evidence: tuple[object, ...]
     fills: tuple[FuturesFill, ...] = ()
-    """All fills of our order; empty where they cannot be told apart, or are not all there."""
+    """All fills of our order; empty where they cannot be separated, or are not all there."""
 
     def settles(self, unchanged_s: float) -> bool:
         """Whether it is the end, where nothing of ours has changed for so many seconds."""

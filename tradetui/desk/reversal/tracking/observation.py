@@ -49,7 +49,7 @@ class Observation:
     reaches_back: bool = True
     """Whether the symbol's newest fill of before it was sent is still shown: else it may be another account's."""
     unreadable: str = ""
-    """Why what is held cannot be told from what was read; empty where it can."""
+    """Why what is held is not known from what was read; empty where it is."""
     contradiction: str = ""
     """The same where a fill of our own order says it: then it is so of every fill of the account."""
     proven: bool = True

@@ -310,7 +310,7 @@ def _mode(held: Held, planned: PositionMode) -> PositionMode:
 
 
 def _unreadable(held: Held, symbol: str) -> str:
-    """Why what is held cannot be told from what was read; empty where it can."""
+    """Why what is held is not known from what was read; empty where it is."""
     if held.unread:
         return f"{counted(held.unread, 'row')} of positions or fills cannot be read"
     return held.doubt(symbol)
