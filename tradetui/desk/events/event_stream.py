@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from typing import Final
 
+from tradetui.desk.alerts.detection.alert_detector import CONFIRMED_S, is_confirmed
 from tradetui.desk.desk import Desk
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.event_log import EventLog, GoneOrder, OrdersLook
@@ -23,10 +24,6 @@ from tradetui.wire.models.futures import PendingOrder
 
 ENTERED_EVERY_S: Final = 1.0
 """How often the archive and the journals are looked at for what other sessions wrote."""
-READ_SINCE_S: Final = 1.0
-"""A read that ended so long after an order was seen gone began after it."""
-FILLS_WAITED_S: Final = 30.0
-"""How long such a read of the fills is waited for before the event of an order that is gone comes without it."""
 OVERLAP_MS: Final = 60_000
 _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.FILL: frozenset({TableName.FILLS, "contracts"}),
@@ -207,10 +204,10 @@ class AccountEvents:
 
     def _is_over(self, seen_s: float, now_s: float) -> bool:
         """Whether an order that was seen gone is not there at a second look, and its last fills are known."""
-        orders_read_s, fills_read_s = self._desk.orders.snapshot.read_at, self._desk.fills.snapshot.read_at
-        if self._orders is not None or orders_read_s is None or orders_read_s < seen_s + READ_SINCE_S:
+        orders_read_s = self._desk.orders.snapshot.read_at
+        if self._orders is not None or orders_read_s is None or orders_read_s < seen_s + CONFIRMED_S:
             return False
-        return (fills_read_s is not None and fills_read_s >= seen_s + READ_SINCE_S) or now_s >= seen_s + FILLS_WAITED_S
+        return is_confirmed(seen_s, self._desk.fills.snapshot.read_at, now_s)
 
     def _is_selected(self, event: AccountEvent) -> bool:
         if event.kind not in self._kinds:

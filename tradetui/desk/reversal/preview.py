@@ -117,11 +117,6 @@ class Preview:
         begins = f" since {dated_text(local := min(moments).astimezone(zone), None)} {local:%Z}" if moments else ""
         return f"summed from fills{begins}; anything opened before is not known, and would stay open"
 
-    @property
-    def _not_proven(self) -> str:
-        unproven = self.unproven()
-        return unproven and f"the position is not proven: {unproven}"
-
     def expired(self, now: float) -> bool:
         """Whether it has been on the screen for too long."""
         return now - self.read_at > EXPIRES_S
@@ -130,6 +125,7 @@ class Preview:
         """The shape of `tradetui preview --json`; decimals as text."""
         plan, position = self.plan, self.position
         source = position.source if position is not None else None
+        doubts = [f"the position is not proven: {unproven}"] if (unproven := self.unproven()) else []
         return {
             "environment": str(settings.environment),
             "account": settings.uid or settings.name,
@@ -148,7 +144,7 @@ class Preview:
                 }
                 for order in self.resting
             ],
-            "assumptions": [] if plan is None else [*plan.assumptions, *filter(None, [self._not_proven])],
+            "assumptions": [] if plan is None else [*plan.assumptions, *doubts],
             "blocked": list(blocked),
         }
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 CONFIRMED_S: Final = 1.0
 """A read that ended so long after something was seen began after it."""
 UNCONFIRMED_S: Final = 30.0
-"""How long such a read is waited for, before the alert comes without it."""
+"""How long such a read is waited for, before the alert or event comes without it."""
 LINK_KEY: Final = "link"
 FEE_COINS: Final = 4
 """Coins of fees in what a command gets, which stays short, whatever an exchange sends."""
@@ -47,14 +47,16 @@ class _Noticed(NamedTuple, Generic[RowT]):
     at_s: float
 
 
+def is_confirmed(at_s: float, read_at_s: float | None, now_s: float) -> bool:
+    """Whether another feed was read since something was seen, or has not been for too long; in monotonic seconds."""
+    return (read_at_s is not None and read_at_s >= at_s + CONFIRMED_S) or now_s >= at_s + UNCONFIRMED_S
+
+
 def _take_over(noticed: dict[str, _Noticed[RowT]], read_at_s: float | None, now_s: float) -> dict[str, RowT]:
     """The rows after which another feed was read, or has not been for too long, which are forgotten with that."""
-    rows = {}
-    for row_id, (row, at_s) in list(noticed.items()):
-        confirmed = read_at_s is not None and read_at_s >= at_s + CONFIRMED_S
-        if confirmed or now_s >= at_s + UNCONFIRMED_S:
-            rows[row_id] = row
-            del noticed[row_id]
+    rows = {row_id: row for row_id, (row, at_s) in noticed.items() if is_confirmed(at_s, read_at_s, now_s)}
+    for row_id in rows:
+        del noticed[row_id]
     return rows
 
 

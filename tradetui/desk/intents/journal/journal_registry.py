@@ -6,7 +6,6 @@ in two directories. The registry lies apart from all of them, so that none of th
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -122,12 +121,12 @@ class Registry:
         """Register a journal with where it is, whose it is, and what it has come to."""
         with transaction(self._connection) as connection:
             connection.execute("INSERT OR REPLACE INTO journal VALUES (?, ?, ?, ?)", (journal, str(path), *head))
-            _add_aliases(connection, journal, aliases)
+            self._add_aliases(journal, aliases)
 
     def add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
         """Register a journal under further names of its account."""
-        with transaction(self._connection) as connection:
-            _add_aliases(connection, journal, aliases)
+        with transaction(self._connection):
+            self._add_aliases(journal, aliases)
 
     def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
         """Write what a journal has come to, and then free what the intent `freed` held."""
@@ -136,7 +135,7 @@ class Registry:
                 "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
             )
             if freed is not None:
-                _free(connection, journal, freed)
+                self._free(journal, freed)
 
     def forget(self, journal: str) -> None:
         """Drop a journal, with everything that it held: its loss was accepted, or it never held anything."""
@@ -182,16 +181,17 @@ class Registry:
                 "INSERT OR REPLACE INTO scope VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [(alias, scope, journal, intent, owner, moment.boot, moment.monotonic_s) for alias in aliases],
             )
-            _next_turn(connection, aliases, scope)
+            self._next_turn(aliases, scope)
 
     def free(self, journal: str, intent: str) -> None:
         """Free the scope of an intent, which has ended."""
-        with transaction(self._connection) as connection:
-            _free(connection, journal, intent)
+        with transaction(self._connection):
+            self._free(journal, intent)
 
     def last_turn(self) -> int:
         """A number that grows whenever any scope is taken or freed; read before what an intent rests on."""
-        return _last_turn(self._connection)
+        number: int = self._connection.execute("SELECT coalesce(max(number), 0) FROM turn").fetchone()[0]
+        return number
 
     def reservations(self, aliases: Iterable[str]) -> list[Reservation]:
         """Every open scope of an account, each once."""
@@ -208,28 +208,21 @@ class Registry:
         rows = self._connection.execute(f"{_SCOPES} WHERE journal = ?", (journal,))
         return sorted({Reservation(*row) for row in rows})
 
+    def _add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
+        rows = [(alias, journal) for alias in aliases]
+        self._connection.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", rows)
 
-def _add_aliases(connection: sqlite3.Connection, journal: str, aliases: Iterable[str]) -> None:
-    connection.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", [(alias, journal) for alias in aliases])
+    def _free(self, journal: str, intent: str) -> None:
+        held = (intent, journal)
+        rows = self._connection.execute("SELECT alias, scope FROM scope WHERE intent = ? AND journal = ?", held)
+        for alias, scope in rows.fetchall():
+            self._next_turn((alias,), scope)
+        self._connection.execute("DELETE FROM scope WHERE intent = ? AND journal = ?", held)
 
-
-def _free(connection: sqlite3.Connection, journal: str, intent: str) -> None:
-    rows = connection.execute("SELECT alias, scope FROM scope WHERE intent = ? AND journal = ?", (intent, journal))
-    for alias, scope in rows.fetchall():
-        _next_turn(connection, (alias,), scope)
-    connection.execute("DELETE FROM scope WHERE intent = ? AND journal = ?", (intent, journal))
-
-
-def _last_turn(connection: sqlite3.Connection) -> int:
-    number: int = connection.execute("SELECT coalesce(max(number), 0) FROM turn").fetchone()[0]
-    return number
-
-
-def _next_turn(connection: sqlite3.Connection, aliases: Iterable[str], scope: str) -> None:
-    number = _last_turn(connection) + 1
-    connection.executemany(
-        "INSERT OR REPLACE INTO turn VALUES (?, ?, ?)", [(alias, scope, number) for alias in aliases]
-    )
+    def _next_turn(self, aliases: Iterable[str], scope: str) -> None:
+        number = self.last_turn() + 1
+        turns = [(alias, scope, number) for alias in aliases]
+        self._connection.executemany("INSERT OR REPLACE INTO turn VALUES (?, ?, ?)", turns)
 
 
 _SCOPES: Final = "SELECT scope, journal, intent, owner, boot, monotonic_s FROM scope"
