@@ -10,7 +10,7 @@ import pytest
 from tests.commands.test_show_requests import ENVIRONMENT
 from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, ArrivedRequest, Say, Scripted, fill
 from tradetui.commands.show.options import show_parser
-from tradetui.commands.show.reading import ReadingProgress, rows_to_show
+from tradetui.commands.show.reading import ReadingProgress, RowsReader
 from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.exchange import ExchangeReader, LoopClock, Rejected
@@ -52,7 +52,7 @@ async def read_fills(folder: Path, *extra_options: str) -> tuple[list[int], Read
     endpoint, loaded = TABLES[options.what].endpoint, load(ENVIRONMENT, Flags(config=config))
     requests, span = requests_of(options, endpoint, loaded, clock.wall_ms())
     progress, times = ReadingProgress("fills"), []
-    async for row in rows_to_show(options, client, endpoint, requests, span, progress):
+    async for row in RowsReader(options, client, endpoint, span, progress).rows(requests):
         assert isinstance(row, FuturesFill)
         times.append(int(row.c_time.timestamp() * 1000))
     await client.aclose()

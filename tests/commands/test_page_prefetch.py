@@ -77,7 +77,7 @@ async def test_nothing_is_read_that_nobody_asked_for(flags: list[str], reads_ahe
     options = show_parser().parse_args(["spot-bills", *flags])
     client = cast(ExchangeReader, PagesClient(pages))
     progress = reading.ReadingProgress("spot-bills")
-    stream = reading._stream(client, endpoint("spot.bills"), None, None, options, progress)
+    stream = reading.RowsReader(options, client, endpoint("spot.bills"), None, progress).stream(None)
     first = await anext(stream)
     await asyncio.sleep(0)
     assert first.row_id == "0"

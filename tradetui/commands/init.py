@@ -20,7 +20,16 @@ from tradetui.exchange.errors import AuthenticationFailed, ExchangeError, Permis
 from tradetui.profiles import paths as places
 from tradetui.profiles.broken_setting import explained, first_broken
 from tradetui.profiles.errors import ConfigurationError
-from tradetui.profiles.load import Flags, KnownProfiles, keys_dir, known_profiles, load, profiles_dir, without_password
+from tradetui.profiles.load import (
+    Flags,
+    KnownProfiles,
+    LoadedProfile,
+    keys_dir,
+    known_profiles,
+    load,
+    profiles_dir,
+    without_password,
+)
 from tradetui.profiles.model import Profile, check_base_url
 from tradetui.profiles.secrets import PEM_BEGIN, check_characters
 from tradetui.profiles.write import check_name, write_default, write_profile
@@ -43,22 +52,23 @@ class KeyCheck:
     refused: bool = False
 
 
-async def check_key(client: ExchangeReader, product_type: str) -> KeyCheck:
+async def check_key(loaded: LoadedProfile) -> KeyCheck:
     """Read what this key may read in any case and what the exchange says of it."""
-    try:
-        await client.futures.accounts(product_type=product_type)
-    except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
-        return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
-    except ExchangeError as problem:
-        return KeyCheck((f"The key was not tried: {problem}",))
-    try:
-        reply = await client.spot.account_info()
-    except ExchangeError as problem:
-        nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
-        sentences: tuple[str, ...] = (nothing_else,)
-    else:
-        sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
-    return KeyCheck((*sentences, *_clock_sentences(client)))
+    async with open_reader(loaded) as client:
+        try:
+            await client.futures.accounts(product_type=loaded.profile.product_types[0])
+        except (AuthenticationFailed, PermissionRefused, UnifiedAccount) as refusal:
+            return KeyCheck((f"The exchange refuses this key. {refusal}", *_clock_sentences(client)), refused=True)
+        except ExchangeError as problem:
+            return KeyCheck((f"The key was not tried: {problem}",))
+        try:
+            reply = await client.spot.account_info()
+        except ExchangeError as problem:
+            nothing_else = f"The key can read futures. The exchange reports nothing else about it: {problem}"
+            sentences: tuple[str, ...] = (nothing_else,)
+        else:
+            sentences = account_sentences(reply.rows[0]) if reply.rows else ("The key can read futures.",)
+        return KeyCheck((*sentences, *_clock_sentences(client)))
 
 
 def account_sentences(info: AccountInfo) -> tuple[str, ...]:
@@ -130,7 +140,7 @@ def run(args: argparse.Namespace) -> int:
     if settings["mode"] == "monitor":
         say('The profile can only read. To reverse positions, set mode = "trade" in it.')
     is_default_clear = _keep_default(config, before, default)
-    key_check = asyncio.run(_check_key(args.config, name))
+    key_check = asyncio.run(check_key(load(os.environ, Flags(config=args.config, profile=name))))
     for sentence in key_check.sentences:
         say(sentence)
     if key_check.refused:
@@ -195,12 +205,6 @@ def _keep_default(config: Path, before: KnownProfiles, default: str | None) -> b
         return False
     say(f"Plain `tradetui` opens the profile {default}; default_profile in {config} says so.")
     return True
-
-
-async def _check_key(config: Path | None, name: str) -> KeyCheck:
-    loaded = load(os.environ, Flags(config=config, profile=name))
-    async with open_reader(loaded) as client:
-        return await check_key(client, loaded.profile.product_types[0])
 
 
 def _settings(args: argparse.Namespace, key_file: Path) -> dict[str, object]:

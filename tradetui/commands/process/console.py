@@ -80,11 +80,7 @@ def stdout() -> Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Write one message to a stream, standard error where none is named, line by line free of control characters.
-
-    Raises:
-        OSError: it cannot be written, as where the pipe is closed.
-    """
+    """Write one message line by line to a stream, standard error where none is named; raises OSError."""
     output = Output(_unguarded(stream or sys.stderr))
     for line in text.splitlines() or [""]:
         output.line(line)

@@ -46,10 +46,7 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
 def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) -> None:
     """Replace what the file holds of one profile under the names given; all the rest of the file stays.
 
-    A name whose value is None is forgotten. Sessions that write at the same moment wait for each other.
-
-    Raises:
-        OSError: the directory or the file cannot be written.
+    A name whose value is None is forgotten. Sessions that write at the same moment wait for each other. Raises OSError.
     """
     import tomli_w
 

@@ -9,9 +9,10 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from tradetui.commands.process.console import PageProgress, say, show_progress, stderr_is_terminal
@@ -68,11 +69,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
     """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
 
     What an archive misses of the period is read where the exchange still keeps it; where that fails, it is said, and
-    what is there is given.
-
-    Raises:
-        ConfigurationError: the file cannot be used.
-        ExchangeError: fills have to be read, and cannot be.
+    what is there is given. Raises ConfigurationError, and ExchangeError where fills have to be read and cannot be.
     """
     credentials = credentials_of(loaded)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
@@ -162,7 +159,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
             if reading.error is not None:
                 raise reading.error
             return archive
-        await _read_period(client, archive, settings.product_types, since, until, fresh=True)
+        await _PeriodReader(client, archive, since, until, fresh=True).read(settings.product_types)
         _bring_forward(archive)
     return archive
 
@@ -173,104 +170,95 @@ async def _read_missing(
     """Read what an archive misses of a period; where that fails, say so: it has the rest."""
     async with open_reader(loaded) as client:
         try:
-            await _read_period(client, archive, product_types, since, until)
+            await _PeriodReader(client, archive, since, until).read(product_types)
         except ExchangeError as problem:
             say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
 
 
-async def _read_period(
-    client: ExchangeReader,
-    archive: Archive,
-    product_types: Sequence[ProductType],
-    since: int,
-    until: int,
-    *,
-    fresh: bool = False,
-) -> None:
-    progress, refusals = PageProgress("reading fills and bills"), []
-    try:
-        for product_type in product_types:
-            refusals += await _read_fills(client, archive, product_type, since, until, progress, fresh=fresh)
-            await _read_bills(client, archive, product_type, since, until, progress)
-    finally:
-        progress.end()
-    if refusals:
-        raise refusals[0]
+@dataclass(frozen=True, slots=True)
+class _PeriodReader:
+    """Reads what an archive misses of a period (Unix ms); `fresh` asks again for what was refused lately."""
 
+    client: ExchangeReader
+    archive: Archive
+    since: int
+    until: int
+    fresh: bool = False
+    progress: PageProgress = field(default_factory=partial(PageProgress, "reading fills and bills"))
 
-async def _read_fills(
-    client: ExchangeReader,
-    archive: Archive,
-    product_type: ProductType,
-    since: int,
-    until: int,
-    progress: PageProgress,
-    *,
-    fresh: bool,
-) -> list[ExchangeError]:
-    """Read the newest fills, then older ones page by page until nothing of the period is missing.
-
-    What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that. A reply
-    that cannot be read is no refusal: it is asked for once more at once, and again whenever somebody asks.
-    """
-    history = FillHistory(client, product_type, InlineDisk())
-    await history.attach(archive)
-    await history.read_newest(client.clock.monotonic())
-    progress.page()
-    with suppress(ExchangeError):  # it is beyond the interface, and results do without it
-        reply = await client.read(PositionsRequest(product_type=product_type))
-        if (held := held_sizes(reply)) is not None:
-            # What is held now shows whether the fills are all there were.
-            history.ledger_upkeep.compare(held, reply.request_time)
-    now_ms = client.clock.wall_ms()
-    if not fresh:
-        gaps = unread_gaps(archive.connection, now_ms)
-        history.passed_over = {
-            gap.cursor for gap in gaps if gap.product_type is product_type and _is_refused(gap, now_ms)
-        }
-    failed: dict[str, ExchangeError] = {}
-    while any(
-        span.product_type is product_type and span.meets(since, until)
-        for span in missing_spans(archive.connection, client.clock.wall_ms())
-    ):
+    async def read(self, product_types: Sequence[ProductType]) -> None:
+        """Read the fills and bills of these product types; raises ExchangeError."""
+        refusals: list[ExchangeError] = []
         try:
-            if not await history.read_gap():
-                break
-        except (Rejected, UnreadableReply) as problem:
-            cursor = history.gaps[-1].cursor  # where what was refused waits now
-            if isinstance(problem, Rejected) or cursor in failed:
-                history.passed_over.add(cursor)
-            failed[cursor] = problem
-        progress.page()
-    refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_pages.gaps}
-    refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
-    with archive.transaction() as connection:
-        keep_refusals(connection, product_type, refusals, now_ms)
-    _bring_forward(archive)
-    await history.read_newest(client.clock.monotonic())
-    progress.page()
-    return [problem for cursor, problem in failed.items() if cursor in history.passed_over]
+            for product_type in product_types:
+                refusals += await self._read_fills(product_type)
+                await self._read_bills(product_type)
+        finally:
+            self.progress.end()
+        if refusals:
+            raise refusals[0]
 
+    async def _read_fills(self, product_type: ProductType) -> list[ExchangeError]:
+        """Read the newest fills, then older ones page by page until nothing of the period is missing.
 
-async def _read_bills(
-    client: ExchangeReader, archive: Archive, product_type: ProductType, since: int, until: int, progress: PageProgress
-) -> None:
-    """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
-    history, now = BillHistory(client, product_type, InlineDisk()), client.clock.monotonic()
-    await history.attach(archive)
-    with suppress(ExchangeError):
-        await history.read_newest(now)
-        progress.page()
-        while any(gap.since <= until and since <= gap.until for gap in history.coverage.gaps):
-            if not await history.read_gap(now):
-                break
-            progress.page()
-    positions = ClosedPositionHistory(client, product_type, InlineDisk())
-    await positions.attach(archive)
-    with suppress(ExchangeError):
-        while positions.is_due(now):
-            await positions.read_page(now)
-            progress.page()
+        What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that. A
+        reply that cannot be read is no refusal: it is asked for once more at once, and again whenever somebody asks.
+        """
+        history = FillHistory(self.client, product_type, InlineDisk())
+        await history.attach(self.archive)
+        await history.read_newest(self.client.clock.monotonic())
+        self.progress.page()
+        with suppress(ExchangeError):  # it is beyond the interface, and results do without it
+            reply = await self.client.read(PositionsRequest(product_type=product_type))
+            if (held := held_sizes(reply)) is not None:
+                # What is held now shows whether the fills are all there were.
+                history.ledger_upkeep.compare(held, reply.request_time)
+        now_ms = self.client.clock.wall_ms()
+        if not self.fresh:
+            gaps = unread_gaps(self.archive.connection, now_ms)
+            history.passed_over = {
+                gap.cursor for gap in gaps if gap.product_type is product_type and _is_refused(gap, now_ms)
+            }
+        failed: dict[str, ExchangeError] = {}
+        while any(
+            span.product_type is product_type and span.meets(self.since, self.until)
+            for span in missing_spans(self.archive.connection, self.client.clock.wall_ms())
+        ):
+            try:
+                if not await history.read_gap():
+                    break
+            except (Rejected, UnreadableReply) as problem:
+                cursor = history.gaps[-1].cursor  # where what was refused waits now
+                if isinstance(problem, Rejected) or cursor in failed:
+                    history.passed_over.add(cursor)
+                failed[cursor] = problem
+            self.progress.page()
+        refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_pages.gaps}
+        refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
+        with self.archive.transaction() as connection:
+            keep_refusals(connection, product_type, refusals, now_ms)
+        _bring_forward(self.archive)
+        await history.read_newest(self.client.clock.monotonic())
+        self.progress.page()
+        return [problem for cursor, problem in failed.items() if cursor in history.passed_over]
+
+    async def _read_bills(self, product_type: ProductType) -> None:
+        """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
+        history, now = BillHistory(self.client, product_type, InlineDisk()), self.client.clock.monotonic()
+        await history.attach(self.archive)
+        with suppress(ExchangeError):
+            await history.read_newest(now)
+            self.progress.page()
+            while any(gap.since <= self.until and self.since <= gap.until for gap in history.coverage.gaps):
+                if not await history.read_gap(now):
+                    break
+                self.progress.page()
+        positions = ClosedPositionHistory(self.client, product_type, InlineDisk())
+        await positions.attach(self.archive)
+        with suppress(ExchangeError):
+            while positions.is_due(now):
+                await positions.read_page(now)
+                self.progress.page()
 
 
 async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:

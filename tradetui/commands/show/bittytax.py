@@ -9,7 +9,7 @@ Margin-Fee-Rebate. All are in one wallet, so that transfers between spot and fut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -240,25 +240,12 @@ async def write_funding(
 ) -> None:
     """Write the funding of a period (Unix ms); where the exchange does not give it, say so. Raises ExchangeError."""
     try:
-        async for row in funding_bills(client, product_types, since_ms, until_ms, symbol):
-            writer.write(row)
+        for product_type in product_types:
+            request = FuturesBillsRequest(product_type=product_type, limit=100)
+            async for reply in client.pages(request, start_time=since_ms, end_time=until_ms):
+                for bill in reply.rows:
+                    of_symbol = symbol is None or (bill.symbol or "").upper() == symbol.upper()
+                    if of_symbol and bill_kind(bill.business_type) is BillKind.FUNDING:
+                        writer.write(ProductRow(product_type, bill))
     except (EndpointMissing, PermissionRefused) as problem:
         say(f"tradetui: funding is not in this, since it cannot be read: {problem}")
-
-
-async def funding_bills(
-    client: ExchangeReader, product_types: Iterable[ProductType], since_ms: int, until_ms: int, symbol: str | None
-) -> AsyncIterator[ProductRow[FuturesBill]]:
-    """Funding that was settled in a period (Unix ms, as far as the exchange keeps bills), of one symbol or of all.
-
-    Raises:
-        ExchangeError: it cannot be read, EndpointMissing and PermissionRefused among it.
-    """
-    for product_type in product_types:
-        request = FuturesBillsRequest(product_type=product_type, limit=100)
-        async for reply in client.pages(request, start_time=since_ms, end_time=until_ms):
-            for bill in reply.rows:
-                if bill_kind(bill.business_type) is not BillKind.FUNDING:
-                    continue
-                if symbol is None or (bill.symbol or "").upper() == symbol.upper():
-                    yield ProductRow(product_type, bill)

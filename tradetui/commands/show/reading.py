@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -99,110 +99,98 @@ class ReadingProgress:
         self._pages.end(f"{counted(self.rows, 'row')}, ")
 
 
-async def rows_to_show(
-    options: argparse.Namespace,
-    client: ExchangeReader,
-    endpoint: Endpoint,
-    requests: list[list[Any]],
-    span: ReadSpan | None,
-    progress: ReadingProgress,
-) -> AsyncIterator[Record | ProductRow[Record]]:
-    """Rows of every product type, newest first; where a record has no time, one product type after the other.
+@dataclass(frozen=True, slots=True)
+class RowsReader:
+    """Reads the rows of one `tradetui show` and counts them in `progress`; raises ExchangeError."""
 
-    Where the desk's rows are written each has the product type that it was read under.
-    """
-    groups = [
-        merged(
-            [_stream(client, endpoint, request, span, options, progress) for request in group],
-            id_field=endpoint.id_field,
-            time_field=endpoint.time_field,
-        )
-        for group in requests
-    ]
-    row_count, most = 0, _most(options, endpoint)
-    # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
-    records = merged(groups, id_field=None, time_field=endpoint.time_field)
-    while most is None or row_count < most:
-        record = await anext(records, None)
-        if record is None:
-            return
-        row_count += 1
-        yield record
-    try:
-        progress.cut = await anext(records, None) is not None
-    except ExchangeError:
-        progress.may_be_cut = True  # what was requested is complete; only whether there is more is not known
+    options: argparse.Namespace
+    client: ExchangeReader
+    endpoint: Endpoint
+    span: ReadSpan | None
+    progress: ReadingProgress
 
+    async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:
+        """Rows of every product type, newest first; where a record has no time, one product type after the other.
 
-def _most(options: argparse.Namespace, endpoint: Endpoint) -> int | None:
-    """Rows in all: what was requested, or one page, beyond which one product type may reach further than another."""
-    if options.all and options.limit is None:
-        return None
-    return options.limit if options.limit is not None or endpoint.page is None else endpoint.page.default
+        Where the desk's rows are written each has the product type that it was read under.
+        """
+        id_field, time_field = self.endpoint.id_field, self.endpoint.time_field
+        groups = [
+            merged([self.stream(request) for request in group], id_field=id_field, time_field=time_field)
+            for group in requests
+        ]
+        row_count, most = 0, self._most
+        # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
+        records = merged(groups, id_field=None, time_field=time_field)
+        while most is None or row_count < most:
+            record = await anext(records, None)
+            if record is None:
+                return
+            row_count += 1
+            yield record
+        try:
+            self.progress.cut = await anext(records, None) is not None
+        except ExchangeError:
+            self.progress.may_be_cut = True  # what was requested is complete; only whether there is more is not known
 
+    @property
+    def _most(self) -> int | None:
+        """Rows in all: as requested, or one page, beyond which one product type may reach further than another."""
+        if self.options.limit is not None:
+            return int(self.options.limit)
+        return None if self.options.all or self.endpoint.page is None else self.endpoint.page.default
 
-async def _stream(
-    client: ExchangeReader,
-    endpoint: Endpoint,
-    request: Any,
-    span: ReadSpan | None,
-    options: argparse.Namespace,
-    progress: ReadingProgress,
-) -> AsyncIterator[Record | ProductRow[Record]]:
-    """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
-    product_type = getattr(request, "product_type", None)
+    async def stream(self, request: Any) -> AsyncIterator[Record | ProductRow[Record]]:
+        """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
+        product_type = getattr(request, "product_type", None)
 
-    def tagged(record: Record) -> Record | ProductRow[Record]:
-        return ProductRow(product_type, record) if needs_rows(options) and product_type is not None else record
+        def tagged(record: Record) -> Record | ProductRow[Record]:
+            return ProductRow(product_type, record) if needs_rows(self.options) and product_type is not None else record
 
-    if endpoint.page is None:
-        reply = await client.read(request)
-        progress.page(reply)
-        for record in reply.rows:
-            yield tagged(record)
-        return
-    taken, most = 0, _most(options, endpoint)
-    pages = client.pages(request) if span is None else _pages_of_span(client, request, span, progress)
-    try:
-        async for reply in ahead(pages) if most is None else pages:
-            progress.page(reply)
+        if self.endpoint.page is None:
+            reply = await self.client.read(request)
+            self.progress.page(reply)
             for record in reply.rows:
                 yield tagged(record)
-            taken += len(reply.rows)
-    except ExchangeError:
-        if most is None or taken < most:
-            raise
-        progress.may_be_cut = True
+            return
+        taken, most = 0, self._most
+        pages = self.client.pages(request) if self.span is None else self._pages_of_span(request, *self.span)
+        try:
+            async for reply in ahead(pages) if most is None else pages:
+                self.progress.page(reply)
+                for record in reply.rows:
+                    yield tagged(record)
+                taken += len(reply.rows)
+        except ExchangeError:
+            if most is None or taken < most:
+                raise
+            self.progress.may_be_cut = True
 
+    async def _pages_of_span(self, request: Any, start: int, end: int) -> AsyncIterator[Reply[Any]]:
+        """The pages of a long span, newest first, up to where the exchange refuses to go further back.
 
-async def _pages_of_span(
-    client: ExchangeReader, request: Any, span: ReadSpan, progress: ReadingProgress
-) -> AsyncIterator[Reply[Any]]:
-    """The pages of a long span, newest first, up to where the exchange refuses to go further back.
-
-    What it keeps ends ninety days ago, which moves on while pages are read: the last day of it is a piece of its own,
-    whose beginning is set when it is reached.
-    """
-    start, end = span
-    last_day = max(start, client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
-    known: set[object] = set()
-    if last_day < end:
-        async for reply in client.pages(request, start_time=last_day, end_time=end):
-            known = {record.row_id for record in reply.rows}
-            yield reply
-    try:
-        while start < (edge := min(last_day, end)):
-            last_day = max(start, client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS)
-            last_day = last_day if last_day < edge else start
-            async for reply in client.pages(request, start_time=last_day, end_time=edge):
-                rows = tuple(record for record in reply.rows if record.row_id not in known)
+        What it keeps ends ninety days ago, which moves on while pages are read: the last day of it is a piece of its
+        own, whose beginning is set when it is reached.
+        """
+        last_day = max(start, self.client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
+        known: set[object] = set()
+        if last_day < end:
+            async for reply in self.client.pages(request, start_time=last_day, end_time=end):
                 known = {record.row_id for record in reply.rows}
-                yield replace(reply, rows=rows)
-    except Rejected as problem:
-        if edge == end:
-            raise
-        if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
-            progress.refused_before = edge, problem
+                yield reply
+        try:
+            while start < (edge := min(last_day, end)):
+                last_day = max(start, self.client.server_clock.now_ms - NINETY_DAYS_MS + ON_THE_WAY_MS)
+                last_day = last_day if last_day < edge else start
+                async for reply in self.client.pages(request, start_time=last_day, end_time=edge):
+                    rows = tuple(record for record in reply.rows if record.row_id not in known)
+                    known = {record.row_id for record in reply.rows}
+                    yield replace(reply, rows=rows)
+        except Rejected as problem:
+            if edge == end:
+                raise
+            if edge - start > HOUR_MS:  # else all of ninety days was wanted, which end a moment later now
+                self.progress.refused_before = edge, problem
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:

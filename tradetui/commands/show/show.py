@@ -17,7 +17,7 @@ from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
 from tradetui.commands.show.options import BITTYTAX, RESULTS, show_parser
-from tradetui.commands.show.reading import ReadingProgress, needs_rows, rows_to_show
+from tradetui.commands.show.reading import ReadingProgress, RowsReader, needs_rows
 from tradetui.commands.show.requests import ReadSpan, in_options, requests_of
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -79,7 +79,7 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         progress = ReadingProgress(options.what)
         failure: Exception | None = None
         try:
-            async for row in _rows(options, client, endpoint, requests, span, progress):
+            async for row in _rows(RowsReader(options, client, endpoint, span, progress), requests):
                 writer.write(row if needs_rows(options) else _as_received(row))
                 progress.rows += 1
                 if progress.rows % ROWS_AT_A_TIME == 0:
@@ -104,19 +104,13 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
     return ATTENTION if progress.undecodable_rows or has_unknown else DONE
 
 
-def _rows(
-    options: argparse.Namespace,
-    client: ExchangeReader,
-    endpoint: Endpoint,
-    requests: list[list[Any]],
-    span: ReadSpan | None,
-    progress: ReadingProgress,
-) -> AsyncIterator[Record | ProductRow[Record] | Position]:
-    if options.what != TableName.POSITIONS:
-        return rows_to_show(options, client, endpoint, requests, span, progress)
+def _rows(reader: RowsReader, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record] | Position]:
+    if reader.options.what != TableName.POSITIONS:
+        return reader.rows(requests)
     from tradetui.commands.show.position_rows import held_positions
 
-    return held_positions(client, [group[0] for group in requests], progress, with_market=needs_rows(options))
+    of_product_types, with_market = [group[0] for group in requests], needs_rows(reader.options)
+    return held_positions(reader.client, of_product_types, reader.progress, with_market=with_market)
 
 
 async def _write_funding(
