@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tradetui.trading.results.periods import month_of
 from tradetui.ui.money.calendar_panel import (
     DayNet,
     MonthGrid,
     cell_width,
     day_text,
     has_week_sums,
-    month_of,
     short_amount,
 )
 

@@ -156,6 +156,12 @@ def first_day(day: date, grouping: Grouping) -> date:
     return day.replace(day=1) if grouping is Grouping.MONTH else day
 
 
+def month_of(day: date, by: int = 0) -> date:
+    """The first day of a day's month, or of the one so many later; it stays within the calendar's years."""
+    months = max(12, min(9999 * 12 + 11, day.year * 12 + day.month - 1 + by))
+    return date(months // 12, months % 12 + 1, 1)
+
+
 def period_name(day: date, grouping: Grouping) -> str:
     """A period by its first day: 2026-11-21, a week by its Monday, a month as 2026-11."""
     return f"{day:%Y-%m}" if grouping is Grouping.MONTH else day.isoformat()

@@ -147,18 +147,14 @@ class AlertsScreen(ClosableScreen):
         self._on_log = not self._on_log
         self.table.focus()
 
-    @on(RecordTable.RowSelected)
-    def _selected(self, event: RecordTable.RowSelected) -> None:
-        event.prevent_default()
-        if isinstance(event.record, RuleRow):
-            rule = event.record.rule
-            lines = [("when", rule.condition.sentence), ("to", channel_names(rule)), ("state", event.record.state)]
+    def open_row(self, row_id: str, record: object) -> None:
+        if isinstance(record, RuleRow):
+            rule = record.rule
+            lines = [("when", rule.condition.sentence), ("to", channel_names(rule)), ("state", record.state)]
             self.app.push_screen(LinesDialog(f"Alert {rule.name}", _labelled(lines)))
-        elif isinstance(event.record, LoggedAlert):
-            alerted = event.record
-            time = exact_moment_text(logged_at(alerted), self.zone)
-            lines = [("what", alerted.sentence), ("alert", alerted.rules), ("to", alerted.delivery)]
-            self.app.push_screen(LinesDialog(time, _labelled(lines)))
+        elif isinstance(record, LoggedAlert):
+            lines = [("what", record.sentence), ("alert", record.rules), ("to", record.delivery)]
+            self.app.push_screen(LinesDialog(exact_moment_text(logged_at(record), self.zone), _labelled(lines)))
 
     def action_test_alert(self) -> None:
         if self.able("test_alert") and self.desk is not None and self._rule is not None:

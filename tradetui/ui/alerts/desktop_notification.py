@@ -35,12 +35,9 @@ def in_tmux(environ: Mapping[str, str]) -> bool:
 
 
 def notification(sentence: str, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> str:
-    """What to write to the terminal for a notification of one sentence.
+    """What to write to the terminal for a notification of one sentence, without what a terminal would obey in it.
 
-    Args:
-        sentence: what to show; whatever a terminal would obey in it is replaced.
-        sequence: the profile's choice, None for what the terminal is known to know.
-        environ: the environment, which names the terminal.
+    `sequence` is the profile's choice, None for what the terminal that `environ` names is known to know.
     """
     # Semicolons part the fields of both sequences, and OSC 9 with a number first means something else to some.
     text = f"{TITLE}: {scrub(sentence)}".replace(";", ",")

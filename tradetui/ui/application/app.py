@@ -65,10 +65,7 @@ def _tidy_up() -> None:
 
 
 class TradeApp(App[None], inherit_bindings=False):
-    """The screen. It renders what the desk hands it and does no network or disk work itself.
-
-    `TradingApp` says what it does for screens and dialogs.
-    """
+    """The screen. It renders what the desk hands it and does no network or disk work itself."""
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"

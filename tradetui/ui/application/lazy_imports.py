@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from tradetui.desk.desk import Desk
     from tradetui.desk.intents.intents import Intents
-    from tradetui.desk.reversal.execution import Execution
     from tradetui.desk.reversal.preview import Target
-    from tradetui.desk.tables.rows.date_filter import DateFilter
     from tradetui.ui.alerts.alert_notices import AlertNotices
     from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
@@ -121,14 +119,10 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
         case app_protocols.OpenDates():
             from tradetui.ui.dialogs.dates_dialog import DatesDialog
 
-            def take_dates(answer: DateFilter | bool | None) -> None:
-                if answer is not None:
-                    message.chosen(None if isinstance(answer, bool) else answer)
-
             dates_dialog = DatesDialog(
                 message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days
             )
-            app.push_screen(dates_dialog, take_dates)
+            ask_in_dialog(app, dates_dialog, lambda dates: message.chosen(dates if dates.texts else None))
         case app_protocols.OpenSort():
             from tradetui.ui.dialogs.table_dialogs import SortDialog
 
@@ -145,7 +139,16 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
             await ask_for_profile(app)
         case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:
-            _open_reversal(app, desk, execution, target)
+            from tradetui.ui.intents.reversal.dialog import ReversalDialog
+            from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
+
+            def show(chosen: Target) -> None:
+                app.push_screen(ReversalDialog(execution, chosen, desk.poll_now))
+
+            if target is None:
+                ask_for_target(app, desk, show)
+            else:
+                show(target)
         case app_protocols.OpenCreation(name) if desk is not None and (creation := desk.creation) is not None:
             from tradetui.ui.intents.creation.open_creation import open_creation
 
@@ -161,16 +164,3 @@ def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartT
     from tradetui.ui.money.charts.plot import draw
 
     return draw(chart, width, height, has_utf8=has_utf8)
-
-
-def _open_reversal(app: App[Any], desk: Desk, execution: Execution, target: Target | None) -> None:
-    from tradetui.ui.intents.reversal.dialog import ReversalDialog
-    from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
-
-    def show(target: Target) -> None:
-        app.push_screen(ReversalDialog(execution, target, desk.poll_now))
-
-    if target is None:
-        ask_for_target(app, desk, show)
-    else:
-        show(target)

@@ -23,8 +23,8 @@ _HINTS: Final[Mapping[str, str]] = {
 _WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
 
 
-class DatesDialog(ParameterForm[DateFilter | bool | None]):
-    """Returns the filter that was typed, True for none at all, and None when it was left."""
+class DatesDialog(ParameterForm[DateFilter | None]):
+    """Returns the filter that was typed, an empty one for none at all, and None when it was left."""
 
     def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
         """`whole_days` refuses times of day."""
@@ -60,4 +60,4 @@ class DatesDialog(ParameterForm[DateFilter | bool | None]):
     def confirm(self) -> None:
         chosen, problems = self._read()
         if not problems:
-            self.dismiss(True if chosen is None else chosen)
+            self.dismiss(chosen or DateFilter())

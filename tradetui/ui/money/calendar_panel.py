@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone, tone_of
-from tradetui.trading.results.periods import Grouping, first_day
+from tradetui.trading.results.periods import Grouping, first_day, month_of
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
@@ -81,10 +81,7 @@ class MonthGrid:
 
 
 def cell_width(room: int) -> int:
-    """The width of a day's cell where so many cells are there for seven days and the week.
-
-    Where amounts do not fit, the weeks' sums go and a day shows its sign alone.
-    """
+    """The width of a day's cell; where amounts do not fit, the weeks' sums go and a day shows its sign alone."""
     if room < SMALLEST_CELL * (DAYS_A_WEEK + 1):
         return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
     return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
@@ -97,12 +94,8 @@ def has_week_sums(room: int) -> bool:
 def day_text(day: date, net: DayNet | None, width: int) -> str:
     """The day of the month and what it came to, without the cell's first column, which belongs to the cursor."""
     amount_width = width - _MARK_WIDTH - _DAY_WIDTH
-    amount = "" if net is None else short_amount(net, amount_width, has_cents=has_cents(width))
+    amount = "" if net is None else short_amount(net, amount_width, has_cents=width >= _CENTS_FROM)
     return f"{day.day:>{_DAY_WIDTH}}{amount:>{amount_width}}"
-
-
-def has_cents(cell: int) -> bool:
-    return cell >= _CENTS_FROM
 
 
 def short_amount(net: DayNet, width: int, *, has_cents: bool = False) -> str:
@@ -128,16 +121,10 @@ def _shorter_and_shorter(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
     else:
         yield f"{whole:+,}"
     for unit, letter in _UNITS:
-        # What is rounded up to the unit is told in it.
+        # What is rounded up to the unit is written in it.
         if abs(amount) >= unit * Decimal("0.9995"):
             yield f"{amount / unit:+.1f}{letter}"
             yield f"{amount / unit:+.0f}{letter}"
-
-
-def month_of(day: date, by: int = 0) -> date:
-    """The first day of a day's month, or of the one so many later; it stays within the calendar's years."""
-    months = max(12, min(9999 * 12 + 11, day.year * 12 + day.month - 1 + by))
-    return date(months // 12, months % 12 + 1, 1)
 
 
 class CalendarPanel(Widget, can_focus=True):
@@ -201,7 +188,7 @@ class CalendarPanel(Widget, can_focus=True):
         if not has_week_sums(self.size.width):
             return Content("").join(parts)
         total = self._grid.week_net(week)
-        text = "" if total is None else short_amount(total, cell - 1, has_cents=has_cents(cell))
+        text = "" if total is None else short_amount(total, cell - 1, has_cents=cell >= _CENTS_FROM)
         parts.append(Content.styled(f"{text:>{cell}}", TONE_STYLES[_tone(total)]))
         return Content("").join(parts)
 

@@ -22,7 +22,7 @@ from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
-from tradetui.trading.results.periods import Grouping
+from tradetui.trading.results.periods import Grouping, month_of
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import (
     DAYS_A_WEEK,
@@ -31,7 +31,6 @@ from tradetui.ui.money.calendar_panel import (
     CalendarPanel,
     DayNet,
     MonthGrid,
-    month_of,
 )
 from tradetui.ui.money.charts.chart import equity_chart, result_chart, shows_equity_first
 from tradetui.ui.money.charts.chart_panel import ChartPanel

@@ -36,7 +36,7 @@ from tradetui.ui.settings.time_zones import zone_named
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_screen import TableScreen
+from tradetui.ui.table.table_screen import ClosableScreen
 
 _CHECKED_EVERY_S: Final = 1.0
 _LINES_AROUND: Final = 4
@@ -58,7 +58,7 @@ _HINTS: Final = (
 )
 
 
-class MoneyScreen(TableScreen):
+class MoneyScreen(ClosableScreen):
     """Figures are read off the loop, when it opens, when another period is chosen, and while fills come in."""
 
     where = "money"
@@ -183,6 +183,7 @@ class MoneyScreen(TableScreen):
     def _read_anew(self) -> None:
         self._is_reading = True
         self._read()
+        self.refresh_states()
 
     @work(group="results", exclusive=True, exit_on_error=False)
     async def _read(self) -> None:
@@ -262,13 +263,11 @@ class MoneyScreen(TableScreen):
     def action_period(self, by: int) -> None:
         if self._reading.step(by):
             self._read_anew()
-            self.refresh_states()
 
     @on(PeriodBar.Chosen)
     def _period_chosen(self, event: PeriodBar.Chosen) -> None:
         self._reading.choose(event.choice)
         self._read_anew()
-        self.refresh_states()
 
     def action_dates(self) -> None:
         self.ask_for_dates(self._reading.dates, self._use_dates, days_of=self._reading.zone)
@@ -276,7 +275,6 @@ class MoneyScreen(TableScreen):
     def _use_dates(self, dates: DateFilter | None) -> None:
         self._reading.choose_dates(dates)
         self._read_anew()
-        self.refresh_states()
 
     def action_group(self) -> None:
         self._group_by(self._panels.following_grouping)
@@ -329,18 +327,14 @@ class MoneyScreen(TableScreen):
         if self.able("rows"):
             self._open_day(event.day)
 
-    @on(RecordTable.RowSelected)
-    def _selected(self, event: RecordTable.RowSelected) -> None:
-        event.prevent_default()
-        line = event.record
-        if not isinstance(line, ResultLine) or not self.able("rows"):
+    def open_row(self, row_id: str, record: object) -> None:
+        if not isinstance(record, ResultLine) or not self.able("rows"):
             return
-        if line.day is not None:
-            self._open_day(line.day)
-        elif self._panels.grouping is Grouping.SYMBOL:
-            self._open_fills(self._reading.period, (line.group,), line.figures, line.coin)
+        if record.day is not None:
+            self._open_day(record.day)
         else:
-            self._open_fills(self._reading.period, line.symbols, line.figures, line.coin)
+            symbols = (record.group,) if self._panels.grouping is Grouping.SYMBOL else record.symbols
+            self._open_fills(self._reading.period, symbols, record.figures, record.coin)
 
     def _open_day(self, day: date) -> None:
         figures = self._reading.day_figures(day)
@@ -363,6 +357,3 @@ class MoneyScreen(TableScreen):
             self._use_dates(None)
         else:
             self.dismiss()
-
-    def action_leave(self) -> None:
-        self.dismiss()

@@ -14,8 +14,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.tables.rows.date_filter import DateFilter
-from tradetui.trading.results.periods import day_at
-from tradetui.ui.money.calendar_panel import month_of
+from tradetui.trading.results.periods import day_at, month_of
 
 READ_EVERY_S: Final = 5.0
 """How often figures are read again while new fills come in."""

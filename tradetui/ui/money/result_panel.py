@@ -56,8 +56,8 @@ class FigureLine:
 
     name: str
     figure: str
-    opens: Opens
     exact: str
+    opens: Opens = Opens.FILLS
     tone: Tone = Tone.PLAIN
     mark: str = ""
     share: str = ""
@@ -66,48 +66,40 @@ class FigureLine:
 
 
 def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
-    total, sums, equity = results.total, results.total.sums, results.equity
+    total, sums, drawdown = results.total, results.total.sums, results.equity.drawdown
     amount = partial(_amount_row, cell_format=cell_format)
+    average = partial(_money, figures=total, cell_format=cell_format)
     share, of_gross = "", ""
     if total.fees_part is not None:
         is_part = total.fees_part < _MANY_TIMES
         share = percent(total.fees_part) if is_part else f"{number(total.fees_part, places=0)} ×"
         of_gross = "of gross" if is_part else "gross"
-    drawdown = equity.drawdown
+    result_share = "" if results.result_part is None else _signed_percent(results.result_part)
     orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
     rows = [
         amount("Gross", sums.gross, figures=total),
         amount("Fees", sums.fees, figures=total, share=share, aside=of_gross),
         amount("Funding", total.funding, figures=total, opens=Opens.COINS),
         amount("Net realised", total.net, figures=total),
-        amount("Open, change", equity.open_change, opens=Opens.EQUITY),
+        amount("Open, change", results.equity.open_change, opens=Opens.EQUITY),
         amount("Unexplained", results.unexplained, opens=Opens.EQUITY),
-        amount(
-            "Result",
-            results.result,
-            figures=total,
-            opens=Opens.DAYS,
-            share="" if results.result_part is None else _signed_percent(results.result_part),
-        ),
+        amount("Result", results.result, figures=total, opens=Opens.DAYS, share=result_share),
         _count_row("Closed orders", sums.trades, orders_mark, aside="average"),
-        _count_row("  won", sums.wins, orders_mark, total.won_part, _average(total.average_won, total, cell_format)),
-        _count_row(
-            "  lost", sums.losses, orders_mark, total.lost_part, _average(total.average_lost, total, cell_format)
-        ),
+        _count_row("  won", sums.wins, orders_mark, total.won_part, average(total.average_won)),
+        _count_row("  lost", sums.losses, orders_mark, total.lost_part, average(total.average_lost)),
         FigureLine(
             "Profit factor",
             number(total.profit_factor, places=_FACTOR_PLACES),
-            Opens.FILLS,
             _exact(total.profit_factor),
             mark=orders_mark,
             share="an order",
-            aside=_average(total.average_order, total, cell_format),
+            aside=average(total.average_order),
         ),
         FigureLine(
             "Green days",
             str(results.green_days),
-            Opens.DAYS,
             str(results.green_days),
+            Opens.DAYS,
             mark=_mark(total),
             share=f"red {results.red_days}",
             aside=f"flat {results.flat_days}",
@@ -126,8 +118,8 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
         FigureLine(
             f"in {line.coin}",
             money(line.figures.net, line.coin, cell_format, signed=True),
-            Opens.COINS,
             _exact(line.figures.net),
+            Opens.COINS,
             tone_of(line.figures.net),
             _mark(line.figures),
             aside="not included",
@@ -148,29 +140,25 @@ def _amount_row(
     aside: str = "",
     day: date | None = None,
 ) -> FigureLine:
+    mark = "" if figures is None or value is None else _mark(figures)
+    text = _money(value, figures, cell_format)
+    return FigureLine(name, text, _exact(value), opens, tone_of(value), mark, share, aside, day)
+
+
+def _money(value: Decimal | None, figures: ResultFigures | None, cell_format: CellFormat) -> str:
+    """An amount in USDT with its sign, marked where the figures that it is one of are converted."""
     text = money(value, USDT, cell_format, signed=True)
-    is_converted = figures is not None and figures.is_converted and bool(value)
-    return FigureLine(
-        name,
-        f"{CONVERTED}{text}" if is_converted else text,
-        opens,
-        _exact(value),
-        tone_of(value),
-        "" if figures is None or value is None else _mark(figures),
-        share,
-        aside,
-        day,
-    )
+    return f"{CONVERTED}{text}" if value and figures is not None and figures.is_converted else text
 
 
 def _count_row(name: str, count: int, mark: str, part: Decimal | None = None, aside: str = "") -> FigureLine:
     share = "" if part is None else percent(part)
-    return FigureLine(name, number(count), Opens.FILLS, str(count), mark=mark, share=share, aside=aside)
+    return FigureLine(name, number(count), str(count), mark=mark, share=share, aside=aside)
 
 
 def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureLine:
     if line is None or line.day is None:
-        return FigureLine(name, UNKNOWN, Opens.DAYS, UNKNOWN)
+        return FigureLine(name, UNKNOWN, UNKNOWN, Opens.DAYS)
     return _amount_row(
         name,
         line.figures.net,
@@ -180,11 +168,6 @@ def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> Fig
         aside=date_text(line.day, cell_format.today),
         day=line.day,
     )
-
-
-def _average(value: Decimal | None, figures: ResultFigures, cell_format: CellFormat) -> str:
-    text = money(value, USDT, cell_format, signed=True)
-    return f"{CONVERTED}{text}" if figures.is_converted and value else text
 
 
 def _mark(figures: ResultFigures) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import ClassVar, Final
 
-from textual import on, work
+from textual import work
 from textual.binding import BindingType
 
 from tradetui.desk.archive.trips.trip_queries import TripRow
@@ -90,11 +90,9 @@ class TripsScreen(RecordsScreen[TripLine]):
         if self.able("rows"):
             self._table.action_select()
 
-    @on(RecordTable.RowSelected)
-    def _selected(self, event: RecordTable.RowSelected) -> None:
-        event.prevent_default()
-        if isinstance(event.record, TripLine):
-            self._open_fills(event.record.row)
+    def open_row(self, row_id: str, record: object) -> None:
+        if isinstance(record, TripLine):
+            self._open_fills(record.row)
 
     @work(group="fills", exclusive=True, exit_on_error=False)
     async def _open_fills(self, row: TripRow) -> None:

@@ -60,10 +60,7 @@ class Field:
 
 
 def fields_of(row: object, zone: tzinfo) -> tuple[Field, ...]:
-    """Every field of a row: what tradetui adds first, then the interface's in its order, then what that does not name.
-
-    A row that was not received but worked out, such as a position from fills, has only what was worked out.
-    """
+    """Every field of a row: what tradetui adds, then the interface's in its order, then what that does not name."""
     return tuple(_fields(row, zone))
 
 
@@ -253,8 +250,7 @@ class DetailScreen(DimmingScreen[None]):
     def action_back(self) -> None:
         self.dismiss()
 
-    def action_leave(self) -> None:
-        self.dismiss()
+    action_leave = action_back
 
     def action_help(self) -> None:
         trading_app(self).action_help()

@@ -77,7 +77,8 @@ class LookupScreen(TableScreen):
         """Show what was loaded before, or begin; where something must be given first, ask for it."""
         self._totals_box.entitle(sanitized("Totals of the rows loaded"))
         self.show_zone()
-        self._show_choice()
+        if (choice := self.trade_app.preferences.tables.get(self.kind.name)) is not None:
+            show_choice(self.rows_table, self.kind, choice)
         # The table has no size before it is laid out, and so no screenful to be filled.
         self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
         self.watch(self.rows_table, "scroll_y", self._more_near_the_end, init=False)
@@ -97,11 +98,6 @@ class LookupScreen(TableScreen):
             self._paint()
         if self._texts or (begun is None and first is None):
             self.call_after_refresh(self.action_query)
-
-    def _show_choice(self) -> None:
-        choice = self.trade_app.preferences.tables.get(self.kind.name)
-        if choice is not None:
-            show_choice(self.rows_table, self.kind, choice)
 
     def on_unmount(self) -> None:
         """Nobody looks any more: what is being read ends where it is."""
@@ -248,9 +244,9 @@ class LookupScreen(TableScreen):
             return
         lookup = self.lookup
         if lookup is not None and (
-            self.rows_table.model.source is not lookup.rows or self._generation() != self._shown_generation
+            self.rows_table.model.source is not lookup.rows or lookup.rows.generation != self._shown_generation
         ):
-            self._shown_generation = self._generation()
+            self._shown_generation = lookup.rows.generation
             self.show_zone()
             self.rows_table.set_source(lookup.rows)
             self.call_later(self._make_ready)
@@ -262,9 +258,6 @@ class LookupScreen(TableScreen):
         """A few rows at a time, so that no key has to wait."""
         if self.is_attached and self.rows_table.model.make_ready(READY_AT_A_TIME):
             self.call_later(self._make_ready)
-
-    def _generation(self) -> int:
-        return self.lookup.rows.generation if self.lookup is not None else -1
 
     def _show_totals(self, lookup: Lookup) -> None:
         totals = sorted(lookup.totals.values(), key=lambda total: -total.rows)

@@ -127,8 +127,12 @@ class TableScreen(DeskScreen):
             self.table.action_select()
 
     @on(RecordTable.RowSelected)
-    def _selected(self, event: RecordTable.RowSelected) -> None:
-        self.post_message(OpenDetail(self.subject, event.row_id, event.record, self.zone, self.feed_name))
+    def _row_selected(self, event: RecordTable.RowSelected) -> None:
+        self.open_row(event.row_id, event.record)
+
+    def open_row(self, row_id: str, record: object) -> None:
+        """Show what is behind a row: all of its fields, where a screen has nothing better."""
+        self.post_message(OpenDetail(self.subject, row_id, record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
         """Ask which column to sort by; the one that is sorted already is turned round."""

@@ -163,10 +163,8 @@ class JournalScreen(RecordsScreen[Intent]):
     def _moved(self) -> None:
         self.refresh_states()
 
-    @on(RecordTable.RowSelected)
-    def _selected(self, event: RecordTable.RowSelected) -> None:
-        event.prevent_default()
-        intent = next((intent for intent in self._intents if intent.id == event.row_id), None)
+    def open_row(self, row_id: str, record: object) -> None:
+        intent = next((intent for intent in self._intents if intent.id == row_id), None)
         if intent is not None:
             lines, keys = intent_lines(intent, self.zone), "↑ ↓ scroll · Esc back"
             self.app.push_screen(LinesDialog(f"Intent {intent.id}", lines, keys, is_tall=True))

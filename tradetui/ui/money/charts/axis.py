@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_FLOOR, Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from tradetui.trading.results.periods import day_start_ms
+from tradetui.trading.results.periods import day_start_ms, month_of
 from tradetui.wire.exchange_time import DAY_MS, unix_ms, utc_moment
 
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
@@ -125,29 +125,26 @@ def time_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[Time
 def _hour_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
     hours = max(1, -(-(until - since) // _HOUR_MS))
     step = next((step for step in _HOURS if step * columns >= _NARROWEST_TICK * hours), 24)
-    ticks = []
-    for number in range(hours + 1):
-        # A local hour: zones may be half an hour off UTC.
-        local = _local(since, zone).replace(minute=0, second=0, microsecond=0)
-        at_ms = unix_ms(local) + number * _HOUR_MS
-        moment = _local(at_ms, zone)
-        if moment.hour % step == 0 and since <= at_ms <= until:
-            ticks.append(TimeTick(at_ms, f"{moment:%H:%M}" if moment.hour else f"{moment.day} {moment:%b}"))
-    return tuple(ticks)
+    # A local hour: zones may be half an hour off UTC.
+    first_ms = unix_ms(_local(since, zone).replace(minute=0, second=0, microsecond=0))
+    moments = [(at_ms, _local(at_ms, zone)) for at_ms in range(first_ms, until + 1, _HOUR_MS)]
+    return tuple(
+        TimeTick(at_ms, f"{moment:%H:%M}" if moment.hour else f"{moment.day} {moment:%b}")
+        for at_ms, moment in moments
+        if moment.hour % step == 0 and since <= at_ms
+    )
 
 
 def _month_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
     first, last = _local(since, zone).date(), _local(until, zone).date()
     month_count = (last.year - first.year) * 12 + last.month - first.month + 1
     step = next((step for step in _MONTHS if step * columns >= _NARROWEST_TICK * month_count), _MONTHS[-1])
-    ticks = []
-    for number in range(month_count):
-        months = first.year * 12 + first.month - 1 + number
-        day = date(months // 12, months % 12 + 1, 1)
-        at_ms = day_start_ms(day, zone)
-        if months % step == 0 and since <= at_ms <= until:
-            ticks.append(TimeTick(at_ms, f"{day:%b}" if day.month > 1 and step < 12 else f"{day.year}"))
-    return tuple(ticks)
+    months = [month_of(first, number) for number in range(month_count)]
+    return tuple(
+        TimeTick(day_start_ms(month, zone), f"{month:%b}" if month.month > 1 and step < 12 else f"{month.year}")
+        for month in months
+        if (month.year * 12 + month.month - 1) % step == 0 and since <= day_start_ms(month, zone) <= until
+    )
 
 
 def _local(moment_ms: int, zone: tzinfo) -> datetime:
