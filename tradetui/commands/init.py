@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -242,8 +242,8 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
     }
     secrets: dict[str, str] = {}
     missing: list[str] = []
-    for name, (variable, question, read_answer) in questions.items():
-        value = environ.get(variable) or (_answer(read_answer, question) if asks else "")
+    for name, (variable, question, ask_for) in questions.items():
+        value = environ.get(variable) or (ask_for(question) if asks else "")
         if value:
             secrets[name] = value
         else:
@@ -255,10 +255,3 @@ def _secrets(environ: Mapping[str, str], *, asks: bool) -> dict[str, str]:
             remedy="Run init in a terminal, which asks, or set the variables; secrets are never taken from flags.",
         )
     return secrets
-
-
-def _answer(read_answer: Callable[[str], str], question: str) -> str:
-    try:
-        return read_answer(question)
-    except EOFError:
-        return ""

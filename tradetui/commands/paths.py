@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from pathlib import Path
 
 from tradetui.commands.process.console import DONE, USAGE, say, stdout
 from tradetui.profiles import paths as places
@@ -33,18 +32,14 @@ def run(args: argparse.Namespace) -> int:
         "state": places.state_dir(os.environ),
         "runtime": places.runtime_dir(os.environ),
     }
-    _print(paths, as_json=args.json)
-    if problem is not None:
-        say(f"tradetui: {problem}")
-        return USAGE
-    return DONE
-
-
-def _print(paths: dict[str, Path], *, as_json: bool) -> None:
     output = stdout()
-    if as_json:
-        output.json_line([{"name": name, "path": str(p), "exists": p.exists()} for name, p in paths.items()])
+    if args.json:
+        output.json_line([{"name": name, "path": str(path), "exists": path.exists()} for name, path in paths.items()])
     else:
         for name, path in paths.items():
             output.line(f"{_LABELS.get(name, name):<14} {path}{'' if path.exists() else '  (none yet)'}")
     output.flush()
+    if problem is not None:
+        say(f"tradetui: {problem}")
+        return USAGE
+    return DONE

@@ -142,10 +142,13 @@ def ask(question: str, proposed: str = "") -> str:
 
 
 def ask_hidden(question: str) -> str:
-    """Ask for a secret, which is not shown; raises EOFError where nothing can be read."""
+    """Ask for a secret, which is not shown; empty where nothing can be read."""
     import getpass
 
-    return getpass.getpass(f"{scrub(question)}: ").strip()
+    try:
+        return getpass.getpass(f"{scrub(question)}: ").strip()
+    except EOFError:
+        return ""
 
 
 class GuardedStderr:

@@ -171,16 +171,12 @@ def open_desk(
     trading = None
     if isinstance(client, TradingClient):
         # In monitor mode not even the code that could send is in the process.
-        from tradetui.commands.session.build_trading_session import keys_of_profile, new_ids, trading_session
-        from tradetui.desk.intents.intents import Intents
+        from tradetui.commands.session.build_trading_session import keys_of_profile, trading_session
 
-        # The journal is opened when the exchange has said whose account this is; until then nothing is sent.
         # A thread of its own: what is written before sending never waits for a long look into the archive.
         journal_disk = ThreadDisk()
-        new_id = new_ids(SystemRandom())
-        intents = Intents(None, journal_disk, clock, "", new_id, start_locked=settings.start_locked)
         issued_keys_go = partial(keys_of_profile, loaded, flags or Flags(), profile_written)
-        trading = trading_session(client, settings, clock, intents, journal_disk, issued_keys_go)
+        trading = trading_session(client, settings, clock, SystemRandom(), journal_disk, issued_keys_go)
     alerts = alert_settings(loaded, str(settings.environment), credentials)
     return Desk(client, settings, clock, Random(), trading, disk=disk, alerts=alerts)
 

@@ -23,11 +23,21 @@ def trading_session(
     client: TradingClient,
     settings: DeskSettings,
     clock: Clock,
-    intents: Intents,
+    random: Random,
     disk: Disk,
     issued_keys_go: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
+    account: str = "",
 ) -> TradingSession:
-    """A session whose journal is not yet open; `issued_keys_go` says what keeps secrets, and what makes profiles."""
+    """A session whose journal, on `disk`, is opened once the exchange has said whose account this is.
+
+    `issued_keys_go` says what keeps secrets, and what makes profiles.
+    """
+
+    def new_id() -> str:
+        """An intent's id, the clientOid of a reversal: 28 characters that no other program's orders begin with."""
+        return f"tt-{random.getrandbits(100):025x}"
+
+    intents = Intents(None, disk, clock, account, new_id, start_locked=settings.start_locked)
 
     def make_execution(intents: Intents) -> Execution:
         from tradetui.desk.reversal.execution import Execution
@@ -44,11 +54,6 @@ def trading_session(
         return Creation(admin_client, settings, clock, intents, disk, *issued_keys_go())
 
     return TradingSession(intents, make_execution, make_creation)
-
-
-def new_ids(random: Random) -> Callable[[], str]:
-    """Ids of intents, the clientOid of a reversal: 28 characters that no other program's orders begin with."""
-    return lambda: f"tt-{random.getrandbits(100):025x}"
 
 
 def keys_of_profile(

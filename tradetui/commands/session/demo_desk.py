@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from tradetui.commands.session.build_trading_session import new_ids, trading_session
+from tradetui.commands.session.build_trading_session import trading_session
 from tradetui.desk.desk import Desk
-from tradetui.desk.intents.intents import Intents
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.client import ExchangeClient, ExchangeReader, TradingClient
 from tradetui.exchange.clock import Clock, SystemClock
@@ -68,7 +67,6 @@ def open_demo_desk(
     )
     trading = None
     if isinstance(client, TradingClient):
-        journal_disk = disk or ThreadDisk()
-        intents = Intents(None, journal_disk, clock, key.uid, new_ids(random), start_locked=settings.start_locked)
-        trading = trading_session(client, settings, clock, intents, journal_disk, lambda: (None, make_profile))
+        keys_go = None, make_profile
+        trading = trading_session(client, settings, clock, random, disk or ThreadDisk(), lambda: keys_go, key.uid)
     return Desk(client, settings, clock, random, trading, disk=disk or ThreadDisk())

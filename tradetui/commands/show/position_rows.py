@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from tradetui.commands.show.reading import ReadingProgress
@@ -93,12 +92,10 @@ def position_as_json(position: Position) -> dict[str, object]:
 
     `source`, `since` and `provenFlat` say whether it was reported or summed from fills.
     """
-    source = position.source
-    origin: dict[str, object] = {
-        "source": "fills" if isinstance(source, FromFills) else "reported",
-        "since": _milliseconds(source.since) if isinstance(source, FromFills) else None,
-        "provenFlat": source.proven if isinstance(source, FromFills) else None,
-    }
+    origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
+    if isinstance(source := position.source, FromFills):
+        since = None if source.since is None else str(unix_ms(source.since))
+        origin = {"source": "fills", "since": since, "provenFlat": source.proven}
     if position.record is not None:
         return {**position.record.received, **origin}
     values: dict[str, Any] = {
@@ -113,7 +110,3 @@ def position_as_json(position: Position) -> dict[str, object]:
         "posMode": position.mode.value if position.mode else None,
     }
     return {**{name: value for name, value in values.items() if value is not None}, **origin}
-
-
-def _milliseconds(moment: datetime | None) -> str | None:
-    return None if moment is None else str(unix_ms(moment))

@@ -105,15 +105,14 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
 
     def say_next_step(self, effect: str) -> None:
         """Say what Enter does at the focus, once nothing is missing; `effect` is the other button's: "sends it"."""
-        self.give_reason(Content.styled(scrub(self._next_step(effect)), "$quiet"))
-
-    def _next_step(self, effect: str) -> str:
-        focused = self.focused
+        focused, step = self.focused, ""
         if focused is self.confirm_button:
-            return f"Enter {effect}; Esc cancels."
-        if focused is self.cancel_button:
-            return f"Enter presses {self.cancel_button.label}; Tab, then Enter, {effect}."
-        return f"Enter goes on to the button that {effect}." if isinstance(focused, Input) else ""
+            step = f"Enter {effect}; Esc cancels."
+        elif focused is self.cancel_button:
+            step = f"Enter presses {self.cancel_button.label}; Tab, then Enter, {effect}."
+        elif isinstance(focused, Input):
+            step = f"Enter goes on to the button that {effect}."
+        self.give_reason(Content.styled(scrub(step), "$quiet"))
 
     def box_for_text(self, key: str) -> Input | None:
         """The box that takes what is typed while a button has the focus; None where nothing is to be typed."""

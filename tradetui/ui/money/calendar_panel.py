@@ -188,16 +188,17 @@ class CalendarPanel(Widget, can_focus=True):
         if not has_week_sums(self.size.width):
             return Content("").join(parts)
         total = self._grid.week_net(week)
-        text = "" if total is None else short_amount(total, cell - 1, has_cents=cell >= _CENTS_FROM)
-        parts.append(Content.styled(f"{text:>{cell}}", TONE_STYLES[_tone(total)]))
-        return Content("").join(parts)
+        text, tone = "", Tone.PLAIN
+        if total is not None:
+            text, tone = short_amount(total, cell - 1, has_cents=cell >= _CENTS_FROM), tone_of(total.net)
+        return Content("").join([*parts, Content.styled(f"{text:>{cell}}", TONE_STYLES[tone])])
 
     def _day_cell(self, day: date | None, cell: int) -> Content:
         if day is None:
             return Content(" " * cell)
         net = self._grid.nets.get(day)
         text = day_text(day, net, cell)
-        tone = Tone.MUTED if net is None else _tone(net)
+        tone = Tone.MUTED if net is None else tone_of(net.net)
         number, amount = text[:2], text[2:]
         if day != self.day or not self.has_focus:
             return Content.assemble(" ", (number, "$quiet"), (amount, TONE_STYLES[tone]))
@@ -205,15 +206,13 @@ class CalendarPanel(Widget, can_focus=True):
         marked = Content.assemble("▸", (number, "$foreground"), (amount, TONE_STYLES[tone]))
         return marked.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
-    def _move(self, days: int) -> None:
-        if date.min.toordinal() <= self.day.toordinal() + days <= date.max.toordinal():
-            self.go_to(self.day + timedelta(days=days))
-
     def move(self, way: Move) -> None:
         """Move the cursor as a binding says: by a day, a week or a month, or to an end of the month."""
         days = {Move.UP: -DAYS_A_WEEK, Move.DOWN: DAYS_A_WEEK, Move.LEFT: -1, Move.RIGHT: 1}
         if way in days:
-            self._move(days[way])
+            ordinal = self.day.toordinal() + days[way]
+            if date.min.toordinal() <= ordinal <= date.max.toordinal():
+                self.go_to(date.fromordinal(ordinal))
         elif way in (Move.FIRST, Move.LAST):
             self.go_to(self.month if way is Move.FIRST else month_of(self.day, 1) - timedelta(days=1))
         else:
@@ -237,7 +236,3 @@ class CalendarPanel(Widget, can_focus=True):
         self.go_to(day)
         if again:
             self.action_select()
-
-
-def _tone(net: DayNet | None) -> Tone:
-    return Tone.PLAIN if net is None else tone_of(net.net)

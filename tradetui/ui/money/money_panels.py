@@ -16,7 +16,6 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.results.period import PeriodChoice
-from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
 from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -182,7 +181,8 @@ class MoneyPanels(Container):
     def show(self, cell_format: CellFormat) -> None:
         results = self._reading.results
         if results is not None:
-            lines = self._lines(results)
+            by_group = {Grouping.DAY: results.days, Grouping.SYMBOL: results.symbols}
+            lines = by_group.get(self.grouping, results.coins)
             keys = [f"{line.group}|{line.coin}" for line in lines]
             self.table.set_source(MemoryRows(lines, keys))
             self.result_panel.show(result_rows(results, cell_format))
@@ -190,11 +190,6 @@ class MoneyPanels(Container):
         self.show_chart(cell_format)
         self.show_calendar(cell_format)
         self.show_titles()
-
-    def _lines(self, results: PeriodResults) -> tuple[ResultLine, ...]:
-        if self.grouping is Grouping.DAY:
-            return results.days
-        return results.symbols if self.grouping is Grouping.SYMBOL else results.coins
 
     def show_titles(self) -> None:
         """Bring the titles and the sentence where there is no row up to date."""
@@ -234,8 +229,9 @@ class MoneyPanels(Container):
             return bool(self._by_day)
         return not shows_equity_first(self._reading.results)
 
-    def choose_chart(self, *, by_day: bool) -> None:
+    def choose_chart(self, cell_format: CellFormat, *, by_day: bool) -> None:
         self._by_day = by_day
+        self.show_chart(cell_format)
 
     def show_chart(self, cell_format: CellFormat) -> None:
         box, results = self.query_one("#money-chart", AsideFrame), self._reading.results

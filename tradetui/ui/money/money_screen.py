@@ -287,8 +287,7 @@ class MoneyScreen(ClosableScreen):
             self._read_anew()
 
     def action_chart(self) -> None:
-        self._panels.choose_chart(by_day=not self._panels.shows_bars)
-        self._panels.show_chart(self.cell_format)
+        self._panels.choose_chart(self.cell_format, by_day=not self._panels.shows_bars)
         self.refresh_states()
 
     def action_month(self, by: int) -> None:
@@ -315,8 +314,7 @@ class MoneyScreen(ClosableScreen):
         elif opens is Opens.DAY and event.row.day is not None:
             self._open_day(event.row.day)
         elif opens is Opens.EQUITY:
-            self._panels.choose_chart(by_day=False)
-            self._panels.show_chart(self.cell_format)
+            self._panels.choose_chart(self.cell_format, by_day=False)
             self._go_to(MoneyPanel.CHART)
         else:
             self._group_by(Grouping.COIN if opens is Opens.COINS else Grouping.DAY)
