@@ -21,6 +21,7 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.ui.application.app import _tidy_up
 from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.wire.models.futures import FuturesFill
 
@@ -43,6 +44,9 @@ class Program(App[None]):
         super().__init__()
         self._file = file
         self._disk = ThreadDisk()
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(THEMES[0].variables)
 
     def compose(self) -> ComposeResult:
         yield RecordTable(TABLES["fills"].columns)

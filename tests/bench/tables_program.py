@@ -19,6 +19,7 @@ from tradetui.desk.tables.cells.column import Column, number_column, text_column
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.ui.application.app import _tidy_up
 from tradetui.ui.key_bindings.binding_registry import Move
+from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.record_table import RecordTable
 
 ROWS = 100
@@ -77,6 +78,9 @@ class Program(App[None]):
         self._kind = kind
         self._changing = changing
         self._second = 0
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(THEMES[0].variables)
 
     def compose(self) -> ComposeResult:
         with Grid():

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
-from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -45,29 +43,20 @@ def footer_parts(footer: Footer, row_count: int, room: int) -> tuple[bool, bool,
     return has_rule, has_totals, has_note
 
 
-class _Look(NamedTuple):
-    """How a part differs from its table: the theme's names of colours, and bold or underlined text."""
-
-    color: str
-    background: str | None = None
-    bold: bool | None = None
-    underline: bool | None = None
-
-
 # Not component classes: Textual would match each of them with the whole stylesheet for every table, and again whenever
 # one gets the focus, which took a tenth of the time from the start to the first rows.
-_LOOKS: Final[Mapping[str, _Look]] = {
-    HEADER: _Look("quiet", bold=True),
-    CURSOR: _Look("foreground", "cursor", bold=True),
-    CURSOR_CELL: _Look("foreground", "cursor-cell", bold=True, underline=True),
-    RULE: _Look("frame"),
-    NOTE: _Look("quiet"),
-    Tone.MUTED: _Look("quiet"),
-    Tone.GAIN: _Look("gain"),
-    Tone.LOSS: _Look("loss"),
-    Tone.LONG: _Look("long", bold=True),
-    Tone.SHORT: _Look("short", bold=True),
-    Tone.WARN: _Look("warn", bold=True),
+_LOOKS: Final[Mapping[str, str]] = {
+    HEADER: "bold $quiet",
+    CURSOR: "bold $foreground on $cursor",
+    CURSOR_CELL: "bold underline $foreground on $cursor-cell",
+    RULE: "$frame",
+    NOTE: "$quiet",
+    Tone.MUTED: "$quiet",
+    Tone.GAIN: "$gain",
+    Tone.LOSS: "$loss",
+    Tone.LONG: "bold $long",
+    Tone.SHORT: "bold $short",
+    Tone.WARN: "bold $warn",
 }
 
 
@@ -180,13 +169,7 @@ class TableLines:
 
     def _look(self, name: str) -> Style:
         """What a part or a tone adds to the table's own style."""
-        look = _LOOKS[name]
-        color, background = self._color(look.color), self._color(look.background)
-        return Style(color=color, bgcolor=background, bold=look.bold, underline=look.underline)
-
-    def _color(self, name: str | None) -> RichColor | None:
-        value = None if name is None else self._widget.app.theme_variables.get(name)
-        return None if value is None else Color.parse(value).rich_color
+        return self._widget.app.stylesheet.parse_style(_LOOKS[name]).rich_style
 
     def _cursor_without_background(self, name: str) -> Style:
         """What else shows the cursor where no background of ours is known to be seen under every colour."""
