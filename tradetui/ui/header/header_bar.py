@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
@@ -85,17 +85,15 @@ class HeaderBar(Widget):
         self.shown = self.shown._replace(worth=_NOT_OPEN)
         self.refresh()
 
-    def show(
-        self, urgent: tuple[object, ...], now: float, worth: tuple[Figure, ...], content: Callable[[], HeaderContent]
-    ) -> None:
+    def show(self, urgent: tuple[object, ...], now: float, content: HeaderContent) -> None:
         """Bring the bar up to date: at once where `urgent` is another than before, else every few seconds.
 
         What the account is worth is always that of now, since the panels below show sums of the same rows.
         """
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
-            shown = self.shown._replace(worth=worth)
+            shown = self.shown._replace(worth=content.worth)
         else:
-            shown = content()
+            shown = content
             self._urgent, self._painted_at = urgent, now
         if shown != self.shown:
             self.shown = shown

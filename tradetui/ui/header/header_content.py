@@ -56,13 +56,10 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     worth = worth_of(totals, today)
     if desk.health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
-
-    def content() -> HeaderContent:
-        return HeaderContent(
-            str(desk.settings.environment), str(desk.access), account_of(desk), alarm, worth, link_of(desk, halved)
-        )
-
-    bar.show(urgent, desk.clock.monotonic(), worth, content)
+    content = HeaderContent(
+        str(desk.settings.environment), str(desk.access), account_of(desk), alarm, worth, link_of(desk, halved)
+    )
+    bar.show(urgent, desk.clock.monotonic(), content)
 
 
 def _quiet(parts: tuple[Part, ...]) -> tuple[Part, ...]:

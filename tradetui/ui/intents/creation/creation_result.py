@@ -94,13 +94,12 @@ class ResultDialog(IssuedKeysDialog):
             self._close_button.focus()
 
     async def _entries(self) -> list[StoredKey]:
-        names = {row.entry for row in self._created.rows if row.entry is not None}
-        if not names or not self._created.kept:
-            return []
-        with suppress(KeyStoreUnusable):
-            entries_by_name = {entry.name: entry for entry in await self._creation.keys.entries()}
-            return [entries_by_name[name] for row in self._created.rows if (name := row.entry or "") in entries_by_name]
-        return []
+        names = [row.entry for row in self._created.rows if row.entry is not None] if self._created.kept else []
+        entries_by_name: dict[str, StoredKey] = {}
+        if names:
+            with suppress(KeyStoreUnusable):
+                entries_by_name = {entry.name: entry for entry in await self._creation.keys.entries()}
+        return [entries_by_name[name] for name in names if name in entries_by_name]
 
     def _lines(self) -> Iterable[Content]:
         created = self._created

@@ -56,11 +56,8 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
             yield Static(sanitized(account), classes=style, markup=False)
             with VerticalScroll(can_focus=False):
                 yield Static(Content("\n").join(self._lines()), id="body", markup=False)
-            yield from self.buttons(self._action(), ready=False)
-
-    def _action(self) -> str:
-        names = titles_of(self._request)
-        return f"Create {len(names)}" if len(names) > 1 else "Create it"
+            count = len(titles_of(self._request))
+            yield from self.buttons(f"Create {count}" if count > 1 else "Create it", ready=False)
 
     def _lines(self) -> Iterable[Content]:
         what = endpoint_of(type(self._request))
@@ -128,20 +125,17 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         try:
             created = await self._creation.create(self._request)
         except Withheld as refused:
-            self._sending = False
-            self._say(f"Nothing was sent. {' '.join(refused.reasons)}")
+            sentence = f"Nothing was sent. {' '.join(refused.reasons)}"
         except Exception as problem:
-            self._sending = False
-            self._say(f"The outcome is not known ({type(problem).__name__}). Look at: tradetui journal")
+            sentence = f"The outcome is not known ({type(problem).__name__}). Look at: tradetui journal"
         else:
             if self.is_attached:
                 self.dismiss(created)
-
-    def _say(self, sentence: str) -> None:
+            return
+        self._sending = False
         if self.is_attached:
-            cancel = self.cancel_button
-            cancel.disabled = False
-            cancel.focus()
+            self.cancel_button.disabled = False
+            self.cancel_button.focus()
             self._tell(sentence)
 
 

@@ -32,7 +32,6 @@ from tradetui.wire.text.json_text import dump_json
 
 if TYPE_CHECKING:
     from tradetui.desk.creation import Creation
-    from tradetui.desk.intents.states import Event
     from tradetui.ui.settings.ui_settings import UiSettings
 
 _NAMES: Final[Mapping[str, str]] = {
@@ -72,14 +71,10 @@ def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
     yield line("account", intent.account)
     for event in intent.events:
         yield Content("")
-        yield from _event_lines(event, zone)
-
-
-def _event_lines(event: Event, zone: tzinfo) -> Iterator[Content]:
-    yield line(str(event.state), _moment(event.at_ms, zone), "bold")
-    for name, value in event.details.items():
-        if name != "title":
-            yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)
+        yield line(str(event.state), _moment(event.at_ms, zone), "bold")
+        for name, value in event.details.items():
+            if name != "title":
+                yield from _value_lines(name, _moment(value, zone) if name == "stamp_ms" else value)
 
 
 def _moment(at_ms: int, zone: tzinfo) -> str:

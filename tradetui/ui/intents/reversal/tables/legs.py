@@ -139,11 +139,12 @@ def _leg_rows(
             f"bold ${name.lower()}" if is_reversed else f"${name.lower()}",
         )
     net, then_net = before.long - before.short, after.long - after.short
+    mark = preview.estimates.mark if preview.estimates is not None else None
     yield _HeldRow(
         "net",
         net,
         then_net,
-        note=_net_note(preview, net),
+        note="" if mark is None else f"was {_worth(net, mark, signed=True)}",
         changed=marks.was(ChangedFact.HELD) if was_net == net else f"net was {figures.size(was_net, signed=True)}",
         is_signed=True,
     )
@@ -179,11 +180,6 @@ def _entry_now(preview: Preview, leg: str) -> Decimal | None:
     symbol = preview.target.symbol
     legs = (position for position in preview.positions if position.symbol == symbol)
     return next((position.entry for position in legs if position.shown_leg.upper() == leg), None)
-
-
-def _net_note(preview: Preview, net: Decimal) -> str:
-    mark = preview.estimates.mark if preview.estimates is not None else None
-    return "" if mark is None else f"was {_worth(net, mark, signed=True)}"
 
 
 def _worth(amount: Decimal, mark: Decimal, *, signed: bool) -> str:

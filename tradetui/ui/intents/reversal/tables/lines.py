@@ -42,7 +42,10 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
     yield sanitized(_action(plan))
     yield from blank
     yield from legs_table(preview, plan, marks, room)
-    yield from _doubt_lines(preview, plan, zone)
+    if plan.uncertain:
+        yield Content.styled("One of these two results; the outcome says which.", "bold $warn")
+    if unproven := preview.unproven(zone):
+        yield Content.styled(scrub(f"NOT PROVEN: {unproven}"), "bold $warn")
     if not room.is_airy:
         yield from _warning_lines(preview)
     yield from blank
@@ -54,7 +57,9 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
         if change.fact is ChangedFact.ORDER_GONE:
             yield Content.styled(scrub(f"{'gone':<{KIND_WIDTH}}{change.before}"), CHANGED)
     yield from blank
-    for index, text in enumerate(textwrap.wrap(scrub(_assumptions(plan)), max(20, room.width - len(_ASSUMED)))):
+    sentences = [f"{assumption[0].upper()}{assumption[1:]}." for assumption in plan.assumptions]
+    assumptions = scrub(" ".join([*sentences, "Estimates (~) hold while all other prices stand."]))
+    for index, text in enumerate(textwrap.wrap(assumptions, max(20, room.width - len(_ASSUMED)))):
         yield Content.styled(f"{_ASSUMED if not index else ' ' * len(_ASSUMED)}{text}", "$quiet")
 
 
@@ -111,13 +116,6 @@ def _action(plan: ReversalPlan) -> str:
     return f"{part}, at the market: {close} {closed} to close the {plan.leg}, {close} {opened} more to go {opposite}."
 
 
-def _doubt_lines(preview: Preview, plan: ReversalPlan, zone: tzinfo) -> Iterator[Content]:
-    if plan.uncertain:
-        yield Content.styled("One of these two results; the outcome says which.", "bold $warn")
-    if unproven := preview.unproven(zone):
-        yield Content.styled(scrub(f"NOT PROVEN: {unproven}"), "bold $warn")
-
-
 def _warning_lines(preview: Preview) -> Iterable[Content]:
     """The worst of what stands below, where it does not fit on the screen with the legs."""
     if preview.margin_short:
@@ -145,11 +143,6 @@ def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Cont
     yield hanging_line("entry, mark", f"{figures.price(position.entry)} and {figures.price(position.mark)}, {source}")
     if position.locked:
         yield hanging_line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
-
-
-def _assumptions(plan: ReversalPlan) -> str:
-    sentences = [f"{assumption[0].upper()}{assumption[1:]}." for assumption in plan.assumptions]
-    return " ".join([*sentences, "Estimates (~) hold while all other prices stand."])
 
 
 def _marked(row: Content, was: str | None) -> Content:

@@ -175,14 +175,8 @@ def _away(price: Decimal, mark: Decimal, *, places: int) -> str:
 def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     stop = estimates.stop
     if stop is None:
-        return TableRow(
-            "If stopped",
-            ("?", "?"),
-            "waiting stops cannot be read: check them yourself",
-            "$warn",
-            "$warn",
-            keeps_note=True,
-        )
+        unreadable = "waiting stops cannot be read: check them yourself"
+        return TableRow("If stopped", ("?", "?"), unreadable, "$warn", "$warn", keeps_note=True)
     leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.price is None:
         other = "SHORT" if leg == "LONG" else "LONG"
