@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import copy
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cached_property, partial
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from tradetui.exchange import paging
 from tradetui.exchange.calls.reads import Reads
@@ -51,11 +51,17 @@ if TYPE_CHECKING:
     from tradetui.exchange.transport.proxy import Proxy
 
 Row = TypeVar("Row", bound=Record)
+Area = TypeVar("Area")
 
 CREATING = frozenset({"subaccounts.create_batch", "broker.create_subaccount", "copytrading.create_api_key"})
 """Endpoints that make accounts or keys, by the catalogue's names."""
 DEFAULT_SHARE = 0.5
 """Of every limit, where no budget is given: other programs share the account."""
+
+
+def _area(kind: Callable[[Any], Area]) -> Area:
+    """A property of clients: the endpoints of one area, which call through the client that has it."""
+    return cast("Area", property(kind, doc=kind.__doc__))
 
 
 class ExchangeReader:
@@ -153,30 +159,11 @@ class ExchangeReader:
         )
         self._reads = Reads(self._calls, capabilities=self.capabilities, server_clock=self.server_clock, random=random)
 
-    @property
-    def futures(self) -> FuturesReading:
-        """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions and markets."""
-        return FuturesReading(self)
-
-    @property
-    def spot(self) -> SpotReading:
-        """Spot: fills, the ledger, and beyond the interface whose key this is."""
-        return SpotReading(self)
-
-    @property
-    def convert(self) -> ConvertReading:
-        """Instant swaps of one coin for another."""
-        return ConvertReading(self)
-
-    @property
-    def broker(self) -> BrokerReading:
-        """A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
-        return BrokerReading(self)
-
-    @property
-    def public(self) -> PublicReading:
-        """Public endpoints, which need no key: the exchange's clock."""
-        return PublicReading(self)
+    futures = _area(FuturesReading)
+    spot = _area(SpotReading)
+    convert = _area(ConvertReading)
+    broker = _area(BrokerReading)
+    public = _area(PublicReading)
 
     def with_priority(self, priority: Priority) -> Self:
         """The same client, connections and budget, asking with another priority."""
@@ -249,10 +236,7 @@ class TradingClient(ExchangeReader):
     def _writes(self) -> Writes:
         return Writes(self._calls, self._reads, self.server_clock)
 
-    @property
-    def futures(self) -> FuturesTrading:
-        """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
-        return FuturesTrading(self)
+    futures = _area(FuturesTrading)
 
     async def write(self, request: Request[Row], *, before_send: BeforeSend | None = None) -> Reply[Row]:
         """Send a write once, ever.
@@ -281,20 +265,9 @@ class ExchangeClient(TradingClient):
 
     _may_create = True
 
-    @property
-    def broker(self) -> BrokerWriting:
-        """A broker's sub-accounts: deposits, withdrawals, e-mail, and the creation of one."""
-        return BrokerWriting(self)
-
-    @property
-    def subaccounts(self) -> SubaccountCreation:
-        """Virtual sub-accounts, created with an API key each."""
-        return SubaccountCreation(self)
-
-    @property
-    def copytrading(self) -> CopyKeyCreation:
-        """The API key of a copy trader, created once."""
-        return CopyKeyCreation(self)
+    broker = _area(BrokerWriting)
+    subaccounts = _area(SubaccountCreation)
+    copytrading = _area(CopyKeyCreation)
 
 
 def _milliseconds(request: Request[Any], name: str, moment: Time) -> int | None:

@@ -233,13 +233,13 @@ class PublicReading(ReadingArea):
 
 
 class FuturesTrading(FuturesReading):
-    """Futures with the reversal of a position."""
+    """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
 
     reverse = sent_once(ReversalRequest)
 
 
 class BrokerWriting(BrokerReading):
-    """A broker's sub-accounts, and the creation of one."""
+    """A broker's sub-accounts: deposits, withdrawals, e-mail, and the creation of one."""
 
     create_subaccount = sent_once(CreateSubaccountRequest)
 

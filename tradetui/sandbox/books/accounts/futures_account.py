@@ -156,9 +156,6 @@ class FuturesBook:
                 return order
         return None
 
-    def resting(self, symbol: str | None = None) -> Iterator[Order]:
-        return (order for order in self.orders.values() if symbol in (None, order.spec.symbol))
-
     def locked(self, symbol: str, leg: str) -> Decimal:
         """How much of a leg resting close orders hold."""
         return self._resting_size(symbol, leg, closes=True)
@@ -168,7 +165,8 @@ class FuturesBook:
         return self._resting_size(symbol, leg, closes=False)
 
     def _resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
-        chosen = (order for order in self.resting(symbol) if order.closes == closes and order.works_on(leg))
+        of_symbol = (order for order in self.orders.values() if order.spec.symbol == symbol)
+        chosen = (order for order in of_symbol if order.closes == closes and order.works_on(leg))
         return sum((order.size - order.filled for order in chosen), ZERO)
 
     def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
