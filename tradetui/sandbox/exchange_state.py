@@ -52,17 +52,13 @@ class ExchangeState:
         self.market.step()
         settlement_ms = self.now_ms - self.now_ms % FUNDING_INTERVAL_MS
         if settlement_ms > self.now_ms - self.step_ms:
-            self._settle_funding(settlement_ms)
+            marks = self.marks()
+            for book in [book for account in self.accounts.values() for book in account.futures.values()]:
+                book.settle_funding(marks, settlement_ms)
         for account in self.accounts.values():
             match_account(account, self.moment)
             if account.lively:
                 act(account, self.moment)
-
-    def _settle_funding(self, settlement_ms: int) -> None:
-        marks = self.marks()
-        for account in self.accounts.values():
-            for book in account.futures.values():
-                book.settle_funding(marks, settlement_ms)
 
     # Reading
 

@@ -48,12 +48,11 @@ def close_to_others(
     narrowed: list[tuple[Path, int]] = []
     left: list[Path] = []
     try:
-        entries = [] if not directory.is_dir() else sorted(directory.iterdir())
+        if not directory.is_dir():
+            return Closed()
+        entries = sorted(directory.iterdir())
         own = [entry for entry in entries if _is_own(entry.name, own_names)]
-        paths = [
-            *([directory] if directory.is_dir() else []),
-            *(path for entry in own for path in _tree(entry, checked_by_reader)),
-        ]
+        paths = [directory, *(path for entry in own for path in _tree(entry, checked_by_reader))]
     except OSError:
         return Closed((), (directory,))
     for path in paths:
@@ -83,7 +82,6 @@ def _tree(top: Path, checked_by_reader: Collection[str]) -> Iterator[Path]:
     if top.is_symlink():
         return
     yield top
-    if top.is_dir():
+    if top.is_dir() and top.name not in checked_by_reader:
         for entry in sorted(top.iterdir()):
-            if top.name not in checked_by_reader:
-                yield from _tree(entry, checked_by_reader)
+            yield from _tree(entry, checked_by_reader)

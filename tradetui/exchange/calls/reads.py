@@ -132,7 +132,8 @@ class Reads:
             self._calls.record_failure(error, answer)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
-            elif _says_missing(error):
+            # What a limit refuses says nothing of whether the endpoint is there.
+            elif not isinstance(error, RateLimited) and switches_off(error.code or "", error.http_status):
                 self._capabilities.switch_off(endpoint, error)
             raise error
 
@@ -142,10 +143,3 @@ class Reads:
             known = self._server_clock.offset_ms is not None
             return known and meaning(error.code or "").group is CodeGroup.CLOCK
         return isinstance(error, _TRANSIENT)
-
-
-def _says_missing(error: ExchangeError) -> bool:
-    """Whether the endpoint is missing or not permitted; what a limit refuses says nothing of that."""
-    if isinstance(error, RateLimited):
-        return False
-    return switches_off(error.code, error.http_status) if error.code else error.http_status == 404

@@ -193,11 +193,8 @@ class FuturesBook:
             spec, leg = held.spec, held.leg
             amount = funding(spec, leg, held.size, marks[spec.symbol])
             held.funding.append(amount)
-            self._move(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
-
-    def _move(self, movement: Movement) -> None:
-        self.balances[movement.coin] += movement.amount
-        self.movements.append(movement)
+            self.balances[spec.margin_coin] += amount
+            self.movements.append(Movement(time_ms, FUNDING, spec.margin_coin, amount, spec.symbol, leg))
 
     def funding_paid(self, held: Holding) -> Decimal | None:
         """The funding of a holding since it was opened; None before the first settlement."""
