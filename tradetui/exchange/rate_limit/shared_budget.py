@@ -79,13 +79,18 @@ class SharedBudget:
         self.file = BudgetFile(directory, inline=inline)
         self._host = host
         self._share = share
-        self._address_share = address_share
         self.address_quota = AddressQuota.of_share(address_share)
         self.address_meter = AddressMeter(self.address_quota)
         self.clock = clock or SystemClock()
         self._random = random or Random()
         self._opening: asyncio.Future[None] | None = None
-        self._local: LocalBudget | None = None
+        self._local = LocalBudget(
+            share=share,
+            address_share=address_share,
+            account_kind=account_kind,
+            clock=self.clock,
+            random=self._random,
+        )
         self._pools: dict[str, SharedPool] = {}
         self._closed = False
 
@@ -97,7 +102,7 @@ class SharedBudget:
     @account.setter
     def account(self, name: str) -> None:
         before, self._account = self._account, name
-        if name != before and self.file.is_open and self._local is None:
+        if name != before and self.file.is_open and self.shared:
             # The exchange has counted what is under way and cooling for the account that it turns out to be.
             self.file.run(partial(self.file.store.rename_account, before, name)).add_done_callback(_log_failure)
 
@@ -105,9 +110,9 @@ class SharedBudget:
         """Wait for a permit; see `Budget.acquire`."""
         if self._closed:
             raise closing(endpoint)
-        if not self.file.is_open and self._local is None:
+        if self.shared and not self.file.is_open:
             await self._open()
-        if self._local is not None:
+        if not self.shared:
             self._local.account_kind = self.account_kind
             return await self._local.acquire(endpoint, priority, hold_s=hold_s)
         pool = self._pools.get(endpoint.name)
@@ -117,13 +122,13 @@ class SharedBudget:
 
     def usage(self) -> Mapping[str, Usage]:
         """Every endpoint's use as last seen in the file, other processes' included."""
-        if self._local is not None:
+        if not self.shared:
             return self._local.usage()
         return {name: pool.usage() for name, pool in self._pools.items()}
 
     def address_usage(self) -> AddressUsage:
         """Calls of the user's processes at this exchange in the last minute, as last seen in the file."""
-        if self._local is not None:
+        if not self.shared:
             return self._local.address_usage()
         return self.address_meter.usage(self.clock.monotonic())
 
@@ -134,8 +139,7 @@ class SharedBudget:
         self._closed = True
         for pool in self._pools.values():
             await pool.aclose()
-        if self._local is not None:
-            await self._local.aclose()
+        await self._local.aclose()
         await self.file.aclose()
 
     def terms(self, endpoint: Endpoint) -> tuple[str, int]:
@@ -149,16 +153,10 @@ class SharedBudget:
 
     def give_up(self, failure: Exception) -> LocalBudget:
         """Go on without the file."""
-        if self._local is None:
+        if self.shared:
             _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
             self.shared = False
-            self._local = LocalBudget(
-                share=self._share,
-                address_share=self._address_share,
-                account_kind=self.account_kind,
-                clock=self.clock,
-                random=self._random,
-            )
+            self._local.account_kind = self.account_kind
         return self._local
 
     async def _open(self) -> None:
@@ -254,12 +252,9 @@ class SharedPool:
             )
             try:
                 claim = await self.owner.file.run(claim_it)
-            except sqlite3.OperationalError as failure:
-                if not passes(failure):
-                    await self._go_local(failure)
-                    return
-                continue  # the wait for the lock was the pause
             except (sqlite3.Error, OSError) as failure:
+                if isinstance(failure, sqlite3.OperationalError) and passes(failure):
+                    continue  # the wait for the lock was the pause
                 await self._go_local(failure)
                 return
             self._last_claim = claim
