@@ -123,7 +123,7 @@ async def test_an_end_that_is_in_the_journal_is_published_though_the_session_sto
             await asyncio.Event().wait()
             raise AssertionError("it was to be cancelled")
 
-        execution._market_state.aftermath = aftermath  # type: ignore[method-assign, assignment]
+        execution._market_state.read_aftermath = aftermath  # type: ignore[method-assign, assignment]
         preview = await execution.preview(Target(SYMBOL, USDT, Side.BUY))
         await execution.confirm(preview, preview.subject)
         await reading.wait()

@@ -131,7 +131,7 @@ class Desk:
             self._account_known,
             self._account_not_kept,
             self._open_journal,
-            owner_seen=None if trading is None else trading.intents.saw_owner,
+            owner_seen=None if trading is None else trading.intents.note_key_owner,
             expected=self._account_expected,
             first_rows=self.scheduler.first_shown,
         )
@@ -297,7 +297,7 @@ class Desk:
     async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
         """Say how reversals ended whose session was killed between writing their end and saying it."""
         if self._trading is not None:
-            for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unsaid_ends):
+            for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unannounced_outcomes):
                 self.alerts.reversal_went_on(sent, progress, self.zone)
 
     async def _contradiction(self) -> str:

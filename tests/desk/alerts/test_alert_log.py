@@ -98,7 +98,7 @@ def test_the_log_names_what_a_session_of_other_rules_delivered_too(tmp_path: Pat
 
 def test_which_ends_of_reversals_were_shown_outlives_the_log() -> None:
     log = AlertLog(Archive(None), "first")
-    assert log.unsaid_ends(frozenset({"ended before there was a log"}), moment(0)) == frozenset()
+    assert log.unannounced_outcomes(frozenset({"ended before there was a log"}), moment(0)) == frozenset()
     log.end_shown("shown", moment(0))
     stages = ("alerted|ended", "open|left open", "corrected|ended", "corrected|corrected", "twice|corrected")
     for number, stage in enumerate((*stages, "twice|ended")):
@@ -106,7 +106,7 @@ def test_which_ends_of_reversals_were_shown_outlives_the_log() -> None:
     for number in range(LOG_KEPT + 5):
         log.note(alert(f"{number}"), moment(number))
     settled = {"ended before there was a log", "shown", "alerted", "open", "corrected", "twice", "killed"}
-    assert log.unsaid_ends(frozenset(settled), moment(0)) == {"open", "corrected", "killed"}
+    assert log.unannounced_outcomes(frozenset(settled), moment(0)) == {"open", "corrected", "killed"}
     assert all(row.sentence for row in log.newest(2 * LOG_KEPT)), "what was only shown is no alert"
 
 

@@ -32,7 +32,7 @@ def test_a_key_is_reserved_given_listed_and_read(tmp_path: Path) -> None:
     (entry,) = key_store.entries()
     assert (entry.name, entry.issued, entry.complete, entry.intent) == ("alphaone", False, False, "i1")
     assert key_store.secrets(name) == Secrets(None, None, PASSPHRASE)
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     (entry,) = KeyStore(tmp_path / "vault").entries()
     assert (entry.issued, entry.complete, entry.uid, entry.label) == (True, True, "42", "note")
     assert (entry.permissions, entry.addresses) == (("read",), ("10.0.0.1",))
@@ -45,7 +45,7 @@ def test_files_and_directory_are_their_owner_s_alone_whatever_the_umask(tmp_path
     before = os.umask(0)
     try:
         key_store = KeyStore(tmp_path / "deep" / "vault")
-        key_store.give(reserved(key_store), ISSUED_KEY)
+        key_store.store(reserved(key_store), ISSUED_KEY)
     finally:
         os.umask(before)
     (file,) = (tmp_path / "deep" / "vault").iterdir()
@@ -59,7 +59,7 @@ def test_existing_names_are_not_overwritten(tmp_path: Path) -> None:
     names = [reserved(key_store) for _ in range(3)]
     assert names == ["alphaone-2", "alphaone-3", "alphaone-4"]
     for name in names:
-        key_store.give(name, ISSUED_KEY)
+        key_store.store(name, ISSUED_KEY)
     assert (tmp_path / "alphaone.toml").read_text() == "somebody's own"
     assert next(entry for entry in key_store.entries() if entry.name == "alphaone").complete is False
 
@@ -88,7 +88,7 @@ def test_a_name_is_given_free_only_where_no_key_was_told(tmp_path: Path) -> None
     key_store.discard(reserved(key_store))
     assert list(tmp_path.iterdir()) == []
     name = reserved(key_store)
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     key_store.discard(name)
     assert key_store.secrets(name).secret == SECRET
 
@@ -127,11 +127,11 @@ def test_a_directory_made_read_only_is_said(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(KeyStoreUnusable, match="Permission denied"):
-        key_store.give(name, ISSUED_KEY)
+        key_store.store(name, ISSUED_KEY)
     with pytest.raises(KeyStoreUnusable, match="Permission denied"):
         reserved(key_store, "betatwos")
     monkeypatch.undo()
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     assert key_store.secrets(name).secret == SECRET
 
 
@@ -165,13 +165,13 @@ def test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_st
 ) -> None:
     whole = KeyStore(tmp_path / "whole")
     first = reserved(whole)
-    everything = steps_of(lambda: whole.give(first, ISSUED_KEY), monkeypatch, 99)
+    everything = steps_of(lambda: whole.store(first, ISSUED_KEY), monkeypatch, 99)
     assert everything == ["open", "fchmod", "fsync", "replace", "open", "fsync"], "synced, replaced, directory synced"
     for stop in range(len(everything) + 1):
         folder = tmp_path / str(stop)
         key_store = KeyStore(folder)
         name = reserved(key_store)
-        steps = steps_of(lambda key_store=key_store, name=name: key_store.give(name, ISSUED_KEY), monkeypatch, stop)  # type: ignore[misc]
+        steps = steps_of(lambda key_store=key_store, name=name: key_store.store(name, ISSUED_KEY), monkeypatch, stop)  # type: ignore[misc]
         assert tomllib.loads((folder / "alphaone.toml").read_text())["complete"] is True, "never torn in its place"
         again = KeyStore(folder)
         secrets = again.secrets(name)
@@ -180,7 +180,7 @@ def test_a_crash_at_any_step_leaves_the_old_state_or_the_new_one_and_the_next_st
             assert secrets.secret == SECRET, "what was synced is there after the next start"
         if "open" not in steps:
             assert secrets.secret is None
-        again.give(name, ISSUED_KEY)
+        again.store(name, ISSUED_KEY)
         assert again.secrets(name).secret == SECRET
         assert [file.name for file in folder.iterdir()] == ["alphaone.toml"]
 
@@ -197,7 +197,7 @@ def test_without_a_folder_nothing_outlives_the_session() -> None:
     key_store = KeyStore(None)
     name = reserved(key_store)
     assert reserved(key_store) == "alphaone-2"
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     assert key_store.secrets(name).secret == SECRET
     assert (key_store.entries()[0].file, "memory" in key_store.where) == (None, True)
     key_store.discard("alphaone-2")
@@ -207,7 +207,7 @@ def test_without_a_folder_nothing_outlives_the_session() -> None:
 def test_a_file_that_others_may_read_is_refused_with_the_chmod_to_run(tmp_path: Path) -> None:
     key_store = KeyStore(tmp_path)
     name = reserved(key_store)
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     file = tmp_path / "alphaone.toml"
     file.chmod(0o644)
     with pytest.raises(KeyStoreUnusable, match=rf"mode 0644. Run: chmod 600 {file}"):
@@ -224,7 +224,7 @@ HOSTILE = ('"quoted" \\ and\nbroken', "\x1b[31m\x00\x7f", "half \ud800", "'" * 3
 def test_any_text_from_the_exchange_is_kept(tmp_path: Path, text: str) -> None:
     key_store = KeyStore(tmp_path)
     name = reserved(key_store)
-    key_store.give(name, IssuedKey("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
+    key_store.store(name, IssuedKey("bg_1", SecretStr("secret"), PASSPHRASE, text, text, (text,), (text,)))
     (entry,) = key_store.entries()
     kept = text.replace("\ud800", "?")
     assert (entry.uid, entry.label, entry.permissions, entry.addresses) == (kept, kept, (kept,), (kept,))
@@ -260,7 +260,7 @@ def test_in_the_keyring_no_secret_is_in_a_file(tmp_path: Path) -> None:
     key_store = KeyStore(tmp_path, box)
     name = reserved(key_store)
     assert key_store.secrets(name) == Secrets(None, None, PASSPHRASE)
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     text = b"".join(file.read_bytes() for file in tmp_path.iterdir()).decode()
     assert "canary" not in text and PASSPHRASE.get_secret_value() not in text and "bg_1" not in text
     assert KeyStore(tmp_path, box).secrets(name) == Secrets(SecretStr("bg_1"), SECRET, PASSPHRASE)
@@ -277,8 +277,8 @@ def test_a_locked_keyring_is_said_and_loses_nothing(tmp_path: Path) -> None:
     name = reserved(key_store)
     box.locked = True
     with pytest.raises(KeyStoreUnusable, match="locked"):
-        key_store.give(name, ISSUED_KEY)
+        key_store.store(name, ISSUED_KEY)
     assert key_store.entries()[0].issued is False
     box.locked = False
-    key_store.give(name, ISSUED_KEY)
+    key_store.store(name, ISSUED_KEY)
     assert key_store.secrets(name).secret == SECRET

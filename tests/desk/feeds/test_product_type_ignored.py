@@ -181,7 +181,7 @@ async def test_show_takes_note_of_positions_that_are_left_out(core_only: bool) -
     requests = [PositionsRequest(product_type=product_type) for product_type in TYPES[1:]]
     client = _client(core_only=core_only)
     held = [position async for position in held_positions(client, requests, progress, with_market=False)]
-    assert len(held) == 3 and "BTCUSDT" in progress.left_out - progress.came
+    assert len(held) == 3 and "BTCUSDT" in progress.left_out - progress.kept_symbols
 
 
 async def test_a_fill_named_like_another_product_types_is_spoken_of_where_that_does_not_bring_it() -> None:

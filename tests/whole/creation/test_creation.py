@@ -598,7 +598,7 @@ async def test_a_key_that_becomes_another_accounts_while_a_creation_is_written_d
         reserve = on.creation.keys.reserve
 
         async def meanwhile(*args: Any) -> Any:
-            on.intents.saw_owner("77")
+            on.intents.note_key_owner("77")
             return await reserve(*args)
 
         monkeypatch.setattr(on.creation.keys, "reserve", meanwhile)

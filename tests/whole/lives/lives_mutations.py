@@ -78,7 +78,7 @@ def absent_whatever_the_exchange_clock(patch: Patch) -> None:
 
 
 def released_at_once(patch: Patch) -> None:
-    patch(Execution, "why_not_released", lambda self, intent: None)
+    patch(Execution, "reason_against_release", lambda self, intent: None)
 
 
 def left_behind_waits(patch: Patch) -> None:

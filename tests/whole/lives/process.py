@@ -406,7 +406,7 @@ class Process:
         execution = self.execution
         try:
             for intent in await execution.intents.not_settled():
-                if execution.why_not_released(intent) is None:
+                if execution.reason_against_release(intent) is None:
                     with suppress(WrongStep, Withheld):
                         await execution.release(intent.id, "looked at the exchange")
         except Withheld:

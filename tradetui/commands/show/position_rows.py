@@ -33,7 +33,7 @@ async def held_positions(
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
     progress.undecodable_rows += reading.undecodable_rows
-    progress.see_symbols(reader.parts.left_out, reader.parts.came)
+    progress.see_symbols(reader.parts.left_out, reader.parts.kept_symbols)
     positions, error = reading.rows, reading.error
     for joined in (_with_stops, _with_funding) if with_market else ():
         try:

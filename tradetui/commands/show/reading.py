@@ -81,7 +81,7 @@ class ReadingProgress:
         self.undecodable_rows = 0
         self.left_out: set[str] = set()
         """The symbols of rows that came and are named like other product types'."""
-        self.came: set[str] = set()
+        self.kept_symbols: set[str] = set()
         """The symbols of rows that were kept."""
         self.refused_before: tuple[int, ExchangeError] | None = None
         """The moment (Unix ms) before which the exchange returns nothing, and how it refused."""
@@ -91,9 +91,9 @@ class ReadingProgress:
         self.see_symbols(reply.left_out, [symbol for row in reply.rows if (symbol := getattr(row, "symbol", None))])
         self._pages.page(f"{counted(self.rows, 'row')}, ")
 
-    def see_symbols(self, left_out: Collection[str], came: Collection[str]) -> None:
+    def see_symbols(self, left_out: Collection[str], kept_symbols: Collection[str]) -> None:
         self.left_out.update(left_out)
-        self.came.update(came)
+        self.kept_symbols.update(kept_symbols)
 
     def end(self) -> None:
         self._pages.end(f"{counted(self.rows, 'row')}, ")

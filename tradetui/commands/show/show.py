@@ -149,7 +149,7 @@ def _say_what_is_left_out(
         from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 
         product_types = [ProductType.parse(group[0].product_type) for group in requests]
-        if sentence := left_out_sentence(product_types, progress.left_out, progress.came):
+        if sentence := left_out_sentence(product_types, progress.left_out, progress.kept_symbols):
             say(f"tradetui: {sentence}.")
     if progress.undecodable_rows:
         unreadable = counted(progress.undecodable_rows, "row")

@@ -139,7 +139,7 @@ class AlertLog:
         with self._archive.transaction() as connection:
             _note_shown(connection, [intent], now)
 
-    def unsaid_ends(self, settled: frozenset[str], now: Moment) -> frozenset[str]:
+    def unannounced_outcomes(self, settled: frozenset[str], now: Moment) -> frozenset[str]:
         """Of settled reversals, by intent, those whose end was neither shown nor alerted since it was open.
 
         What was settled before anything was noted here counts as shown, unless an alert says that it was open.

@@ -99,11 +99,11 @@ class AlertDelivery:
         alerts = None if log is None else await self._try("the log of alerts cannot be read", log.newest)
         return tuple(self._memory) if alerts is None else alerts
 
-    async def unsaid_ends(self, settled: frozenset[str]) -> frozenset[str]:
+    async def unannounced_outcomes(self, settled: frozenset[str]) -> frozenset[str]:
         """Of settled reversals, by intent, those whose end no session has shown; raises sqlite3.Error."""
         if self._alert_log is None:
             return frozenset()
-        return await self._disk.run(self._alert_log.unsaid_ends, settled, Moment.now(self._clock))
+        return await self._disk.run(self._alert_log.unannounced_outcomes, settled, Moment.now(self._clock))
 
     def end_shown(self, intent: str) -> None:
         """Note for all sessions that the end of a reversal was shown without an alert."""

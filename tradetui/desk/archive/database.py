@@ -14,7 +14,7 @@ from tradetui.desk.archive.bills import bill_coverage, keep_bills
 from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sample, thin_samples
 from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
-from tradetui.desk.archive.ledger.missing_fills import fill_time, fills_read_until, lost_ends
+from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
 from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
@@ -174,7 +174,7 @@ class Archive:
 
     def known_from(self, product_type: ProductType) -> int:
         """From when on (Unix ms) no fills are lost; 0 where none are lost between others."""
-        return max(lost_ends(self.connection, product_type), default=0)
+        return max(ends_of_lost_fills(self.connection, product_type), default=0)
 
     def add_bills(self, product_type: ProductType, bills: Sequence[FuturesBill], coverage: BillCoverage) -> None:
         """Keep bills, each once by its id, and how far they are read now."""

@@ -136,10 +136,10 @@ class UnsavedKeys:
         """Put all of it on disk, or try so again; raises KeyStoreUnusable."""
         for name, issued_key in zip(self.names, self.issued, strict=True):
             if issued_key is not None:
-                key_store.give(name, issued_key)
+                key_store.store(name, issued_key)
         for issued_key in self.others[len(self.other_names) :]:
             name = key_store.reserve(intent, self.kind, "not-asked-for", SecretStr(""), at_ms)
-            key_store.give(name, issued_key)
+            key_store.store(name, issued_key)
             self.other_names.append(name)
 
     @property

@@ -185,7 +185,7 @@ class Creation:
         return await asyncio.shield(task)
 
     async def _create(self, kind: CreationKind, request: CreationRequest) -> CreationStatus:
-        self._intents.saw_owner(await current_owner(self._client))
+        self._intents.note_key_owner(await current_owner(self._client))
         if self._intents.other_owner:
             raise Withheld((self._intents.other_owner,))
         intent, requested_keys = await self._begin(kind, request), requested_keys_of(request)

@@ -30,7 +30,7 @@ class KeyMemory:
     texts: dict[str, str] = field(default_factory=dict, repr=False)
     where: str = "memory, until this session ends"
 
-    def finish_what_was_begun(self) -> None:
+    def complete_interrupted_writes(self) -> None:
         """There is nothing a crash could have left."""
 
     def location(self, name: str) -> str:
@@ -117,7 +117,7 @@ class KeyFolder:
             self.path(name).unlink(missing_ok=True)
             sync_directory(self._folder)
 
-    def finish_what_was_begun(self) -> None:
+    def complete_interrupted_writes(self) -> None:
         """Put in its place what a crash left beside it, the only copy of a secret perhaps; torn text is left alone."""
         with self._usable():
             for temporary_file in self._folder.glob(".*.toml.new"):

@@ -94,7 +94,7 @@ class KeyStore:
         """Without a folder nothing outlives the session. What a crash left half done is brought to its end."""
         self._files: KeyFolder | KeyMemory = KeyMemory() if folder is None else KeyFolder(folder)
         self._secret_backend = secret_backend
-        self._files.finish_what_was_begun()
+        self._files.complete_interrupted_writes()
 
     @property
     def where(self) -> str:
@@ -113,7 +113,7 @@ class KeyStore:
         self._write(name, public, {"passphrase": passphrase.get_secret_value()})
         return name
 
-    def give(self, name: str, issued_key: IssuedKey) -> None:
+    def store(self, name: str, issued_key: IssuedKey) -> None:
         """Keep an issued key under its reserved name; synced when this returns."""
         public = {key: value for key, value in self._read(name).items() if key not in (*_SECRETS, COMPLETE)}
         public.update(told=True, uid=issued_key.uid, label=issued_key.label)

@@ -161,7 +161,9 @@ class PositionsReader:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         sums = await self._sum_up(history)
         undecodable_rows = len(history.undecodable_pages.undecodable_rows)
-        return ProductRead(sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.came)
+        return ProductRead(
+            sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
+        )
 
     async def _sum_up(self, history: FillHistory) -> _Sums:
         product_type = history.product_type

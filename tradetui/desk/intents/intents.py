@@ -344,7 +344,7 @@ class Intents:
         """Whether trading is locked: by hand in any process of the account, for the journal, or for the key's owner."""
         return self.lock.locked or self.loss is not None or self.fault is not None or bool(self.other_owner)
 
-    def saw_owner(self, uid: str | None) -> None:
+    def note_key_owner(self, uid: str | None) -> None:
         """Take note of whose the API key is by the exchange; one of another account sends nothing any more."""
         if uid is not None and self.uid is not None and uid != self.uid:
             self.other_owner = (

@@ -73,7 +73,7 @@ class Execution:
 
         So does a `uid` that is not the one the profile names: the key of one account must not trade for another.
         """
-        self.intents.saw_owner(uid)
+        self.intents.note_key_owner(uid)
         self.intents.uid = uid or self.intents.uid
         await self.intents.open(account, location)
         self._tasks.begin(self._recall_if_readable())
@@ -120,9 +120,9 @@ class Execution:
         await self._recall_contradiction()
         async with ReadGroup() as group:
             now, owner = await asyncio.gather(
-                group.begin(self._market_state.again(shown)), group.begin(current_owner(self._client))
+                group.begin(self._market_state.reread(shown)), group.begin(current_owner(self._client))
             )
-        self.intents.saw_owner(owner)
+        self.intents.note_key_owner(owner)
         return now
 
     async def _recall_if_readable(self) -> None:
@@ -199,7 +199,7 @@ class Execution:
             if task.done() and not task.cancelled():
                 return task.result()
             task.cancel()
-            sent = sending.broken_off(problem)
+            sent = sending.after_failure(problem)
             self.followed.track(sent)
         return sent
 
@@ -212,7 +212,7 @@ class Execution:
         except BaseException as problem:
             if is_cancelled(problem):
                 raise
-            sent = sending.broken_off(problem)
+            sent = sending.after_failure(problem)
         finally:
             del self._sendings[sending.intent]
         self.followed.track(sent)
@@ -275,7 +275,7 @@ class Execution:
         async for progress in self.followed.track(sent).updates():
             yield progress
 
-    def why_not_released(self, intent: Intent) -> str | None:
+    def reason_against_release(self, intent: Intent) -> str | None:
         """Why a reversal cannot be given free yet, None where it can."""
         if pending := self._tracker.pending(intent.id):
             return f"Its order is still live at the exchange ({pending}): cancel it there first."
@@ -297,7 +297,7 @@ class Execution:
             Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
         """
         read = await self.intents.read(intent)
-        if reason := self.why_not_released(read):
+        if reason := self.reason_against_release(read):
             raise Withheld((reason,))
         details, last_state = {"why": why}, read.state
         if last_state in ENDED and read.contradiction:

@@ -96,7 +96,7 @@ class IntentWatch:
 
     async def _look_around(self, first: bool) -> None:
         await asyncio.sleep(WATCH_S)
-        self._followed.end_what_stands_still(STANDS_STILL_S)
+        self._followed.end_stalled(STANDS_STILL_S)
         await self._intents.refresh()
         await self._looked()
 

@@ -99,7 +99,7 @@ class MarketState:
             )
         return await self._preview(target, product_type, contract, stops, known)
 
-    async def again(self, shown: Preview) -> Preview:
+    async def reread(self, shown: Preview) -> Preview:
         """Read again all that may make a preview untrue; live stops are as they were shown."""
         product_type, symbol = shown.target.product_type, shown.target.symbol
         assert product_type is not None
@@ -193,7 +193,7 @@ class MarketState:
             doubts.setdefault(symbol.upper(), earlier_contradiction(self.contradiction))
         return Held(tuple(reading.rows), tuple(once.values()), unread, server_ms, doubts)
 
-    async def aftermath(
+    async def read_aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
     ) -> Aftermath:
         """What is so once it is settled: the symbol's orders and live stops, seen from what is held, costs and risks.

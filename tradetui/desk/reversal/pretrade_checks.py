@@ -65,7 +65,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
         reasons.append(f"The preview is older than {EXPIRES_S:.0f} s; it is being read again.")
     # Where nothing can be sent there is no field to type it in.
     can_type = not (context.locked or context.journal_trouble or context.key_reads_only)
-    if can_type and why_typed(preview, settings) and not is_typed(plan.subject, typed):
+    if can_type and typing_reason(preview, settings) and not is_typed(plan.subject, typed):
         reasons.append(f"Type {plan.subject} to go on.")
     return tuple(reasons)
 
@@ -75,7 +75,7 @@ def is_typed(required: str, typed: str) -> bool:
     return typed.upper().split() == required.upper().split()
 
 
-def why_typed(preview: Preview, settings: DeskSettings) -> str:
+def typing_reason(preview: Preview, settings: DeskSettings) -> str:
     """Why symbol and leg have to be typed: uncertain, unproven, large, or LIVE without a maximum value; else empty."""
     plan = preview.plan
     if plan is None:

@@ -164,7 +164,7 @@ class Sending:
             raise problem
         return self._sent(now, plan, State.UNKNOWN, why)
 
-    def broken_off(self, problem: BaseException) -> Sent:
+    def after_failure(self, problem: BaseException) -> Sent:
         """What to do about an attempt that failed where nothing was expected to: what may have left is followed.
 
         Raises:

@@ -77,7 +77,7 @@ class RequestVariant:
             return True
         return False
 
-    def worked(self) -> None:
+    def remember(self) -> None:
         """Remember what was changed."""
         if self._signature_changed:
             self._dialect.signs_decoded = self.decoded
@@ -117,7 +117,7 @@ class Reads:
             answer = await self._calls.call(endpoint, priority, query=variant.query(), sign_decoded=variant.decoded)
             result = read_result(endpoint, answer)
             if isinstance(result, Reply):
-                variant.worked()
+                variant.remember()
                 self._capabilities.answered(endpoint)
                 product_type = getattr(request, "product_type", None)
                 return result if product_type is None else of_product_type(result, ProductType.parse(product_type))

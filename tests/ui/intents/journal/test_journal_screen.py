@@ -205,7 +205,7 @@ async def releasing(
     stage: AppOnRecentFills, pilot: Pilot[None], patch: pytest.MonkeyPatch
 ) -> tuple[ReleaseDialog, str]:
     """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
-    patch.setattr(Execution, "why_not_released", lambda *_: None)
+    patch.setattr(Execution, "reason_against_release", lambda *_: None)
     await doubtful(stage, pilot)
     await pilot.press("escape")
     assert stage.desk.execution is not None

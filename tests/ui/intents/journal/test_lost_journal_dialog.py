@@ -104,7 +104,7 @@ async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_
     async with stage.running(SIZE) as pilot:
         intents = stage.desk.intents
         assert intents is not None and not intents.locked
-        intents.saw_owner(intents.uid)
+        intents.note_key_owner(intents.uid)
         assert not intents.locked
         right_uid, intents.uid = intents.uid, "77"
         await asyncio.sleep(70)  # the exchange is asked every minute

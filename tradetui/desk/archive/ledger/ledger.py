@@ -26,7 +26,7 @@ from tradetui.desk.archive.ledger.fill_sequence import (
     read_booked_fill,
 )
 from tradetui.desk.archive.ledger.ledger_tables import FIGURES, forget_spans, ledger_figures, sums_of
-from tradetui.desk.archive.ledger.missing_fills import lost_ends
+from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
 from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
@@ -60,7 +60,7 @@ class Ledger:
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
-        self._lost_ends = cache(partial(lost_ends, connection))
+        self._ends_of_lost_fills = cache(partial(ends_of_lost_fills, connection))
         self._orders = ClosingOrders(connection, self._sums)
         self._data_version: int | None = None
 
@@ -70,7 +70,7 @@ class Ledger:
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.forget()
-        self._lost_ends.cache_clear()
+        self._ends_of_lost_fills.cache_clear()
 
     def prepare(self) -> None:
         """Forget what another process may have changed; called first in each transaction."""
@@ -227,7 +227,7 @@ class Ledger:
         ended: tuple[Trip, ...] = ()
         if self._modes.changed(leg.key.product_type, kept.applied, instant):
             ended = leg.flatten()
-        elif any(kept.applied.time < end <= instant.time for end in self._lost_ends(leg.key.product_type)):
+        elif any(kept.applied.time < end <= instant.time for end in self._ends_of_lost_fills(leg.key.product_type)):
             ended, leg.proven = leg.flatten(), False
         outcome = leg.add(fill)
         kept.applied = instant
@@ -246,7 +246,7 @@ class Ledger:
 
     def break_legs(self, product_type: ProductType, known_from: int) -> None:
         """Take legs up anew from a moment (Unix ms) before which fills are lost: what they held then is not known."""
-        self._lost_ends.cache_clear()
+        self._ends_of_lost_fills.cache_clear()
         self._go_back_to(product_type, Instant(known_from, ""))
 
     def _go_back(self, key: LegKey, instant: Instant) -> None:

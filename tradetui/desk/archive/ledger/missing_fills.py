@@ -115,7 +115,7 @@ def fill_time(connection: sqlite3.Connection, product_type: str, trade_id: str) 
     return None if row is None else int(row[0])
 
 
-def lost_ends(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:
+def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType) -> list[int]:
     """From when on (Unix ms) fills are known again after each stretch of lost ones, oldest first."""
     rows = connection.execute(
         "SELECT until FROM lost_fills WHERE product_type = ? AND since > 0 ORDER BY until", (product_type,)

@@ -62,7 +62,7 @@ class FillHistory:
         self.pages_read = 0
         self.left_out: set[str] = set()
         """The symbols of rows that came and are named like other product types'."""
-        self.came: set[str] = set()
+        self.kept_symbols: set[str] = set()
         """The symbols of rows that came and were kept."""
         self.changes = 0
         """Grows whenever `rows` become others."""
@@ -212,7 +212,7 @@ class FillHistory:
         known_at = time_of(known.record) if known is not None else None
         until = None if known_at is None else unix_ms(known_at - OVERLAP)
         request = self._request(until)
-        came: list[ProductRow[FuturesFill]] = []
+        arrived_rows: list[ProductRow[FuturesFill]] = []
         cursor: str | None = None
         server_ms: int | None = None
         for _ in range(PAGES_AT_ONCE if known is not None else 1):
@@ -223,13 +223,13 @@ class FillHistory:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
                     self._bounded = False
-                await self._keep(self._once(came), Gap(cursor, until) if cursor is not None else None)
+                await self._keep(self._once(arrived_rows), Gap(cursor, until) if cursor is not None else None)
                 raise
             if server_ms is None:
                 server_ms = reply.request_time
             rows = self._tagged(reply)
-            came += rows
-            met = known is not None and any(row.row_id == known.row_id for row in came)
+            arrived_rows += rows
+            met = known is not None and any(row.row_id == known.row_id for row in arrived_rows)
             ended = not reply.count or reply.cursor in (None, cursor)
             short = request.start_time is not None and reply.count < self._page_size
             if ended or _reaches(rows, until) or (met and short):
@@ -237,9 +237,10 @@ class FillHistory:
                 break
             cursor = reply.cursor
         if cursor is None and until is not None:
-            self._lose(max(until, self._read_until - _OVERLAP_MS), came, "")
+            self._lose(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
         await self._keep(
-            self._once(came, until if cursor is None else None), Gap(cursor, until) if cursor is not None else None
+            self._once(arrived_rows, until if cursor is None else None),
+            Gap(cursor, until) if cursor is not None else None,
         )
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
@@ -248,18 +249,22 @@ class FillHistory:
             await self.ledger_upkeep.bring_forward(self.write_buffer.archive, server_ms, has_gaps=bool(self.gaps))
 
     def _once(
-        self, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
+        self, arrived_rows: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
-        return came if self.undecodable_pages.undecodable_rows else self.corrections.once(self._rows, came, since_ms)
+        return (
+            arrived_rows
+            if self.undecodable_pages.undecodable_rows
+            else self.corrections.once(self._rows, arrived_rows, since_ms)
+        )
 
     def _once_in_gap(
-        self, came: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
+        self, arrived_rows: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The rows of a page, without those known under another id; what is alike beyond its ends is another fill."""
-        if not came or self.undecodable_pages.undecodable_rows:
-            return came
-        times = [time_of(row.record) for row in came]
+        if not arrived_rows or self.undecodable_pages.undecodable_rows:
+            return arrived_rows
+        times = [time_of(row.record) for row in arrived_rows]
         above = self._rows.get(f"{self.product_type}|{gap.cursor}")
         top, bottom = max(times) if above is None else time_of(above.record), min(times)
         known = {
@@ -267,7 +272,7 @@ class FillHistory:
             for row_id, row in self._rows.items()
             if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
         }
-        return self.corrections.once(known, came)
+        return self.corrections.once(known, arrived_rows)
 
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
@@ -304,7 +309,7 @@ class FillHistory:
         self.pages_read += 1
         self.undecodable_pages.note(reply, cursor)
         self.left_out.update(reply.left_out)
-        self.came |= symbols_of(reply.rows)
+        self.kept_symbols |= symbols_of(reply.rows)
         return reply
 
     def _request(self, until: int | None) -> FuturesFillsRequest:
@@ -328,9 +333,9 @@ class FillHistory:
             self.gaps.insert(0, gap)
             self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
         latest: dict[str, ProductRow[FuturesFill]] = {}
-        for came in rows:
-            earlier = latest.get(came.row_id) or self._rows.get(came.row_id)
-            for row in (came,) if earlier is None or earlier is came else halves(earlier, came):
+        for arrived_row in rows:
+            earlier = latest.get(arrived_row.row_id) or self._rows.get(arrived_row.row_id)
+            for row in (arrived_row,) if earlier is None or earlier is arrived_row else halves(earlier, arrived_row):
                 known = latest.get(row.row_id) or self._rows.get(row.row_id)
                 if known is not None:
                     self.corrections.note(known, row)

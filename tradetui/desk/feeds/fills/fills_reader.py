@@ -46,7 +46,7 @@ class FillsReader:
                 undecodable_rows=len(history.undecodable_pages.undecodable_rows),
                 server_ms=history.server_ms,
                 left_out=history.left_out,
-                came=history.came,
+                kept_symbols=history.kept_symbols,
             )
         histories = self._histories.values()
         troubles = (history.write_buffer.trouble for history in histories)

@@ -27,7 +27,7 @@ class ProductRead(Generic[FeedRowT_co]):
     server_ms: int | None = None
     left_out: Iterable[str] = ()
     """The symbols of rows left out since they are named like other product types'."""
-    came: Iterable[str] = ()
+    kept_symbols: Iterable[str] = ()
     """The symbols of rows that were kept."""
 
     def count(self, reply: Reply[Record]) -> None:
@@ -35,7 +35,7 @@ class ProductRead(Generic[FeedRowT_co]):
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
         self.left_out = (*self.left_out, *reply.left_out)
-        self.came = (*self.came, *symbols_of(reply.rows))
+        self.kept_symbols = (*self.kept_symbols, *symbols_of(reply.rows))
         if reply.request_time is not None:
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
@@ -55,15 +55,16 @@ def symbols_of(rows: Iterable[Record]) -> set[str]:
 
 
 def left_out_sentence(
-    product_types: Iterable[ProductType], symbols: Iterable[str], came: Collection[str] | None = None
+    product_types: Iterable[ProductType], symbols: Iterable[str], kept_symbols: Collection[str] | None = None
 ) -> str:
     """What is to be said of rows left out that no requested product type shows; empty where there are none.
 
-    `came` are the symbols that they show; where that is not known, those count that one of them may show by their name.
+    `kept_symbols` are the symbols that they show; where these are not known, those count that one of them may show by
+    their name.
     """
     requested = tuple(product_types)
     named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}
-    unshown = sorted(named_otherwise if came is None else set(symbols) - set(came))
+    unshown = sorted(named_otherwise if kept_symbols is None else set(symbols) - set(kept_symbols))
     if not unshown:
         return ""
     others = f" and of {counted(len(unshown) - 1, 'more symbol')}" if len(unshown) > 1 else ""
@@ -96,7 +97,7 @@ class ProductReads(Generic[FeedRowT]):
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
         """The reading all parts make up."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
-        note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, self.left_out, self.came))))
+        note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, self.left_out, self.kept_symbols))))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
 
     @property
@@ -105,9 +106,9 @@ class ProductReads(Generic[FeedRowT]):
         return {symbol for part in self.last.values() for symbol in part.left_out}
 
     @property
-    def came(self) -> set[str]:
+    def kept_symbols(self) -> set[str]:
         """The symbols of rows that were kept."""
-        return {symbol for part in self.last.values() for symbol in part.came}
+        return {symbol for part in self.last.values() for symbol in part.kept_symbols}
 
     @property
     def undecodable_rows(self) -> int:

@@ -95,7 +95,7 @@ class FollowedReversals:
         tracking.task.add_done_callback(lambda _: self._ended(tracking))  # also of a task that never took a step
         return tracking
 
-    def end_what_stands_still(self, seconds: float) -> None:
+    def end_stalled(self, seconds: float) -> None:
         """End a search that has said nothing for so long: its intent is taken up anew."""
         for tracking in tuple(self._trackings.values()):
             if self._clock.monotonic() - tracking.heard_s > seconds and tracking.task is not None:

@@ -265,7 +265,9 @@ class OutcomeTracker:
         progress = Progress(State.SETTLED, SearchStage.ENDED, sentence, held, effect, outcome, came_true, ends=ends)
         try:
             async with asyncio.timeout(ABSENCE_S / 3):
-                aftermath = await self._market_state.aftermath(sent.plan, held, look.positions, classification.fills)
+                aftermath = await self._market_state.read_aftermath(
+                    sent.plan, held, look.positions, classification.fills
+                )
         except asyncio.CancelledError:
             search.publish(progress)  # the journal has the end already: nobody would say it any more
             raise

@@ -168,7 +168,7 @@ class JournalScreen(RecordsScreen[Intent]):
         desk, intent = self.desk, self._table.cursor.record
         if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
-        if self._creation_of(intent) is None and (reason := desk.execution.why_not_released(intent)):
+        if self._creation_of(intent) is None and (reason := desk.execution.reason_against_release(intent)):
             # Before a reason is typed for nothing.
             notify(self.app, reason, severity="warning")
             return

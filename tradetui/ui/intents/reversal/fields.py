@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Static
 
 from tradetui.desk.reversal.execution import Execution
-from tradetui.desk.reversal.pretrade_checks import is_typed, why_typed
+from tradetui.desk.reversal.pretrade_checks import is_typed, typing_reason
 from tradetui.desk.reversal.preview import Preview
 from tradetui.ui.key_bindings.line_box import LineBox
 from tradetui.ui.safe_text import sanitized
@@ -105,7 +105,7 @@ class Fields(Vertical):
 
     @property
     def _why_typed(self) -> str:
-        return "" if self._preview is None else why_typed(self._preview, self._execution.settings)
+        return "" if self._preview is None else typing_reason(self._preview, self._execution.settings)
 
     def ask_for(self, preview: Preview | None) -> None:
         """Ask for what this preview needs, and say what its whole position is, which word it asks for, and why."""
