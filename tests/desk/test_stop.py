@@ -102,7 +102,7 @@ async def test_nothing_begins_anew_in_a_desk_that_was_stopped() -> None:
     await asyncio.sleep(10)
     begin_lookup(desk)
     await desk.stop()
-    desk.poll_now()
+    desk.scheduler.poll_now()
     desk.alerts.test(LOST)
     desk.alerts.delivery.typed()
     for feed in desk.feeds.values():

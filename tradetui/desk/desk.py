@@ -20,7 +20,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.filled_orders import FilledOrders
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
-from tradetui.desk.feeds.polling.feed import Feed, Pace, Reader
+from tradetui.desk.feeds.polling.feed import Feed, Reader
 from tradetui.desk.feeds.polling.scheduler import Scheduler
 from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
@@ -115,7 +115,7 @@ class Desk:
         # Two sessions may share a seed, and must not take each other for themselves.
         owner = f"{os.getpid()}-{secrets.token_hex(8)}"
         self.alerts = Alerts(
-            alerts or AlertSettings(), clock, disk, owner, lambda: self.poll_now(TRIGGERS.name), self.market
+            alerts or AlertSettings(), clock, disk, owner, lambda: self.scheduler.poll_now(TRIGGERS.name), self.market
         )
         self.market.tickers.subscribe(lambda _: self.alerts.prices_changed())
         attach = [history.attach for history in histories.values()] + [history.attach for history in bills.values()]
@@ -238,15 +238,11 @@ class Desk:
             subscriptions.callback(feed.subscribe(listener))
         return subscriptions.close
 
-    def poll_now(self, name: str | None = None) -> None:
-        """Poll one feed, or all, at once."""
-        self.scheduler.poll_now(name)
-
-    def set_pace(self, name: str, pace: Pace) -> None:
+    def set_hidden(self, name: str, *, is_hidden: bool) -> None:
         """Say whether anybody looks at a feed."""
         if name == TRIGGERS.name:
-            self.triggers_reader.is_hidden = pace is Pace.HIDDEN
-        self.scheduler.set_pace(name, pace)
+            self.triggers_reader.is_hidden = is_hidden
+        self.scheduler.set_hidden(name, is_hidden=is_hidden)
 
     def _feed_changed(self, feed: Feed[FeedRow]) -> None:
         now_ms = self.client.server_clock.now_ms

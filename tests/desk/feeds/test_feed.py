@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tests.desk.fixtures.scripted_exchange import Clock
-from tradetui.desk.feeds.polling.feed import Feed, Pace, Reading
+from tradetui.desk.feeds.polling.feed import Feed, Reading
 from tradetui.desk.feeds.polling.scheduler import HEAD_START_S, SHOWING_S, Scheduler
 from tradetui.desk.feeds.polling.snapshot import Freshness, Snapshot
 from tradetui.desk.tables.rows.row_source import FeedRow
@@ -148,13 +148,15 @@ def test_after_failures_the_pause_grows_but_never_beyond_half_an_interval() -> N
 
 
 @pytest.mark.parametrize("partly", [False, True])
-@pytest.mark.parametrize("pace", Pace)
-async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(pace: Pace, partly: bool) -> None:
+@pytest.mark.parametrize("is_hidden", [False, True])
+async def test_after_refusals_for_too_many_calls_it_rests_for_longer_than_in_peace(
+    is_hidden: bool, partly: bool
+) -> None:
     random = Random(1)
     refusal = RateLimited("too many")
     script = Script(*[Reading(rows("a=1"), error=refusal) if partly else refusal] * 9, Reading(rows("a=1")))
     feed = Feed("orders", script, 2.0, Clock())
-    feed.pace = pace
+    feed.is_hidden = is_hidden
     for refused in range(1, 10):
         await feed.poll()
         pauses = [feed.pause(0.1, random) for _ in range(300)]
@@ -223,11 +225,11 @@ async def test_hidden_slows_down_shown_again_is_at_once_and_poll_now_is_once() -
     feed = Feed("x", script, 1.0, Clock())
     running = scheduler(feed)
     running.start()
-    running.set_pace("x", Pace.HIDDEN)
+    running.set_hidden("x", is_hidden=True)
     await asyncio.sleep(40.5)
     assert 10 <= script.reads <= 14
     before = script.reads
-    running.set_pace("x", Pace.SHOWN)
+    running.set_hidden("x", is_hidden=False)
     await asyncio.sleep(0.01)
     assert script.reads == before + 1
     for _ in range(20):
@@ -248,12 +250,12 @@ async def test_rows_that_come_into_view_are_judged_by_the_pace_they_were_read_at
     feed = Feed("x", script, 5.0, LoopClock(0))
     running = scheduler(feed)
     running.start()
-    running.set_pace("x", Pace.HIDDEN)
+    running.set_hidden("x", is_hidden=True)
     await asyncio.sleep(60)
     age = feed.snapshot.age(asyncio.get_running_loop().time()) or 0.0
     await asyncio.sleep(18 - age)
     script.takes = 1.0
-    running.set_pace("x", Pace.SHOWN)
+    running.set_hidden("x", is_hidden=False)
     await asyncio.sleep(0.5)
     assert not feed.freshness.aged, "nothing was due for 20 s, and it is being read"
     await asyncio.sleep(1)

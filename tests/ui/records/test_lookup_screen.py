@@ -12,7 +12,6 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.fixtures.lookup_session import BOOKS
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
-from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.overlays.help import HelpDialog
@@ -604,7 +603,7 @@ async def test_going_from_screen_to_screen_and_back() -> None:
     stage = AppOnRecentFills()
     async with stage.running((120, 36)) as pilot:
         first = await opened(stage, pilot, "spot-fills")
-        assert all(feed.pace is Pace.HIDDEN for feed in stage.desk.feeds.values())
+        assert all(feed.is_hidden for feed in stage.desk.feeds.values())
         await pilot.press("G")
         await settle(pilot)
         rows = ids(first)
@@ -617,7 +616,7 @@ async def test_going_from_screen_to_screen_and_back() -> None:
         await pilot.pause()
         assert stage.app.screen is stage.app.main
         assert stage.app.main.focused_panel == "fills"
-        assert stage.desk.feeds["fills"].pace is Pace.SHOWN
+        assert not stage.desk.feeds["fills"].is_hidden
         assert stage.app.lookup is None
         await pilot.press("o")
         await pilot.pause()

@@ -179,9 +179,6 @@ class Alerts:
 
     # What a person does
 
-    def mark_all_seen(self) -> None:
-        self.unseen = 0
-
     async def silence(self, name: str, *, on: bool) -> None:
         """Silence a rule, or let it sound again, in every session of the profile; raises OSError."""
         silenced = await self._disk.run(self.settings.silences.read)

@@ -92,7 +92,7 @@ class AlertsScreen(ClosableScreen):
             self._log_table.set_source(MemoryRows(log, [row.row_id for row in log]))
             self.refresh_states()
         if self.app.screen is self:
-            desk.alerts.mark_all_seen()
+            desk.alerts.unseen = 0
 
     def show_alert(self) -> None:
         self.run_worker(self._look(), exit_on_error=False)

@@ -143,7 +143,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             from tradetui.ui.intents.reversal.symbol_dialog import ask_for_target
 
             def show(chosen: Target) -> None:
-                app.push_screen(ReversalDialog(execution, chosen, desk.poll_now))
+                app.push_screen(ReversalDialog(execution, chosen, desk.scheduler.poll_now))
 
             if target is None:
                 ask_for_target(app, desk, show)

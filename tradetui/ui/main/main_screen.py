@@ -11,7 +11,6 @@ from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tradetui.desk.feeds.polling.feed import Pace
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS
 from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, OpenReversal
@@ -270,8 +269,7 @@ class MainScreen(TableScreen):
         """Poll what is looked at at its own pace; what is hidden, or covered by another screen, more slowly."""
         if self.desk is not None:
             for name, panel in self.panels.items():
-                is_shown = panel.display and not self.trade_app.looks_up
-                self.desk.set_pace(name, Pace.SHOWN if is_shown else Pace.HIDDEN)
+                self.desk.set_hidden(name, is_hidden=not panel.display or self.trade_app.looks_up)
 
     def go_to(self, name: str) -> None:
         """Focus a panel, bringing it onto the screen where it is not."""
@@ -358,7 +356,7 @@ class MainScreen(TableScreen):
 
     def action_poll_now(self) -> None:
         if self.able("poll_now") and self.desk is not None:
-            self.desk.poll_now(self.focused_panel)
+            self.desk.scheduler.poll_now(self.focused_panel)
             notify(self.app, f"Reading {self.panel.kind.title.lower()} …", seconds=1.5)
 
     def action_pause(self) -> None:

@@ -100,7 +100,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
         position = book.held(gone.symbol, leg)
         assert position is not None
         position.size = Decimal(0)
-        stage.desk.poll_now("positions")
+        stage.desk.scheduler.poll_now("positions")
         await asyncio.sleep(2)
         await pilot.pause()
         assert table.cursor.record is not None and table.cursor.record is not gone

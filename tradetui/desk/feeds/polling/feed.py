@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from random import Random
 from typing import Final, Generic, NamedTuple, Protocol
 
@@ -15,13 +14,6 @@ from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import RateLimited
 
 _log = logging.getLogger(__name__)
-
-
-class Pace(StrEnum):
-    """Whether anybody looks at what a feed brings."""
-
-    SHOWN = "shown"
-    HIDDEN = "hidden"
 
 
 HIDDEN_FACTOR: Final = 4.0
@@ -72,7 +64,8 @@ class Feed(Generic[FeedRowT_co]):
         self.hidden_factor = hidden_factor
         self.reader = reader
         self.interval = interval
-        self.pace = Pace.SHOWN
+        self.is_hidden = False
+        """Whether nobody looks at what it brings: then it is read less often."""
         self.snapshot: Snapshot[FeedRowT_co] = Snapshot()
         self.failures = 0
         self.polling = False
@@ -85,7 +78,7 @@ class Feed(Generic[FeedRowT_co]):
     @property
     def wait(self) -> float:
         """Seconds from the start of one poll to the next by pace."""
-        return self.interval * (self.hidden_factor if self.pace is Pace.HIDDEN else 1.0)
+        return self.interval * (self.hidden_factor if self.is_hidden else 1.0)
 
     @property
     def cadence(self) -> float:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
-from tradetui.desk.feeds.polling.feed import Feed, Pace
+from tradetui.desk.feeds.polling.feed import Feed
 from tradetui.desk.tables.rows.row_source import FeedRow
 
 HEAD_START_S: Final = 1.0
@@ -55,12 +55,12 @@ class Scheduler:
             if name in (None, feed.name):
                 self._wake[feed.name].set()
 
-    def set_pace(self, name: str, pace: Pace) -> None:
+    def set_hidden(self, name: str, *, is_hidden: bool) -> None:
         """Slow a feed down or up; one that comes into view is polled at once."""
         for feed in self._feeds:
-            if feed.name == name and feed.pace is not pace:
-                feed.pace = pace
-                if pace is Pace.SHOWN:
+            if feed.name == name and feed.is_hidden is not is_hidden:
+                feed.is_hidden = is_hidden
+                if not is_hidden:
                     self._wake[name].set()
 
     async def first_shown(self) -> None:

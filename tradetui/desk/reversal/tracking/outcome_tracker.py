@@ -180,7 +180,8 @@ class OutcomeTracker:
         if classification.evidence != search.evidence:
             search.evidence, search.unchanged_since_s = classification.evidence, self._clock.monotonic()
         if search.watching:
-            return self._watched_enough(search)
+            settled_s = search.settled_s if search.settled_s is not None else search.began_s
+            return self._clock.monotonic() - settled_s > WATCH_FOR_LATER_FILLS_S
         self._remember_pending(sent, classification)
         search.unreadable = look.unreadable
         if contradicts:
@@ -289,10 +290,6 @@ class OutcomeTracker:
         search.watching = search.left_open = False
         search.began_s = self._clock.monotonic()
         search.publish(Progress(State.CORRECTED, SearchStage.CORRECTED, sentence, None, classification.effect))
-
-    def _watched_enough(self, search: _Search) -> bool:
-        settled_s = search.settled_s if search.settled_s is not None else search.began_s
-        return self._clock.monotonic() - settled_s > WATCH_FOR_LATER_FILLS_S
 
 
 def _call_ended(intent: Intent) -> Event | None:
