@@ -222,10 +222,27 @@ class RunningLeg:
 
 def trip_as_json(trip: Trip) -> list[object]:
     """A trip as JSON holds it, decimals as text, its fields in the order of the class."""
-    values: dict[str, object] = {name: getattr(trip, name) for name in _TRIP_FIELDS}
-    values |= {name: str(values[name]) for name in _TRIP_DECIMALS}
-    values["other_fees"] = {coin: str(amount) for coin, amount in trip.other_fees.items()}
-    return list(values.values())
+    return [
+        trip.long,
+        trip.coin,
+        trip.opened_ms,
+        trip.last_ms,
+        trip.start_proven,
+        trip.opened_by,
+        trip.closed_by,
+        trip.forced_by,
+        str(trip.opened_size),
+        str(trip.opened_value),
+        str(trip.closed_size),
+        str(trip.closed_value),
+        str(trip.gross),
+        str(trip.fees),
+        str(trip.profit_difference),
+        trip.fill_count,
+        trip.ended,
+        {coin: str(amount) for coin, amount in trip.other_fees.items()},
+        trip.incomplete_fills,
+    ]
 
 
 def trip_from_json(values: list[Any]) -> Trip:
