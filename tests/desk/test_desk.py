@@ -76,7 +76,7 @@ async def test_five_feeds_come_up_and_the_header_has_its_totals() -> None:
     assert len(sampled) == 1, "equity is kept from the first minute on"
     assert abs(sampled[0] - equity) < equity / 100
     assert totals.worst_margin_ratio is not None
-    assert desk.connection_status.latency_ms is not None
+    assert desk.client.connection_status.latency_ms is not None
     assert desk.account is not None
     assert (desk.account.uid, desk.account.origin) == (simulation.uid, "exchange")
     assert desk.client.budget.account_kind == "ordinary"

@@ -35,7 +35,6 @@ from tradetui.desk.tables.rows.row_source import FeedRow, FeedRowT
 from tradetui.desk.tables.table import ACCOUNTS, FILLS, ORDERS, POSITIONS, TRIGGERS, Table
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock
-from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.budget import Priority
 from tradetui.storage.disk_thread import Disk, InlineDisk
 from tradetui.trading.account_totals import Totals, totals_of
@@ -179,14 +178,9 @@ class Desk:
         return self._trading is not None and self._trading.holds_unsaved_keys
 
     @property
-    def connection_status(self) -> ConnectionStatus:
-        """Latency, clock offset, last error and budget."""
-        return self.client.connection_status
-
-    @property
     def health(self) -> Health:
         """How the session stands with the exchange as a whole."""
-        return health_of(self.connection_status, self.feeds.values(), self.clock.monotonic())
+        return health_of(self.client.connection_status, self.feeds.values(), self.clock.monotonic())
 
     @property
     def account(self) -> AccountIdentity | None:

@@ -77,15 +77,15 @@ async def test_a_journal_is_tried_again_and_goes_on_once_the_disk_takes_writes(f
         full = wal_of(registry if registered else file).stat().st_size
         with disk_full_at(full):
             await refused(execution, preview)
-            assert intents.fault is JournalFault.UNWRITABLE and execution.locked
+            assert intents.fault is JournalFault.UNWRITABLE and execution.intents.locked
             assert intents.trouble is not None and "then try again: L" in intents.trouble
             assert not await intents.try_again(), "it is still full"
             assert intents.fault is JournalFault.UNWRITABLE and intents.trouble is not None
         with closing(Journal(file)) as other:
             other.set_trading_lock(False, Moment.now(on.client.clock))  # nobody holds the file
         await asyncio.sleep(2)
-        assert execution.locked, "only the trader's step goes on"
-        assert await intents.try_again() and not execution.locked and intents.trouble is None
+        assert execution.intents.locked, "only the trader's step goes on"
+        assert await intents.try_again() and not execution.intents.locked and intents.trouble is None
         assert on.posts == 0
         preview = await execution.preview(LONG)
         sent = await execution.confirm(preview, preview.subject)
@@ -101,7 +101,7 @@ async def test_a_journal_that_was_put_in_its_place_is_no_journal_to_go_on_with(f
         await refused(execution, preview)
         assert execution.intents.fault is not None
         assert not await execution.intents.try_again()
-        assert execution.intents.loss is not None and execution.locked
+        assert execution.intents.loss is not None and execution.intents.locked
         await refused(execution, preview)
         assert on.posts == 0
 
@@ -398,7 +398,7 @@ async def test_a_lost_journal_is_noticed_while_nobody_sends_and_a_lock_stays_thi
         assert any("moved, deleted" in reason for reason in execution.blocking_reasons(preview, preview.subject))
         execution.intents.set_lock(True)
         await asyncio.sleep(0.1)
-        assert execution.locked
+        assert execution.intents.locked
         assert any(
             "other sessions are not locked" in reason for reason in execution.blocking_reasons(preview, preview.subject)
         )

@@ -94,7 +94,7 @@ async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
         await pilot.press("L", "tab", "enter")
         await asyncio.sleep(0.2)
         await pilot.pause()
-        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        assert stage.desk.execution is not None and not stage.desk.execution.intents.locked
         assert "Trading is locked." not in text_in_one_line(stage)
 
 

@@ -125,7 +125,7 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
         await read_at_once(stage, pilot, "RBTCUSD LONG\t\r")
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
-        assert stage.desk.execution is not None and not stage.desk.execution.locked, "L was a letter"
+        assert stage.desk.execution is not None and not stage.desk.execution.intents.locked, "L was a letter"
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert typed(dialog) == typed(dialog, "size") == ""
@@ -229,7 +229,7 @@ async def test_unlocking_takes_more_than_a_burst() -> None:
         assert stage.desk.execution is not None
         await read_at_once(stage, pilot, "L\t\r")
         assert isinstance(stage.app.screen, ConfirmDialog)
-        assert stage.desk.execution.locked
+        assert stage.desk.execution.intents.locked
 
 
 async def test_the_lock_s_own_key_waits_for_no_other() -> None:
@@ -242,4 +242,4 @@ async def test_the_lock_s_own_key_waits_for_no_other() -> None:
         for name in (*"btcusd", "f9"):
             driver.send_message(events.Key(name, name if len(name) == 1 else None))
         await asyncio.sleep(0.1)
-        assert stage.desk.execution is not None and stage.desk.execution.locked
+        assert stage.desk.execution is not None and stage.desk.execution.intents.locked

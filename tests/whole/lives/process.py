@@ -364,7 +364,7 @@ class Process:
             if self.ready:
                 break
             await asyncio.sleep(0.5)
-        if execution.locked:
+        if execution.intents.locked:
             execution.intents.set_lock(False)
         number = next(self._confirmations)
         confirmation.set(number)

@@ -373,7 +373,7 @@ class Play:
         if state != State.SENT or not still_open:
             say(f"{oid} was sent while its intent is {state}")
         newest_lock = self._read("SELECT state FROM event WHERE intent = '' ORDER BY number DESC LIMIT 1")
-        if newest_lock == [("locked",)] or terminal.execution.locked:
+        if newest_lock == [("locked",)] or terminal.execution.intents.locked:
             say(f"{oid} was sent while trading is locked")
         others = self._read("SELECT id FROM intent WHERE open = 1 AND lock_key = ? AND id != ?", scope, oid)
         if others:

@@ -83,17 +83,17 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(
                 lose(location)
             if when == "while it runs":
                 await asyncio.sleep(2)
-                assert execution.locked and execution.intents.loss is not None
+                assert execution.intents.locked and execution.intents.loss is not None
             if when != "between two sessions":
                 with pytest.raises((NotConfirmed, NotSent)) as caught:
                     await execution.confirm(preview, SYMBOL + " LONG")
                 assert "--accept-loss" in str(caught.value) and "L on the main screen" in str(caught.value)
-                assert execution.locked
+                assert execution.intents.locked
         if when == "between two sessions":
             lose(location)
         for _ in range(2):
             async with session(on, location, "uu") as execution:
-                assert execution.locked and execution.intents.loss is not None
+                assert execution.intents.locked and execution.intents.loss is not None
                 reasons = " ".join(execution.blocking_reasons(preview, SYMBOL + " LONG"))
                 assert "--accept-loss" in reasons
                 with pytest.raises((NotConfirmed, NotSent)):
@@ -102,13 +102,13 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(
         async with session(on, location, "vv") as execution:
             assert await execution.intents.accept_loss()
             assert execution.intents.loss is None
-            assert execution.locked, "as it may have been in what was lost"
+            assert execution.intents.locked, "as it may have been in what was lost"
             execution.intents.set_lock(False)
             await asyncio.sleep(1)
             await reverse(execution)
             assert on.posts == 2
         async with session(on, location, "ww") as execution:
-            assert not execution.locked and execution.intents.trouble is None
+            assert not execution.intents.locked and execution.intents.trouble is None
 
 
 async def test_two_sessions_in_two_directories_send_once(location: JournalLocation, tmp_path: Path) -> None:

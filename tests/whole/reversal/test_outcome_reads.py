@@ -725,7 +725,7 @@ async def test_a_key_of_another_account_than_the_profile_names_sends_nothing_fro
                 await execution.confirm(preview, preview.subject)
             for locked_by_hand in (True, False):
                 await execution.intents.set_lock(locked_by_hand)
-                assert execution.locked
+                assert execution.intents.locked
                 (reason,) = execution.blocking_reasons(preview)
                 assert sentence in reason, "and not that it can be unlocked, or what to type"
             assert on.posts == 0
@@ -748,8 +748,8 @@ async def test_a_key_that_has_become_another_accounts_locks_the_session_and_send
             with pytest.raises(NotConfirmed, match=sentence):
                 await on.execution.confirm(preview, preview.subject)
             preview = await on.execution.preview(LONG)
-        assert on.execution.locked
+        assert on.execution.intents.locked
         await on.execution.intents.set_lock(False)
-        assert on.execution.locked
+        assert on.execution.intents.locked
         assert on.execution.blocking_reasons(preview, preview.subject)[0].startswith(sentence)
         assert on.posts == 0

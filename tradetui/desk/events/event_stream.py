@@ -78,7 +78,7 @@ class AccountEvents:
     @property
     def health(self) -> Health:
         """How what is polled stands with the exchange."""
-        return health_of(self._desk.connection_status, self._feeds, self._desk.clock.monotonic())
+        return health_of(self._desk.client.connection_status, self._feeds, self._desk.clock.monotonic())
 
     async def follow(self) -> AsyncGenerator[AccountEvent, None]:
         """Poll, and give every event once it is in the log; never ends by itself.

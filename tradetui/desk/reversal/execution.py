@@ -89,16 +89,11 @@ class Execution:
         finally:
             self.intents.close()
 
-    # The lock
+    # The limits
 
     def use_limits_of(self, settings: DeskSettings) -> None:
         """Hold every reversal that has not left to other limits, from now on."""
         self.settings = self.settings.with_limits_of(settings)
-
-    @property
-    def locked(self) -> bool:
-        """Whether trading is locked: in this session, or by hand in any process of the account."""
-        return self.intents.locked
 
     # Preview
 

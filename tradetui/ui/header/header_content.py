@@ -35,7 +35,7 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
     first time.
     """
-    link, totals, today = desk.connection_status, desk.totals(), desk.today()
+    link, totals, today = desk.client.connection_status, desk.totals(), desk.today()
     halved = any(use.halved for use in link.budget.usage().values())
     alarm = alarm_of(desk, key_named)
     figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
@@ -143,7 +143,7 @@ def _worth_label(totals: Totals) -> str:
 
 def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     """Link and latency, clock offset, and how many of the calls that an address may make in a minute were made."""
-    link = desk.connection_status
+    link = desk.client.connection_status
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if desk.health.state is LinkState.DOWN:
         latency = ""  # that of the last replies, which are past

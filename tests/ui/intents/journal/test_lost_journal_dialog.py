@@ -42,7 +42,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
     stage = AppOnRecentFills(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
-        assert execution is not None and execution.locked
+        assert execution is not None and execution.intents.locked
         assert execution.intents.loss is not None
         await pilot.press("L")
         dialog = stage.app.screen
@@ -51,7 +51,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         assert "The journal is lost or damaged" in shown
         assert "you checked positions, orders and fills on the exchange's site" in shown
         await pilot.press("enter")
-        assert execution.locked and execution.intents.loss is not None, "Enter leaves it locked"
+        assert execution.intents.locked and execution.intents.loss is not None, "Enter leaves it locked"
         await pilot.press("L")
         await read_at_once(stage, pilot, f"{WORD.lower()}\t\t\r")
         assert execution.intents.loss is not None, "a burst accepts nothing"
@@ -65,7 +65,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         await asyncio.sleep(1)
         await pilot.pause()
         assert execution.intents.loss is None and execution.intents.trouble is None
-        assert execution.locked, "accepting unlocks nothing"
+        assert execution.intents.locked, "accepting unlocks nothing"
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
 

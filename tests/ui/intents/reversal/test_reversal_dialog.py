@@ -218,9 +218,9 @@ async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
     stage = AppOnRecentFills()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
-        assert stage.desk.execution is not None and not stage.desk.execution.locked
+        assert stage.desk.execution is not None and not stage.desk.execution.intents.locked
         await pilot.press(key)
-        assert stage.desk.execution.locked
+        assert stage.desk.execution.intents.locked
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         assert posts(stage) == 0
@@ -277,17 +277,17 @@ async def test_lock_is_one_key_and_unlocking_asks() -> None:
     async with stage.running((140, 60)) as pilot:
         await pilot.press("L")
         assert stage.desk.execution is not None
-        assert stage.desk.execution.locked
+        assert stage.desk.execution.intents.locked
         await opened(stage, pilot)
         assert "Trading is locked" in screen_text(stage.app)
         await pilot.press("escape", "L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         assert "Enter presses Cancel; Tab, then Enter, presses Unlock." in screen_text(stage.app)
         await pilot.press("enter")
-        assert stage.desk.execution.locked, "Enter presses Cancel"
+        assert stage.desk.execution.intents.locked, "Enter presses Cancel"
         await pilot.press("L", "tab", "enter")
         await pilot.pause()
-        assert not stage.desk.execution.locked
+        assert not stage.desk.execution.intents.locked
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])

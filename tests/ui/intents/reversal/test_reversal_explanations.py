@@ -270,17 +270,17 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
         asks_for_the_word(stage)
         await pilot.press("L")
         dialog = await opened(stage, pilot)
-        assert stage.desk.execution is not None and stage.desk.execution.locked
+        assert stage.desk.execution is not None and stage.desk.execution.intents.locked
         assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
         assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
         assert "L Unlock" in text_in_one_line(stage) and "F9 Lock" not in text_in_one_line(stage)
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
         await pilot.press("enter")
-        assert stage.app.screen_stack[-1] is dialog and stage.desk.execution.locked, "Enter presses Cancel"
+        assert stage.app.screen_stack[-1] is dialog and stage.desk.execution.intents.locked, "Enter presses Cancel"
         await pilot.press("L", "tab", "enter")
         await pilot.pause()
-        assert stage.app.screen_stack[-1] is dialog and not stage.desk.execution.locked
+        assert stage.app.screen_stack[-1] is dialog and not stage.desk.execution.intents.locked
         assert dialog.query_one("#typed").display
         await read_at_once(stage, pilot, dialog._subject)
         await confirm(pilot, dialog)

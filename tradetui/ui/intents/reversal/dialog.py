@@ -127,11 +127,11 @@ class ReversalDialog(ScrollingDialog):
     def _is_text(self, event: TypedInput) -> bool:
         """Whether it is text, or a key that moves among fields and buttons; while locked nothing is typed."""
         typed = isinstance(event, events.Paste) or event.is_printable or event.key in ("tab", "shift+tab", "backspace")
-        return typed and not self._execution.locked
+        return typed and not self._execution.intents.locked
 
     def box_for_text(self, key: str) -> Input | None:
         """The word where one is asked for, else the size; a key that locks is not text for the size."""
-        may_type = self._phase.is_before_confirming and self._ready and not self._execution.locked
+        may_type = self._phase.is_before_confirming and self._ready and not self._execution.intents.locked
         if not may_type:
             return None
         if self._fields.must_type:
@@ -287,7 +287,7 @@ class ReversalDialog(ScrollingDialog):
             return (self._reading, *(reason for reason, applies in refusals.items() if applies))
         if not self._unreadable and (problem := self._fields.size_box.problem(self._target.size)):
             return (problem,)
-        may_send = not (self._execution.locked or self._execution.key_reads_only)
+        may_send = not (self._execution.intents.locked or self._execution.key_reads_only)
         unseen = self._area.unseen(armed=may_send and self._phase is Phase.ARMED)
         return (*self._execution.blocking_reasons(self._preview, self._fields.word), *unseen)
 
@@ -295,7 +295,7 @@ class ReversalDialog(ScrollingDialog):
 
     def _show_fields(self) -> None:
         """Where nothing can be sent there is no field, so that letters are keys; what was typed is kept behind it."""
-        refused = self._execution.locked or self._execution.key_reads_only
+        refused = self._execution.intents.locked or self._execution.key_reads_only
         hidden = refused or self._unreadable or self._area.is_too_small
         shown = not hidden and self._phase.is_before_confirming
         if not shown:
