@@ -64,23 +64,17 @@ __all__ = [
     "parse_proxy",
 ]
 
-_HOMES = {
-    "Credentials": "credentials",
-    "ExchangeClient": "client",
-    "ExchangeReader": "client",
-    "LocalBudget": "rate_limit.local_budget",
-    "NoBudget": "rate_limit.budget",
-    "Priority": "rate_limit.budget",
-    "SharedBudget": "rate_limit.shared_budget",
-    "Timeouts": "transport.transport",
-    "InvalidProxy": "transport.proxy",
-    "LoopClock": "clock",
-    "Proxy": "transport.proxy",
-    "Reply": ".wire.endpoints.reply",
-    "SystemClock": "clock",
-    "TradingClient": "client",
-    "VirtualSubaccountRequest": ".wire.models.subaccounts",
-    "parse_proxy": "transport.proxy",
+_MODULES = {
+    "client": ("ExchangeClient", "ExchangeReader", "TradingClient"),
+    "clock": ("LoopClock", "SystemClock"),
+    "credentials": ("Credentials",),
+    "rate_limit.budget": ("NoBudget", "Priority"),
+    "rate_limit.local_budget": ("LocalBudget",),
+    "rate_limit.shared_budget": ("SharedBudget",),
+    "transport.proxy": ("InvalidProxy", "Proxy", "parse_proxy"),
+    "transport.transport": ("Timeouts",),
+    ".wire.endpoints.reply": ("Reply",),
+    ".wire.models.subaccounts": ("VirtualSubaccountRequest",),
 }
 
 
@@ -88,4 +82,5 @@ def __getattr__(name: str) -> object:
     """Load a name when it is asked for: whoever needs an error class alone does not pay for the models."""
     if name not in __all__:
         raise AttributeError(name)
-    return getattr(import_module(f".{_HOMES.get(name, 'errors')}", __name__), name)
+    module = next((module for module, names in _MODULES.items() if name in names), "errors")
+    return getattr(import_module(f".{module}", __name__), name)

@@ -58,7 +58,6 @@ class Capabilities:
             self._off[endpoint.name] = (self._clock.monotonic() + PROBE_AGAIN_S, reason)
 
     def answered(self, endpoint: Endpoint) -> None:
-        """It works."""
         self._off.pop(endpoint.name, None)
         if endpoint.signed:
             self.account_refusal = None

@@ -213,13 +213,11 @@ class ExchangeReader:
         await self.budget.aclose()
 
     async def __aenter__(self) -> Self:
-        """Enter; nothing is sent yet."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close."""
         await self.aclose()
 
 

@@ -42,7 +42,6 @@ class Moment(NamedTuple):
 
     @classmethod
     def now(cls, clock: Clock) -> Moment:
-        """The moment by that clock."""
         return cls(clock.wall_ms(), clock.boot, clock.monotonic())
 
 

@@ -10,19 +10,20 @@ import platformdirs
 APP_NAME = "tradetui"
 
 
+def _named(environ: Mapping[str, str], variable: str) -> Path | None:
+    return Path(path).expanduser() if (path := environ.get(variable)) else None
+
+
 def config_file(environ: Mapping[str, str], flag: Path | None = None) -> Path:
     """Return the configuration file's path: the flag, `TRADETUI_CONFIG`, or the user's own."""
     if flag is not None:
         return flag.expanduser()
-    if named := environ.get("TRADETUI_CONFIG"):
-        return Path(named).expanduser()
-    return platformdirs.user_config_path(APP_NAME) / "config.toml"
+    return _named(environ, "TRADETUI_CONFIG") or platformdirs.user_config_path(APP_NAME) / "config.toml"
 
 
 def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path | None = None) -> Path:
     """Return the data directory: the flag, `TRADETUI_DATA_DIR`, the profile's, or the user's own."""
-    named = environ.get("TRADETUI_DATA_DIR")
-    chosen = flag or (Path(named) if named else None) or profile
+    chosen = flag or _named(environ, "TRADETUI_DATA_DIR") or profile
     return chosen.expanduser() if chosen else platformdirs.user_data_path(APP_NAME)
 
 
@@ -31,8 +32,7 @@ def state_dir(environ: Mapping[str, str]) -> Path:
 
     It is the user's, whatever the data directory, and not emptied as the runtime directory is.
     """
-    named = environ.get("TRADETUI_STATE_DIR")
-    return Path(named).expanduser() if named else platformdirs.user_state_path(APP_NAME)
+    return _named(environ, "TRADETUI_STATE_DIR") or platformdirs.user_state_path(APP_NAME)
 
 
 def runtime_dir(environ: Mapping[str, str]) -> Path:
@@ -41,8 +41,8 @@ def runtime_dir(environ: Mapping[str, str]) -> Path:
     Where a login gave none (cron, a bare container), the user's cache directory stands in: a fixed name in a
     directory that everybody may write to could be somebody else's.
     """
-    if named := environ.get("TRADETUI_RUNTIME_DIR"):
-        return Path(named).expanduser()
+    if runtime_path := _named(environ, "TRADETUI_RUNTIME_DIR"):
+        return runtime_path
     session_dir = environ.get("XDG_RUNTIME_DIR")
     if session_dir and Path(session_dir).is_dir():
         return Path(session_dir) / APP_NAME

@@ -93,7 +93,6 @@ class Sandbox:
         exchange_state.one_way_size_honoured = self.options.one_way_size == "honour"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one ASGI connection."""
         if scope["type"] == "lifespan":
             await _lifespan(receive, send)
             return

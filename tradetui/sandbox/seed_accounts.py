@@ -69,7 +69,6 @@ def build_exchange_state(seed: int, now_ms: int, *, speed: Decimal = Decimal(1))
 
 
 def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
-    """One account with its history."""
     rng = random.Random(f"{seed}/{seeded.uid}")
     account = Account(seeded.uid, seeded.name, seeded.kind, seeded.mode, rng, lively=seeded.lively)
     account.bound_ms = now_ms - BOUND_DAYS * DAY_MS if seeded.kind == "managed" else None

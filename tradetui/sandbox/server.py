@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import TextIO
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -131,10 +131,7 @@ async def _until_signal(options: SandboxOptions, host: str, port: int, stream: T
     sandbox = Sandbox(build_exchange_state(options.seed, wall_ms(), speed=options.speed), wall_ms, options)
 
     def print_address(base_url: str) -> None:
-        first: dict[str, Any] = {
-            "base_url": base_url,
-            "profiles": [key.public() for key in sandbox.exchange_state.keys],
-        }
+        first = {"base_url": base_url, "profiles": [key.public() for key in sandbox.exchange_state.keys]}
         try:
             stream.write(json.dumps(first) + "\n")
             stream.flush()

@@ -45,15 +45,12 @@ class Signer(Protocol):
 
 
 class HmacSigner:
-    """Signs with the secret of an HMAC key."""
-
     __slots__ = ("_secret",)
 
     def __init__(self, secret: SecretStr) -> None:
         self._secret = secret
 
     def sign(self, message: bytes) -> str:
-        """Base64 of HMAC-SHA256 of the message."""
         return sign_hmac(self._secret.get_secret_value(), message)
 
 
@@ -88,7 +85,6 @@ class RsaSigner:
         self._hash: Any = hashes.SHA256()
 
     def sign(self, message: bytes) -> str:
-        """Base64 of the RSA signature of the message."""
         return base64.b64encode(self._key.sign(message, self._padding, self._hash)).decode()
 
 

@@ -78,7 +78,7 @@ class RequestVariant:
         return False
 
     def remember(self) -> None:
-        """Remember what was changed."""
+        """Keep what was changed, since it worked."""
         if self._signature_changed:
             self._dialect.signs_decoded = self.decoded
         if self._value_changed and self.live:

@@ -103,7 +103,6 @@ class AddressRows:
         self._count_less(counted, 1)
 
     def write_ended(self) -> None:
-        """Write down which calls have ended."""
         for (counted, until), calls in self._ended.items():
             self._count_less(counted, calls)
             self._base.execute(_COUNT, (counted.address, until, calls))

@@ -122,7 +122,6 @@ class NoBudget:
     _permit = _NoPermit()
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
-        """Give a permit at once."""
         return self._permit
 
     def usage(self) -> Mapping[str, Usage]:

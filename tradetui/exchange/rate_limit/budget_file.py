@@ -41,12 +41,10 @@ class BudgetFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether the store can be used."""
         return self._store is not None
 
     @property
     def store(self) -> PermitStore:
-        """The store of an open file."""
         assert self._store is not None
         return self._store
 

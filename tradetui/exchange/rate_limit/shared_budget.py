@@ -152,7 +152,6 @@ class SharedBudget:
         return AddressTerms(self._host, self.address_quota, priority is Priority.FEED, endpoint.writes)
 
     def give_up(self, failure: Exception) -> LocalBudget:
-        """Go on without the file."""
         if self.shared:
             _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
             self.shared = False

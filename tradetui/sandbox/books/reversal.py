@@ -103,31 +103,23 @@ def _order(
     return order
 
 
-def _smaller(steps: ReversalSteps) -> ReversalSteps:
-    part = steps.closing.spec.size(steps.open / 2)
-    if not part:
-        raise _too_small("reverse-smaller", "opened")
-    return steps._replace(open=part)
-
-
-def _remainder(steps: ReversalSteps) -> ReversalSteps:
-    part = steps.closing.spec.size(steps.close / 2)
-    if not part:
-        raise _too_small("remainder", "closed")
-    return steps._replace(close=part, open=ZERO)
-
-
-def _too_small(fault: str, what: str) -> Refusal:
-    return Refusal(
-        "45111", f"less than the minimum order quantity: for the fault {fault} at least two steps must be {what}"
-    )
+def _half(steps: ReversalSteps, need: str) -> Decimal:
+    """Half of what is closed and opened; raises Refusal, naming the need, where that is less than one step."""
+    half = steps.closing.spec.size(steps.close / 2)
+    if not half:
+        raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
+    return half
 
 
 #: Under `other` the request is taken the wrong way round: the leg it should have closed grows.
 _CHANGES: Final[Mapping[str | None, Callable[[ReversalSteps], ReversalSteps]]] = {
-    "reverse-smaller": _smaller,
+    "reverse-smaller": lambda steps: steps._replace(
+        open=_half(steps, "reverse-smaller at least two steps must be opened")
+    ),
     "closed-only": lambda steps: steps._replace(open=ZERO),
-    "remainder": _remainder,
+    "remainder": lambda steps: steps._replace(
+        close=_half(steps, "remainder at least two steps must be closed"), open=ZERO
+    ),
     "larger": lambda steps: steps._replace(open=steps.open * 2),
     "unchanged": lambda steps: steps._replace(close=ZERO, open=ZERO),
     "liquidated": lambda steps: steps._replace(close=ZERO, open=ZERO),

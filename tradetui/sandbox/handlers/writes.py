@@ -89,8 +89,6 @@ def create_copy_key(exchange_state: ExchangeState, key: SandboxKey, body: Any) -
 
 @dataclass(frozen=True, slots=True)
 class _Virtual:
-    """One virtual sub-account as requested."""
-
     name: str
     passphrase: str
     label: str

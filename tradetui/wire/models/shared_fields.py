@@ -17,8 +17,6 @@ class FeeDetail(Record):
 
 
 class Sided:
-    """A record that has a side."""
-
     if TYPE_CHECKING:
         side: str | None
 
@@ -41,8 +39,6 @@ class InPositionMode:
 
 
 class InMarginMode:
-    """A record that has a margin mode."""
-
     if TYPE_CHECKING:
         margin_mode: str | None
 

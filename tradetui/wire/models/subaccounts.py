@@ -51,8 +51,6 @@ class VirtualSubaccountRequest(Request[Never]):
 
 
 class _Batch(Parameter):
-    """The elements of the batch."""
-
     most: ClassVar[int] = MOST_PER_REQUEST
 
     value_type: ClassVar[str] = "list"
