@@ -6,8 +6,6 @@ from datetime import datetime, tzinfo
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final
 
-from tradetui.wire.text.decimal_text import trimmed_digits
-
 UNKNOWN: Final = "—"
 CONVERTED: Final = "~"
 """Before a figure that was worked out, or turned over from another coin."""
@@ -55,7 +53,7 @@ def number(
             if exact == exact.to_integral_value()
             else exact.normalize(_ROOMY)
         )
-    text = _grouped(trimmed_digits(exact))
+    text = f"{exact:,f}"
     if not exact:
         return text.removeprefix("-")
     return f"+{text}" if signed and exact > 0 else text
@@ -99,9 +97,3 @@ def decimals(value: Decimal) -> int:
 
 def _rounded(value: Decimal, places: int) -> Decimal:
     return value.quantize(Decimal((0, (1,), -min(places, _MOST_PLACES))), context=_ROOMY)
-
-
-def _grouped(text: str) -> str:
-    sign = "-" if text.startswith("-") else ""
-    whole, point, part = text.removeprefix("-").partition(".")
-    return f"{sign}{int(whole):,}{point}{part}"
