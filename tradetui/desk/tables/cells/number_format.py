@@ -47,12 +47,7 @@ def number(
         exact = rounded
     elif at_most is not None and decimals(exact) > at_most:
         # A small amount is not nothing: it keeps its first two digits.
-        exact = _rounded(exact, at_most) or _TWO_DIGITS.plus(exact)
-        exact = (
-            exact.quantize(Decimal(1), context=_ROOMY)
-            if exact == exact.to_integral_value()
-            else exact.normalize(_ROOMY)
-        )
+        exact = (_rounded(exact, at_most) or _TWO_DIGITS.plus(exact)).normalize(_ROOMY)
     text = f"{exact:,f}"
     if not exact:
         return text.removeprefix("-")
