@@ -88,16 +88,9 @@ class Archive:
                 if row.row_id in self._trimmed_ids:
                     continue
                 body = dump_json(record.received)
-                values = (
-                    KINDS[kind],
-                    str(row.product_type),
-                    record.row_id,
-                    unix_ms(time_of(record)),
-                    id_order(record.row_id),
-                    _symbol_of(record),
-                    body,
-                )
-                if self.connection.execute(_INSERT, values).rowcount > 0:
+                identity = (KINDS[kind], str(row.product_type), record.row_id)
+                rank = (unix_ms(time_of(record)), id_order(record.row_id))
+                if self.connection.execute(_INSERT, (*identity, *rank, _symbol_of(record), body)).rowcount > 0:
                     changed.add(row.row_id)
                     self.fills_to_book += kind is FuturesFill
                 elif self._update(kind, row, body):

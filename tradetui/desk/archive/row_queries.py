@@ -51,6 +51,8 @@ class Selection(Generic[RecordT]):
             ("time >= ?", self.since),
             ("time <= ?", self.until),
             ("+rowid <= ?", self.newest_row),  # the plus keeps SQLite to the indexes, whose order pages follow
+            ("id IN (SELECT value FROM json_each(?))", None if self.ids is None else dump_json(self.ids)),
+            ("rowid IN (SELECT value FROM json_each(?))", None if self.rowids is None else dump_json(self.rowids)),
         )
         for condition, value in conditions:
             if value is not None:
@@ -59,13 +61,7 @@ class Selection(Generic[RecordT]):
         if self.symbols is not None:
             parts.append(f"symbol IN ({', '.join('?' * len(self.symbols))})")
             values += self.symbols
-        if self.ids is not None:
-            parts.append("id IN (SELECT value FROM json_each(?))")
-            values.append(dump_json(self.ids))
-        if self.rowids is not None:
-            parts.append("rowid IN (SELECT value FROM json_each(?))")
-            values.append(dump_json(self.rowids))
-        elif self.id_piece:
+        if self.id_piece and self.rowids is None:
             # The first two are in an index, and most rows end there.
             parts.append(f"(instr(ordinal, ?) OR instr({ORDER_ID_TEXT}, ?))")
             parts.append("(instr(id, ?) OR instr(json_extract(body, '$.orderId'), ?))")

@@ -70,18 +70,14 @@ def reported_trip(
     """What the exchange reports of a trip; None unless one position of its side began and ended with it."""
     if trip.opened_ms is None:
         return None
+    side = "long" if trip.long else "short"
+    around = [
+        moment_ms + apart_ms for moment_ms in (trip.last_ms, trip.opened_ms) for apart_ms in (-APART_MS, APART_MS)
+    ]
     rows = connection.execute(
         "SELECT funding, net FROM closed_position WHERE product_type = ? AND symbol = ? AND side = ?"
         " AND closed BETWEEN ? AND ? AND opened BETWEEN ? AND ?",
-        (
-            str(product_type),
-            symbol,
-            "long" if trip.long else "short",
-            trip.last_ms - APART_MS,
-            trip.last_ms + APART_MS,
-            trip.opened_ms - APART_MS,
-            trip.opened_ms + APART_MS,
-        ),
+        (str(product_type), symbol, side, *around),
     ).fetchall()
     if len(rows) != 1:
         return None
