@@ -32,14 +32,13 @@ class ProfileSessions:
         self._flags = flags
         self._next = {first.name: first}
         self._opened = {first.name: first}
-        names = known_profiles(first.environ, flags.config).names
+        known = known_profiles(first.environ, flags.config).names
+        names = known if first.name in known else (first.name, *known)
+        self.chosen = names.index(first.name)
+        """The index of the first profile."""
         self.choices: list[ProfileChoice] = []
-        for name in names if first.name in names else (first.name, *names):
+        for name in names:
             self._add(name)
-
-    @property
-    def chosen(self) -> int:
-        return next(index for index, choice in enumerate(self.choices) if choice.name == self._first.name)
 
     def _add(self, name: str) -> None:
         choice = ProfileChoice(

@@ -134,7 +134,8 @@ class BittyTaxWriter:
         if isinstance(row, ProductRow):
             record = row.record
             if isinstance(record, FuturesFill):
-                self._saw(record.c_time)
+                at_ms = unix_ms(record.c_time)
+                self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
                 booked = booked_fill(row.product_type, record, 0)
                 self.incomplete += not booked.is_complete
                 return futures_fill_events(record, booked)
@@ -147,10 +148,6 @@ class BittyTaxWriter:
         elif isinstance(row, SpotBill):
             return self._spot_bill(row)
         raise TypeError(f"no event of {type(row).__name__}")
-
-    def _saw(self, moment: datetime) -> None:
-        at_ms = unix_ms(moment)
-        self.oldest_ms = at_ms if self.oldest_ms is None else min(self.oldest_ms, at_ms)
 
     def _spot_fill(self, fill: SpotFill) -> Iterable[TaxRow]:
         pair = coins_of(fill.symbol, fee_coins_of(fill))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 
 from tradetui.desk.alerts.alert_columns import LOG_COLUMNS, RuleRow, channel_names, logged_at, rule_columns
@@ -18,7 +16,6 @@ from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -38,7 +35,6 @@ class AlertsScreen(ClosableScreen):
 
     where = "alerts"
     AUTO_FOCUS = "#table-rules"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("alerts")
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)
@@ -138,7 +134,6 @@ class AlertsScreen(ClosableScreen):
         self.refresh_states()
 
     def on_descendant_focus(self) -> None:
-        """Follow the focus, which the mouse moves too."""
         if self._log_table.has_focus or self._rules_table.has_focus:
             self._on_log = self._log_table.has_focus
         self.refresh_states()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Final
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from tradetui.desk.tables.rows.filled_order import fill_by_fill
 from tradetui.desk.tables.table import PANELS, POSITIONS
@@ -17,7 +16,6 @@ from tradetui.ui.app_protocols import FollowsRow, OpenHistory, OpenProfiles, Ope
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.key_footer import Hints, hinted_bindings
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.main.hidden_panels import HiddenPanels
 from tradetui.ui.main.panel import Panel
 from tradetui.ui.main.panel_area import PanelArea
@@ -48,7 +46,6 @@ class MainScreen(TableScreen):
     CSS_PATH = Path(__file__).with_name("main.tcss")
     AUTO_FOCUS = ""
     BLANK = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings("main")
     _header = getters.query_one(HeaderBar)
     _hidden = getters.query_one(HiddenPanels)
     _banner = getters.query_one("#banner", Notice)

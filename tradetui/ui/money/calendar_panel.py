@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calendar import Calendar
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Tone, tone_of
-from tradetui.trading.results.periods import Grouping, first_day, month_of
+from tradetui.trading.results.periods import month_of
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
 
@@ -48,13 +49,9 @@ class MonthGrid:
     @property
     def weeks(self) -> tuple[tuple[date | None, ...], ...]:
         """Days from Monday to Sunday, week by week; None outside the month."""
-        day = first_day(self.first_day, Grouping.WEEK)
-        weeks = []
-        while day.replace(day=1) <= self.first_day:
-            days = [day + timedelta(days=number) for number in range(DAYS_A_WEEK)]
-            weeks.append(tuple(day if day.month == self.first_day.month else None for day in days))
-            day += timedelta(days=DAYS_A_WEEK)
-        return tuple(weeks)
+        year, month = self.first_day.year, self.first_day.month
+        weeks = Calendar().monthdayscalendar(year, month)
+        return tuple(tuple(date(year, month, day) if day else None for day in week) for week in weeks)
 
     def week_net(self, week: Iterable[date | None]) -> DayNet | None:
         """The sum of a week's days in the month; None where none of them is known."""

@@ -318,7 +318,6 @@ class MoneyPanels(Container):
         return panels[(panels.index(self.focused_panel) + by) % len(panels)]
 
     def on_descendant_focus(self) -> None:
-        """Follow the focus, which the mouse moves too."""
         for panel, box in self._boxes.items():
             if box.has_focus_within:
                 self.focused_panel = panel

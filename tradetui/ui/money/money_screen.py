@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import ClassVar, Final
+from typing import Final
 
 from rich.cells import cell_len
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.geometry import Size
 from textual.widgets import Static
 
@@ -24,7 +23,6 @@ from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding, Move
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import CalendarPanel
 from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
@@ -63,7 +61,6 @@ class MoneyScreen(ClosableScreen):
 
     where = "money"
     AUTO_FOCUS = "#result-lines"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("money")
     _header = getters.query_one(HeaderBar)
     _bar = getters.query_one(PeriodBar)
     _note = getters.query_one("#money-note", Static)

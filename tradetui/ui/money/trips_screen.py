@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import work
-from textual.binding import BindingType
 
 from tradetui.desk.archive.trips.trip_queries import TripRow
 from tradetui.desk.results.period import Period, PeriodQuery
@@ -17,7 +16,6 @@ from tradetui.desk.tables.table import FILLS
 from tradetui.desk.tables.time_format import date_text
 from tradetui.ui.app_protocols import OpenHistory
 from tradetui.ui.key_bindings.binding_registry import bindings_named
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -35,7 +33,6 @@ class TripsScreen(RecordsScreen[TripLine]):
 
     where = "trips"
     names_columns = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings("trips")
 
     def __init__(self, settings: UiSettings, period: Period, symbols: tuple[str, ...] | None) -> None:
         super().__init__(settings)

@@ -210,7 +210,6 @@ class DetailScreen(DimmingScreen[None]):
         return fields_of(self._record, self._zone)
 
     def follow(self, feed_name: str, snapshot: RowSource[object]) -> None:
-        """Show the row as it is now, or say that its panel no longer has it."""
         if feed_name != self.feed_name or not self.is_mounted:
             return
         index = snapshot.index_of(self._row_id)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import ClassVar, Final
+from typing import Final
 
 from textual import work
-from textual.binding import BindingType
 
 from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -16,7 +15,6 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.history_sums import HistorySums
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
@@ -35,7 +33,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
     """The rows as they were when it was opened; `u` looks for newer ones."""
 
     where = "history"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 
     def __init__(
         self,

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 from textual import events, getters
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -23,7 +21,6 @@ from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.header.header_content import show_session
 from tradetui.ui.key_bindings.binding_registry import bindings_named
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.records.lookup_form import FilterForm
 from tradetui.ui.records.lookup_sentences import bar_of, progress_text, query_text
 from tradetui.ui.safe_text import Notice, notify, sanitized
@@ -47,7 +44,6 @@ class LookupScreen(TableScreen):
 
     where = "lookup"
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = bindings("lookup")
     _totals_box = getters.query_one("#totals", TableFrame)
     _records_frame = getters.query_one(RecordsFrame)
 
@@ -129,7 +125,6 @@ class LookupScreen(TableScreen):
         return self.kind if self._focused is self.rows_table else None
 
     def on_descendant_focus(self) -> None:
-        """Follow the focus, which the mouse moves too."""
         for table in (self.rows_table, self.totals_table):
             if table.has_focus:
                 self._focused = table

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import date, tzinfo
 from typing import Final
 
 from tradetui.desk.lookup.lookup import Lookup, LookupState
 from tradetui.desk.lookup.query import Query
 from tradetui.desk.tables.time_format import dated_text
 from tradetui.ui.settings.time_zones import zone_label
+from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES: Final = ("startTime", "endTime")
 _TITLES: Final[Mapping[str, str]] = {
     "startTime": "From",
@@ -89,7 +89,5 @@ def bar_of(part: float | None) -> str:
     return f"{'━' * full}{'╌' * (BAR - full)} {int(part * 100):3d} %"
 
 
-def _moment(milliseconds: int | None, zone: tzinfo, today: date | None) -> str:
-    if milliseconds is None:
-        return ""
-    return dated_text((_EPOCH + timedelta(milliseconds=milliseconds)).astimezone(zone), today)
+def _moment(at_ms: int | None, zone: tzinfo, today: date | None) -> str:
+    return "" if at_ms is None else dated_text(utc_moment(at_ms).astimezone(zone), today)

@@ -22,7 +22,7 @@ from tradetui.ui.app_protocols import (
     trading_app,
 )
 from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCREEN_NAMES, key_named
-from tradetui.ui.key_bindings.textual_bindings import bindings_of_key
+from tradetui.ui.key_bindings.textual_bindings import bindings, bindings_of_key
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
 from tradetui.wire.exchange_time import utc_moment
@@ -37,9 +37,14 @@ NEWEST_ALERT: Final = "newest-alert"
 
 
 class DeskScreen(Screen[None]):
-    """Every screen that is no dialog. `where` is its name in the registry of keys."""
+    """Every screen that is no dialog. `where` is its name in the registry of keys, from which it has its bindings."""
 
     where: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **options: bool) -> None:
+        if "where" in vars(cls):
+            cls.BINDINGS = bindings(cls.where)
+        super().__init_subclass__(**options)
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__()

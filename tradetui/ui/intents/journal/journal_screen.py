@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import on
-from textual.binding import BindingType
 from textual.content import Content
 
 from tradetui.desk.intents.journal.journal_columns import JOURNAL, end_of_intent
@@ -20,7 +19,6 @@ from tradetui.ui.dialogs.question_dialogs import LinesDialog
 from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog, release
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
-from tradetui.ui.key_bindings.textual_bindings import bindings
 from tradetui.ui.safe_text import notify, sanitized
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.table.record_table import RecordTable
@@ -106,7 +104,6 @@ class JournalScreen(RecordsScreen[Intent]):
     """Newest first; looked at again every second, since other processes of the account write it too."""
 
     where = "journal"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("journal")
 
     def __init__(self, settings: UiSettings) -> None:
         super().__init__(settings)

@@ -64,10 +64,7 @@ def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False)
     spans = [_round_span(low, high, steps, rows_a_tick) for rows_a_tick in range(least, min(2 * least, most) + 1)]
     begin, end, step = min(spans, key=lambda span: span[1] - span[0])
     places = max(0, -int(step.normalize().as_tuple().exponent))
-    amounts, at = [], begin
-    while at <= end:
-        amounts.append(at)
-        at += step
+    amounts = [begin + number * step for number in range(int((end - begin) // step) + 1)]
     return AmountAxis(
         begin, end, tuple(AmountTick(amount, _amount_label(amount, places, signed)) for amount in amounts)
     )

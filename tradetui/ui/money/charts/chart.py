@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
+from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.archive.span_sums import USDT
@@ -60,13 +61,13 @@ class Chart:
     transfers: tuple[ChartPoint, ...] = ()
 
     @property
-    def amounts(self) -> list[Decimal]:
-        return [point.amount for segment in self.segments for point in segment] or [bar.amount for bar in self.bars]
+    def points(self) -> Sequence[ChartPoint]:
+        return [point for segment in self.segments for point in segment] or self.bars
 
     @property
     def range(self) -> tuple[Decimal, Decimal]:
         """The least and the greatest amount; bars stand on zero."""
-        amounts = [*self.amounts, *([Decimal(0)] if self.bars else [])]
+        amounts = [point.amount for point in self.points] + ([Decimal(0)] if self.bars else [])
         return min(amounts), max(amounts)
 
 
@@ -75,17 +76,8 @@ def thinned(points: Sequence[ChartPoint], chart: Chart, slots: int) -> list[Char
     if len(points) <= 4 * slots:
         return list(points)
     span = max(1, chart.until - chart.since)
-    kept: list[ChartPoint] = []
-    slot_points: list[ChartPoint] = []
-    slot_before = -1
-    for point in points:
-        slot = (point.at_ms - chart.since) * slots // span
-        if slot != slot_before and slot_points:
-            kept += _outline(slot_points)
-            slot_points = []
-        slot_before = slot
-        slot_points.append(point)
-    return kept + _outline(slot_points)
+    by_slot = groupby(points, key=lambda point: (point.at_ms - chart.since) * slots // span)
+    return [point for _, slot_points in by_slot for point in _outline(list(slot_points))]
 
 
 def _outline(points: list[ChartPoint]) -> list[ChartPoint]:
@@ -99,8 +91,7 @@ def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
     low, high = chart.range
     span = max(1, chart.until - chart.since)
     last_of_cell: dict[int, Decimal] = {}
-    points = [point for segment in chart.segments for point in segment] or chart.bars
-    for point in points:
+    for point in chart.points:
         last_of_cell[min(width - 1, (point.at_ms - chart.since) * width // span)] = point.amount
     cells = []
     for cell in range(width):
