@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Final, NamedTuple, Never
+from typing import ClassVar, Final, Never
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -140,12 +140,6 @@ UNSORTED_KEY: Final = "0"
 _MOVES_OR_CLOSES: Final = frozenset("jkq")
 
 
-class SortChoice(NamedTuple):
-    """The id of the column to sort by; None for the order in which rows come."""
-
-    column: str | None
-
-
 def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     """A key for each title: a letter of the title where one is free, else any free letter; empty where none is left."""
     free = dict.fromkeys(
@@ -162,8 +156,8 @@ def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
     return letters
 
 
-class SortDialog(ListDialog[SortChoice | None]):
-    """Returns the choice, None where nothing was chosen. The key that opened it chooses the column under the cursor."""
+class SortDialog(ListDialog[str | None]):
+    """Returns a column's id, empty for unsorted, None where it was left; the key that opened it takes the cursor's."""
 
     def __init__(
         self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, keys: Sequence[str]
@@ -175,8 +169,8 @@ class SortDialog(ListDialog[SortChoice | None]):
         titles = {column.id: column.title for column in columns}
         letters = column_letters(list(titles.values()), {*keys, UNSORTED_KEY})
         arrow = "" if sort is None else "▼" if sort.reverse else "▲"
-        self._choices = (under_cursor, *titles, None)
-        self._keys = {letter: column for letter, column in zip(letters, titles, strict=True) if letter}
+        self._choices = (under_cursor, *titles, "")
+        self._keys = dict(zip([*letters, UNSORTED_KEY], self._choices[1:], strict=True))
         self._lines = [
             f"{shown_keys(keys[0])}  this column, {titles[under_cursor]}",
             *(
@@ -196,15 +190,13 @@ class SortDialog(ListDialog[SortChoice | None]):
 
     def on_key(self, event: events.Key) -> None:
         if event.key in self._own_keys:
-            self.dismiss(SortChoice(self._choices[0]))
-        elif event.character == UNSORTED_KEY:
-            self.dismiss(SortChoice(None))
+            self.dismiss(self._choices[0])
         elif event.character in self._keys:
-            self.dismiss(SortChoice(self._keys[event.character]))
+            self.dismiss(self._keys[event.character])
         else:
             return
         event.stop()
 
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(SortChoice(self._choices[event.option_index]))
+        self.dismiss(self._choices[event.option_index])

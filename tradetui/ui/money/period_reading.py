@@ -29,10 +29,8 @@ class PeriodReading:
     def __init__(self, zone: tzinfo, opened_ms: int) -> None:
         """`opened_ms` (Unix) says what today is before anything was read."""
         self.zone = zone
-        self.choice: PeriodChoice | None = PeriodChoice.MONTH
-        """The period by its name; None for dates of one's own."""
-        self._named_before = PeriodChoice.MONTH
-        """The period by its name that dates of one's own took the place of."""
+        self._named = PeriodChoice.MONTH
+        """The period by its name, also while dates of one's own stand in its place."""
         self.dates: DateFilter | None = None
         self.symbols: tuple[str, ...] = ()
         """The symbols that are chosen; empty for all."""
@@ -56,9 +54,14 @@ class PeriodReading:
         self._symbols_of: DateFilter | None = None
 
     @property
+    def choice(self) -> PeriodChoice | None:
+        """The period by its name; None for dates of one's own."""
+        return self._named if self.dates is None else None
+
+    @property
     def period(self) -> Period:
-        if self.choice is not None or self.dates is None:
-            return period_of(self.choice or self._named_before, self._now_ms, self.zone)
+        if self.dates is None:
+            return period_of(self._named, self._now_ms, self.zone)
         first = None if self.dates.since is None else day_at(self.dates.since, self.zone)
         last_ms = self._now_ms if self.dates.until is None else min(self.dates.until, self._now_ms)
         return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
@@ -75,11 +78,11 @@ class PeriodReading:
 
     def choose(self, choice: PeriodChoice) -> None:
         """Look at a period by its name, of all symbols."""
-        self.choice, self.dates, self.symbols = choice, None, ()
+        self._named, self.dates, self.symbols = choice, None, ()
 
     def step(self, by: int) -> bool:
         """Look at the next longer or shorter period; whether there is one."""
-        chosen = _CHOICES.index(self.choice or self._named_before)
+        chosen = _CHOICES.index(self._named)
         following = max(0, min(chosen + by, len(_CHOICES) - 1))
         if _CHOICES[following] is self.choice:
             return False
@@ -88,10 +91,7 @@ class PeriodReading:
 
     def choose_dates(self, dates: DateFilter | None) -> None:
         """Look at the days of a filter and at its symbols; None goes back to the named period that was shown before."""
-        self._named_before = self.choice or self._named_before
-        self.dates = dates
-        self.choice = self._named_before if dates is None else None
-        self.symbols = ()
+        self.dates, self.symbols = dates, ()
 
     def is_due(self, desk: Desk) -> bool:
         """Whether there is something new that is not read yet, and reading was not just done."""
