@@ -41,10 +41,7 @@ class Output:
         self.layout(scrub(text) + "\n")
 
     def json(self, json_text: str) -> None:
-        """Write JSON text; what a terminal would obey or hide is written as `\\u` escapes, so that values stay exact.
-
-        Line breaks between the values are the caller's to pass to `layout`.
-        """
+        """Write JSON text, with `\\u` escapes for what a terminal would obey or hide: values stay exact."""
         text = escaped(json_text)
         self.layout(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 

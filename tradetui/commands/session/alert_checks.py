@@ -20,11 +20,8 @@ from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_s
 from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
-_TMUX_S: Final = 3.0
 _UNNOTICED_MS: Final = 50
 """Nobody presses Esc and another key so quickly one after the other."""
-_KNOWS_ALL: Final = (3, 4)
-"""The version of tmux from which a sequence is passed on from windows out of sight too, where it is asked to."""
 _PASSTHROUGH: Final = "allow-passthrough"
 _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
 
@@ -32,7 +29,7 @@ _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to 
 def ask_tmux(*arguments: str) -> str | None:
     """What a command of tmux prints; None where it fails."""
     try:
-        done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=_TMUX_S, check=False)
+        done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=3.0, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -156,7 +153,6 @@ def _missing_passthrough() -> str:
     if value in (None, "all"):  # a tmux that does not know the option passes everything on
         return ""
     version = re.search(r"(\d+)\.(\d+)", ask_tmux("display-message", "-p", "#{version}") or "")
-    knows_all = version is not None and (int(version[1]), int(version[2])) >= _KNOWS_ALL
-    if knows_all:
-        return "all"
+    if version is not None and (int(version[1]), int(version[2])) >= (3, 4):
+        return "all"  # from windows out of sight too
     return "" if value == "on" else "on"

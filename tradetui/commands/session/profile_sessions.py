@@ -125,10 +125,7 @@ def look_of(loaded: LoadedProfile) -> ProfileLook:
 
 
 def _known_uid(loaded: LoadedProfile) -> str | None:
-    """The UID as the profile gives it, or as the exchange gave it for this key before.
-
-    A key that only a program or the system's keyring can give is not fetched for a line of a list.
-    """
+    """The UID as the profile or, before, the exchange gave it; for a line of a list no program or keyring is asked."""
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
     from tradetui.commands.session.bootstrap import account_key, credentials_of

@@ -53,7 +53,6 @@ _FILLS_REFUSED: Final = (
     "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
     "They are asked for again after {:%H:%M %Z}, or now with --fresh."
 )
-_UNDECODABLE: Final = "a row of theirs cannot be read"
 READ_ANEW: Final = "Start tradetui once: it sets a damaged archive aside and reads a new one."
 _BOOKING: Final = "working out results"
 
@@ -233,7 +232,7 @@ class _PeriodReader:
                     history.passed_over.add(cursor)
                 failed[cursor] = problem
             self.progress.page()
-        refusals = {gap.cursor: _UNDECODABLE for gap in history.undecodable_pages.gaps}
+        refusals = {gap.cursor: "a row of theirs cannot be read" for gap in history.undecodable_pages.gaps}
         refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
         with self.archive.transaction() as connection:
             keep_refusals(connection, product_type, refusals, now_ms)

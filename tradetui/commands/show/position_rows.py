@@ -88,10 +88,7 @@ async def _with_funding(
 
 
 def position_as_json(position: Position) -> dict[str, object]:
-    """One position under the interface's names; what is not known is left out.
-
-    `source`, `since` and `provenFlat` say whether it was reported or summed from fills.
-    """
+    """One position under the interface's names, without what is not known, and whether it was reported or summed."""
     origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
     if isinstance(source := position.source, FromFills):
         since = None if source.since is None else str(unix_ms(source.since))

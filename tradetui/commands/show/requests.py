@@ -27,10 +27,7 @@ ReadSpan: TypeAlias = tuple[int, int]
 def requests_of(
     options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
 ) -> tuple[list[list[Any]], ReadSpan | None]:
-    """One group of requests a product type, which is merged into one stream, and the span that all are read over.
-
-    Without a span each request is read as it stands; raises InvalidRequest.
-    """
+    """One group of requests a product type, and the span that all are read over, if any; raises InvalidRequest."""
     values = _values_of(options, endpoint, loaded, now_ms)
     span = _span_in_pieces(options, endpoint, values, now_ms)
     groups = []

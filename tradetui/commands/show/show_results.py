@@ -170,10 +170,7 @@ def _say_what_is_missing(archive: Archive, query: ResultQuery) -> None:
 
 
 def _last_moment(until: str, now_ms: int, zone: tzinfo) -> int:
-    """The last millisecond of a period that ends with a day, or else before a time.
-
-    So two periods, of which one ends where the other begins, count nothing twice.
-    """
+    """The last millisecond of a period, before `until` where that is a time: periods one after the other share none."""
     return milliseconds(until, now_ms, "--until", zone, at_end=True) - (not is_day(until))
 
 

@@ -43,10 +43,7 @@ class AlertNotices:
         self._environ = environ
 
     def show(self, alert: Alert, now: float) -> None:
-        """Ring and show, wherever the person is; `now` is monotonic seconds.
-
-        Beside a dialog the sentence comes as a message too, unless it is of the market.
-        """
+        """Ring and show; `now` is monotonic seconds. Beside a dialog a message comes too, but not of the market."""
         # Behind a dialog the screen's own line is still there.
         screen = next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, ModalScreen))
         if isinstance(screen, KeyedScreen):

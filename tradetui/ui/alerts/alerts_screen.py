@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,7 +24,6 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import ClosableScreen
 
-_LABEL = 10
 LOG_READ_EVERY_S = 1.0
 _FRAME = 3
 """Lines of a panel that are no rows: its border and the titles of the columns."""
@@ -60,17 +60,14 @@ class AlertsScreen(ClosableScreen):
         desk = self.desk
         if desk is None:
             return
-        alerts, settings, no_equity_because = desk.alerts, desk.settings, desk.totals().no_equity_because
-        rules = [
-            RuleRow(
-                rule,
-                rule.name in alerts.silenced,
-                impossible(
-                    rule, settings.product_types, sends=desk.intents is not None, no_equity_because=no_equity_because
-                ),
-            )
-            for rule in alerts.settings.rules
-        ]
+        why_not = partial(
+            impossible,
+            product_types=desk.settings.product_types,
+            sends=desk.intents is not None,
+            no_equity_because=desk.totals().no_equity_because,
+        )
+        alerts = desk.alerts
+        rules = [RuleRow(rule, rule.name in alerts.silenced, why_not(rule)) for rule in alerts.settings.rules]
         if rules != self._rules:
             self._rules = rules
             self._rules_table.set_columns(rule_columns(rules))
@@ -173,4 +170,4 @@ class AlertsScreen(ClosableScreen):
 
 def _labelled(lines: Sequence[tuple[str, str]]) -> Iterator[Content]:
     for label, text in lines:
-        yield Content.assemble((f"{label:<{_LABEL}}", "$quiet"), sanitized(text))
+        yield Content.assemble((f"{label:<10}", "$quiet"), sanitized(text))

@@ -86,10 +86,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def buttons(
         self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
     ) -> ComposeResult:
-        """Both buttons and the line under them, last in the dialog's box; `ready` says whether the other one is on.
-
-        `harmless` is what sends nothing and loses nothing; its button is not in the colour of a warning.
-        """
+        """Both buttons and their line: `ready` where the other is on, `harmless` where it sends and loses nothing."""
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"

@@ -27,10 +27,7 @@ Save = Callable[[Path, Format, bool], int]
 
 
 class ExportDialog(DeliberateDialog[str | None]):
-    """Returns what was written in words; the file's ending says whether it is CSV or JSON.
-
-    `save(path, form, replace)` writes and gives the number of rows; it runs in a thread.
-    """
+    """Returns what was written in words; `save(path, form, replace)` gives the number of rows and runs in a thread."""
 
     AUTO_FOCUS = "Input"
 

@@ -263,7 +263,7 @@ class MoneyPanels(Container):
         totals, results = result_totals(lines, cell_format, str(self.grouping)), self._reading.results
         if results is None:
             return Footer(totals)
-        parts = [] if results.orders_complete else [money_sentences.ORDERS_WAIT]
+        parts = [] if results.orders_complete else ["orders wait for older fills"]
         if results.other_coins and self.grouping is not Grouping.COIN:
             amounts = (
                 f"{amount_text(line.figures.net, line.coin, line.figures, cell_format)} {line.coin}"

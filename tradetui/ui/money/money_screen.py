@@ -36,7 +36,6 @@ from tradetui.ui.table.desk_screen import NEWEST_ALERT
 from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.table.table_screen import ClosableScreen
 
-_CHECKED_EVERY_S: Final = 1.0
 _LINES_AROUND: Final = 4
 """Lines of the period, the sentence on the wallet, the newest alert, which may be none, and the keys."""
 _NOTE_MARGINS: Final = 2
@@ -84,7 +83,7 @@ class MoneyScreen(ClosableScreen):
     def on_mount(self) -> None:
         self.show_zone()
         self._arrange()
-        self.set_interval(_CHECKED_EVERY_S, self._read_if_due)
+        self.set_interval(1.0, self._read_if_due)
         self.desk_changed()
         self._read_anew()
 

@@ -25,11 +25,6 @@ from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
 
-ORDERS_WAIT = "orders wait for older fills"
-FUNDING_NOT_KNOWN = "funding and wallet not known"
-WALLET_NOT_KNOWN = "the wallet's move is not known"
-WHOLE_ACCOUNT = "equity is of the whole account"
-
 
 def wallet_sentence(
     results: PeriodResults, cell_format: CellFormat, bills_refused: str, *, is_short: bool = False
@@ -55,9 +50,9 @@ def wallet_sentence(
         parts = [f"Net {mark}{net}"]
     misses_bills = results.total.funding is None and not bills_refused
     if results.total.funding is not None and moved is None:
-        parts.append(WALLET_NOT_KNOWN)
+        parts.append("the wallet's move is not known")
     elif results.total.funding is None and (bills_refused or not results.missing):
-        parts.append(f"{FUNDING_NOT_KNOWN}: {bills_refused or 'bills are being read'}")
+        parts.append(f"funding and wallet not known: {bills_refused or 'bills are being read'}")
     if results.missing:
         parts.append(missing_sentence(results, "bills" if misses_bills else ""))
     if results.total.sums.incomplete_fills:
@@ -71,7 +66,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
     if equity.open_change is not None:
         return ""
     if symbols:
-        return f"— {WHOLE_ACCOUNT}"
+        return "— equity is of the whole account"
     if equity.start is None:
         if equity.sampled_from is None:
             return "— no equity was sampled"

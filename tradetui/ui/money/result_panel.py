@@ -32,7 +32,6 @@ from tradetui.wire.text.sanitize import scrub
 
 _NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1
 INNER_WIDTH = _MARGIN + _NAME + _FIGURE + _MARK + _SHARE + _ASIDE + _MARGIN
-_FACTOR_PLACES: Final = 2
 _MANY_TIMES: Final = 10
 """From here on a part of another figure is shown as its multiple, and not in per cent."""
 
@@ -89,7 +88,7 @@ def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[Figure
         _count_row("  lost", sums.losses, orders_mark, total.lost_part, average(total.average_lost)),
         FigureLine(
             "Profit factor",
-            number(total.profit_factor, places=_FACTOR_PLACES),
+            number(total.profit_factor, places=2),
             _exact(total.profit_factor),
             mark=orders_mark,
             share="an order",

@@ -42,10 +42,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         beyond_rows: str = "",
         product: str | None = None,
     ) -> None:
-        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding; else empty.
-
-        Only rows of the product type are shown, where there is one.
-        """
+        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding."""
         super().__init__(settings)
         self._product = product
         self._dates = dates

@@ -25,7 +25,6 @@ _TITLES: Final[Mapping[str, str]] = {
 }
 _NAMES: Final = re.compile(rf"\b(?:{'|'.join(_TITLES)})\b")
 BAR: Final = 24
-KeyOf = Callable[[str], str]
 
 
 def field_title(name: str) -> str:
@@ -62,7 +61,7 @@ def span_of_query(query: Query, zone: tzinfo, today: date | None) -> str:
     return f"{stretch}, in {query.pieces} requests" if query.pieces > 1 else stretch
 
 
-def progress_text(lookup: Lookup, key: KeyOf) -> str:
+def progress_text(lookup: Lookup, key: Callable[[str], str]) -> str:
     """How far the reading is, and which key goes on."""
     rows, state = lookup.rows.count, lookup.state
     read = counted(rows, "row")

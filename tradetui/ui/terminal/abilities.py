@@ -8,10 +8,6 @@ from typing import Final, NamedTuple
 
 _UTF8: Final = re.compile(r"\.utf-?8\b", re.IGNORECASE)
 _MANY_COLOURS: Final = re.compile(r"-(256color|direct|kitty)$|^kitty$")
-_EXACT_COLOURS: Final = frozenset({"truecolor", "24bit"})
-_PLAIN_LOCALES: Final = frozenset({"C", "POSIX"})
-_NO_SCREEN: Final = frozenset({"", "dumb", "unknown"})
-_COERCED: Final = "C.UTF-8"
 
 
 class TerminalAbilities(NamedTuple):
@@ -29,7 +25,7 @@ def terminal_abilities(environ: Mapping[str, str]) -> TerminalAbilities:
 def blocking_reason(environ: Mapping[str, str]) -> str | None:
     """Why no screen can be drawn on the terminal, with the remedy; None where one can."""
     term = environ.get("TERM", "").strip().lower()
-    if term not in _NO_SCREEN:
+    if term not in {"", "dumb", "unknown"}:
         return None
     return (
         f"TERM is {term or 'not set'}: tradetui needs a terminal whose cursor can be moved. "
@@ -39,7 +35,7 @@ def blocking_reason(environ: Mapping[str, str]) -> str | None:
 
 def _has_256_colours(environ: Mapping[str, str]) -> bool:
     # The same variables decide what is written: a colour that is not among the sixteen is turned into one that is.
-    if environ.get("COLORTERM", "").strip().lower() in _EXACT_COLOURS:
+    if environ.get("COLORTERM", "").strip().lower() in {"truecolor", "24bit"}:
         return True
     return _MANY_COLOURS.search(environ.get("TERM", "").strip().lower()) is not None
 
@@ -47,7 +43,7 @@ def _has_256_colours(environ: Mapping[str, str]) -> bool:
 def _has_utf8(environ: Mapping[str, str]) -> bool:
     """Whether the locale is one of UTF-8; where none is named, terminals of today are."""
     # Python writes LC_CTYPE=C.UTF-8 into the environment where LANG=C is all that is there (PEP 538).
-    if not environ.get("LC_ALL") and environ.get("LC_CTYPE") == _COERCED and environ.get("LANG") in _PLAIN_LOCALES:
+    if not environ.get("LC_ALL") and environ.get("LC_CTYPE") == "C.UTF-8" and environ.get("LANG") in {"C", "POSIX"}:
         return False
     locale = next((value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := environ.get(name))), None)
     return locale is None or _UTF8.search(locale) is not None

@@ -47,7 +47,6 @@ HEADER_FIGURES: Final = (
 """As the bar writes it, and what it says."""
 
 
-HEADER_GROUP = "Header"
 _AROUND: Final = 10
 """Cells of the dialog and its frame beside the lines."""
 _NARROWEST: Final = 12
@@ -108,7 +107,7 @@ class HelpDialog(DimmingScreen[None]):
             for binding in BINDINGS
             if not hides(binding.id)
         ]
-        self._lines += [HelpLine(HEADER_GROUP, "", label, about) for label, about in HEADER_FIGURES]
+        self._lines += [HelpLine("Header", "", label, about) for label, about in HEADER_FIGURES]
         self._lines += [HelpLine("Notes", "", label, about) for label, about in NOTES]
 
     def compose(self) -> ComposeResult:

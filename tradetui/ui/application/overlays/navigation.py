@@ -22,7 +22,6 @@ from tradetui.wire.text.sanitize import scrub
 SUMMARY_S: Final = 0.8
 """How long the configuration of a profile may take to be read for the list of profiles."""
 UNKNOWN_UID: Final = "UID known once open"
-_OPEN: Final = "open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 
 
@@ -66,7 +65,7 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
             scrub(summary.trouble or summary.host),
             "" if summary.trouble else scrub(summary.uid or UNKNOWN_UID),
             "" if summary.trouble else summary.mode,
-            _OPEN if index == open_index else "",
+            "open" if index == open_index else "",
         )
         for index, (name, summary) in enumerate(zip(names, summaries, strict=True))
     ]

@@ -23,8 +23,6 @@ from tradetui.wire.exchange_time import DAY_MS
 
 SMALLEST_WIDTH: Final = 40
 SMALLEST_HEIGHT: Final = 10
-_LEVELS: Final = "▁▂▃▄▅▆▇█"
-_ASCII_LEVELS: Final = "_.-~:=*#"
 
 
 class ChartInk(StrEnum):
@@ -87,7 +85,7 @@ def _outline(points: list[ChartPoint]) -> list[ChartPoint]:
 
 def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
     """One line of so many cells, each as high as what its stretch of time ended with; blank where nothing is known."""
-    levels = _LEVELS if has_utf8 else _ASCII_LEVELS
+    levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
     low, high = chart.range
     span = max(1, chart.until - chart.since)
     last_of_cell: dict[int, Decimal] = {}

@@ -17,8 +17,6 @@ from tradetui.wire.exchange_time import DAY_MS
 
 _BELOW: Final = 2
 """Lines under the canvas: the axis and its labels."""
-_BAR_WIDTH: Final = 0.7
-_TRANSFER: Final = "▲"
 # plotext draws on one figure for the whole process.
 _figure_free: Final = Lock()
 
@@ -36,7 +34,7 @@ def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
     canvas = amounts.label_width + 1
     for transfer in chart.transfers:
         at = canvas + _column(chart, transfer.at_ms, columns)
-        axis_row = axis_row[:at] + _TRANSFER + axis_row[at + 1 :]
+        axis_row = axis_row[:at] + "▲" + axis_row[at + 1 :]
     inks = [_ink_of_column(chart, column, columns) for column in range(columns)]
     drawn = []
     for row, line in enumerate(lines[:rows]):
@@ -70,7 +68,7 @@ def _plotted(
         heights = [float(bar.amount) for bar in bars]
         # The width of a bar is a part of the least distance between two: a lone one is as wide as its day.
         # Quarters of a block stand closer than dots.
-        figure.draw(figure.bar(days, heights, marker="hd" if has_utf8 else marker, width=_BAR_WIDTH))
+        figure.draw(figure.bar(days, heights, marker="hd" if has_utf8 else marker, width=0.7))
     time, money = figure.ruler("x", "lower"), figure.ruler("y", "left")
     time.lim(0, _days(chart, chart.until))
     money.lim(float(amounts.low), float(amounts.high))
