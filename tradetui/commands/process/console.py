@@ -108,7 +108,6 @@ class PageProgress:
         self._show(detail)
 
     def end(self, detail: str = "") -> None:
-        """Leave the last count on the screen, if there was any."""
         if self._pages:
             self._show(detail, last=True)
 

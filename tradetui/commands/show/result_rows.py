@@ -23,10 +23,9 @@ _AMOUNTS: Final = (
     *("gross", "fees", "funding", "net", "volume", "unexplained"),
     *("profitDifference", "netDifference"),
 )
-PRICE_DIGITS: Final = 12
-"""Significant digits of an average price, which is a quotient."""
 _FILLS_LOOKED_AT: Final = 100
-_PRICE: Final = Context(prec=PRICE_DIGITS)
+_PRICE: Final = Context(prec=12)
+"""Significant digits of an average price, which is a quotient."""
 
 
 def without_fee_or_profit(fill_count: int) -> str:

@@ -192,7 +192,6 @@ class MoneyPanels(Container):
         self.show_titles()
 
     def show_titles(self) -> None:
-        """Bring the titles and the sentence where there is no row up to date."""
         reading = self._reading
         result_frame = self.query_one("#money-result", AsideFrame)
         result_frame.entitle(sanitized("Result"))

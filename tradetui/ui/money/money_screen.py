@@ -234,7 +234,6 @@ class MoneyScreen(ClosableScreen):
         }
 
     def action_move(self, way: str) -> None:
-        """Move the cursor of the focused panel; a chart has none."""
         if not isinstance(widget := self._panels.focused_widget, ChartPanel):
             widget.move(Move(way))
 

@@ -77,7 +77,6 @@ class PeriodReading:
         return next((line.figures for results in known for line in results.days if line.day == day), None)
 
     def choose(self, choice: PeriodChoice) -> None:
-        """Look at a period by its name, of all symbols."""
         self._named, self.dates, self.symbols = choice, None, ()
 
     def step(self, by: int) -> bool:

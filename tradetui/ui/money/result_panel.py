@@ -208,7 +208,6 @@ class ResultPanel(Widget, can_focus=True):
         self._cursor = 0
 
     def show(self, rows: Sequence[FigureLine]) -> None:
-        """Show these; nothing is painted where they read the same."""
         if tuple(rows) != self._rows:
             self._rows = tuple(rows)
             self._cursor = max(0, min(self._cursor, len(self._rows) - 1))

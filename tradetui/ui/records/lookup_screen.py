@@ -198,7 +198,6 @@ class LookupScreen(TableScreen):
             self.lookup.go_on(everything=True)
 
     def action_move(self, way: str) -> None:
-        """Move the cursor; near the end of the rows the next page is asked for."""
         super().action_move(way)
         self._more_near_the_end()
 
