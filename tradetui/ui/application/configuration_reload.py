@@ -33,13 +33,12 @@ async def _reload(app: App[Any]) -> None:
     except Exception as problem:
         notify(app, f"The configuration was not taken: {problem}", severity="error", seconds=READ_S)
         return
-    execution = trading_app.desk.execution if trading_app.desk is not None else None
-    if execution is not None:
-        execution.use_limits_of(result.settings)
-    if trading_app.desk is not None:
-        trading_app.desk.zone = result.settings.zone
-        if result.alert_rules != trading_app.desk.alerts.settings.rules:
-            trading_app.desk.alerts.use_rules(result.alert_rules)
+    if (desk := trading_app.desk) is not None:
+        if desk.execution is not None:
+            desk.execution.use_limits_of(result.settings)
+        desk.zone = result.settings.zone
+        if result.alert_rules != desk.alerts.settings.rules:
+            desk.alerts.use_rules(result.alert_rules)
     if result.changed_look:
         preferences = trading_app.preferences
         if "theme" in result.changed_look:

@@ -53,12 +53,9 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._columns = {column.id: column for column in every}
         self._default = tuple(column.id for column in default)
         self._choice = choice
-        known = [column_choice for column_choice in choice.columns or () if column_choice.id in self._columns]
-        self._widths = {
-            column_choice.id: column_choice.width for column_choice in known if column_choice.width is not None
-        }
-        shown = [column_choice.id for column_choice in known] if known else list(self._default)
-        self._take(shown)
+        known = [(name, width) for name, width in choice.columns or () if name in self._columns]
+        self._widths = {name: width for name, width in known if width is not None}
+        self._take([name for name, _ in known] or self._default)
 
     def _take(self, shown: Sequence[str]) -> None:
         self._shown = dict.fromkeys(shown)

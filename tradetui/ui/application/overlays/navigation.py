@@ -59,16 +59,12 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
     """One line for each profile, the figures of all below each other; `open_index` is None where none is open."""
-    cells = [
-        (
-            scrub(name),
-            scrub(summary.trouble or summary.host),
-            "" if summary.trouble else scrub(summary.uid or UNKNOWN_UID),
-            "" if summary.trouble else summary.mode,
-            "open" if index == open_index else "",
+    cells = []
+    for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
+        figures = (
+            (summary.trouble, "", "") if summary.trouble else (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
         )
-        for index, (name, summary) in enumerate(zip(names, summaries, strict=True))
-    ]
+        cells.append([scrub(text) for text in (name, *figures, "open" if index == open_index else "")])
     # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
     sound = [row for row, summary in zip(cells, summaries, strict=True) if not summary.trouble]
     widths = [max((cell_len(row[column]) for row in sound), default=0) for column in range(5)]
