@@ -28,8 +28,7 @@ from tradetui.wire.text.sanitize import scrub
 
 COVERED = "•" * 12
 LABEL = 14
-_KEYS = "v shows · a copies the API key · s the secret · x the passphrase · m makes it a profile"
-WITHOUT_PROFILES = "v shows · a copies the API key · s the secret · x the passphrase"
+_HINTS = "v shows · a copies the API key · s the secret · x the passphrase"
 _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphrase"))
 
 
@@ -58,7 +57,7 @@ class IssuedKeys(Vertical):
     _card = getters.query_one("#card", Static)
 
     def __init__(self, keys: AccountKeys, entries: Sequence[StoredKey]) -> None:
-        super().__init__(classes="given")
+        super().__init__()
         self._keys = keys
         self._entries = entries
         self._shown: Secrets | None = None
@@ -66,7 +65,8 @@ class IssuedKeys(Vertical):
     def compose(self) -> ComposeResult:
         yield OptionList(*(sanitized(self._summary(entry)) for entry in self._entries), markup=False)
         yield Static("", id="card", markup=False)
-        yield Static(sanitized(_KEYS if self._keys.makes_profiles else WITHOUT_PROFILES), classes="keys", markup=False)
+        profile_hint = " · m makes it a profile" if self._keys.makes_profiles else ""
+        yield Static(sanitized(_HINTS + profile_hint), classes="keys", markup=False)
 
     def on_mount(self) -> None:
         self._key_list.highlighted = 0 if self._entries else None
