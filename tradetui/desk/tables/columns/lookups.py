@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from tradetui.wire.models.spot import SpotBill, SpotFill
 
 
-def _symbol(fill: SpotFill) -> str:
-    return fill.symbol
-
-
 def _quote_coin(fill: SpotFill) -> str | None:
     from tradetui.trading.spot_totals import coins_of
 
@@ -41,17 +37,13 @@ def _quote_coin(fill: SpotFill) -> str | None:
     return None if coins is None else coins[1]
 
 
-def _coin(bill: SpotBill) -> str | None:
-    return bill.coin
-
-
 SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("symbol", "Symbol", 10, lambda row: row.symbol),
     side_column(lambda row: row.side),
     text_column("orderType", "Kind", 6, lambda row: row.order_type),
-    price_column("priceAvg", "Price", 12, lambda row: row.price_avg, _symbol),
-    size_column("size", "Size", 12, lambda row: row.size, _symbol),
+    price_column("priceAvg", "Price", 12, lambda row: row.price_avg, lambda row: row.symbol),
+    size_column("size", "Size", 12, lambda row: row.size, lambda row: row.symbol),
     money_column("amount", "Value", 14, lambda row: row.amount, _quote_coin, unit="the coin of the price"),
     fee_column(lambda row: row.fee_detail),
     fee_coin_column(lambda row: row.fee_detail),
@@ -64,9 +56,9 @@ SPOT_FILL_COLUMNS: Final[tuple[Column[SpotFill], ...]] = ranked(
 SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
     time_column("cTime", "Time", lambda row: row.c_time),
     text_column("coin", "Coin", 6, lambda row: row.coin),
-    money_column("size", "Change", 12, lambda row: row.size, _coin, signed=True, unit="coin"),
-    money_column("balance", "Balance", 12, lambda row: row.balance, _coin, unit="coin"),
-    money_column("fees", "Fees", 12, lambda row: row.fees, _coin, unit="coin"),
+    money_column("size", "Change", 12, lambda row: row.size, lambda row: row.coin, signed=True, unit="coin"),
+    money_column("balance", "Balance", 12, lambda row: row.balance, lambda row: row.coin, unit="coin"),
+    money_column("fees", "Fees", 12, lambda row: row.fees, lambda row: row.coin, unit="coin"),
     text_column("groupType", "Group", 12, lambda row: row.group_type),
     text_column("businessType", "Business", 22, lambda row: row.business_type),
     id_column("billId", "Bill", 19, lambda row: row.bill_id),

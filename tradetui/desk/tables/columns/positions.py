@@ -265,8 +265,8 @@ def _note(positions: Sequence[Position], cell_format: CellFormat) -> str:
     doubt = "?" if exposure.unknown else ""
     parts = [
         *filter(None, [worst_position(positions, cell_format) if len(positions) > 1 else ""]),
-        f"long {_whole(exposure.long)}{doubt}",
-        f"short {_whole(exposure.short)}{doubt}",
+        f"long {number(exposure.long, places=0)}{doubt}",
+        f"short {number(exposure.short, places=0)}{doubt}",
         f"net {number(exposure.net, signed=True, places=0)}{doubt} USDT",
     ]
     funding_times = {row.market.next_funding for row in positions if row.market.next_funding is not None}
@@ -283,7 +283,3 @@ def _total(amount: Decimal | None, positions: Sequence[Position], cell_format: C
     text = money(amount, _DOLLARS, cell_format, signed=True)
     is_converted = amount is not None and any(position.product_type.is_coin_margined for position in positions)
     return f"{CONVERTED}{text}" if is_converted else text
-
-
-def _whole(amount: Decimal) -> str:
-    return number(amount, places=0)
