@@ -61,7 +61,10 @@ class GroupSums:
         elif not self.is_own_coin:
             yield GroupSums(product_type, "", self.coin, sums, self.funding)
         else:
-            yield GroupSums(product_type, "", USDT, _in_usd(sums), self.funding_in_usd or ZERO, is_converted=True)
+            sums = replace(
+                sums, gross=sums.gross_in_usd, fees=sums.fees_in_usd, won=sums.won_in_usd, lost=sums.lost_in_usd
+            )
+            yield GroupSums(product_type, "", USDT, sums, self.funding_in_usd or ZERO, is_converted=True)
             if self.funding_in_usd is None:
                 yield GroupSums(product_type, "", self.coin, funding=self.funding)
 
@@ -163,11 +166,6 @@ def _totals(groups: Iterable[GroupSums]) -> list[GroupSums]:
             key = (part.product_type, part.coin)
             totals.setdefault(key, GroupSums(part.product_type, "", part.coin)).add(part)
     return list(totals.values())
-
-
-def _in_usd(sums: ResultSums) -> ResultSums:
-    """What a coin-margined contract brought in, in dollars at the price of each fill."""
-    return replace(sums, gross=sums.gross_in_usd, fees=sums.fees_in_usd, won=sums.won_in_usd, lost=sums.lost_in_usd)
 
 
 def _as_json(group: GroupSums) -> list[object]:

@@ -110,7 +110,8 @@ def read_period_results(
         span
         for span in (
             *missing_spans(connection, query.now_ms),
-            *_never_read(connection, query),
+            # Of product types whose first page of fills has not come yet it is all of the time.
+            *(MissingSpan(kind, 0, query.now_ms) for kind in query.product_types if not were_read(connection, kind)),
             *spans_never_kept(connection, query.product_types, period.since),
         )
         if span.product_type in query.product_types and span.meets(since, last_ms)
@@ -146,13 +147,6 @@ def read_period_results(
         missing=missing,
         orders_complete=not legs_wait(connection),
     )
-
-
-def _never_read(connection: sqlite3.Connection, query: PeriodQuery) -> Iterable[MissingSpan]:
-    """All of the time of product types whose first page of fills has not come yet."""
-    for product_type in query.product_types:
-        if not were_read(connection, product_type):
-            yield MissingSpan(product_type, 0, query.now_ms)
 
 
 def _unexplained(

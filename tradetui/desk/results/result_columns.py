@@ -63,10 +63,7 @@ def amount_text(
 
 
 def _day_text(line: ResultLine, cell_format: CellFormat) -> str:
-    day = line.day
-    if day is None:
-        return text_or_unknown(line.group)
-    return f"{day:%a} {date_text(day, cell_format.today)}"
+    return f"{line.day:%a} {date_text(line.day, cell_format.today)}" if line.day else text_or_unknown(line.group)
 
 
 _GROUP: Final[Mapping[Grouping, Column[ResultLine]]] = {

@@ -37,11 +37,6 @@ def _symbol(row: ProductRow[TriggerOrder]) -> str:
     return row.record.symbol
 
 
-def _status(row: ProductRow[TriggerOrder]) -> str:
-    state = trigger_state(row.record)
-    return text_or_unknown(row.record.plan_status if state is None else state)
-
-
 _SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, lambda row: row.record.size, _symbol)
 
 
@@ -67,7 +62,7 @@ TRIGGER_COLUMNS: Final[tuple[Column[ProductRow[TriggerOrder]], ...]] = ranked(
         "planStatus",
         "Status",
         lambda row: row.record.plan_status,
-        lambda row, _: _status(row),
+        lambda row, _: text_or_unknown(trigger_state(row.record) or row.record.plan_status),
         9,
         tone=lambda row: _TONES.get(trigger_state(row.record), Tone.PLAIN),
     ),
