@@ -174,7 +174,7 @@ class KeyStore:
             intent=str(values.get("intent", "")),
             kind=str(values.get("kind", "")),
             title=str(values.get("title", name)),
-            at_ms=_whole(values.get("at_ms")),
+            at_ms=at_ms if isinstance(at_ms := values.get("at_ms"), int) else 0,
             complete=set(_texts(values.get("has"))) == set(_SECRETS),
             issued=values.get("told") is True,
             uid=str(values.get("uid", "")),
@@ -201,7 +201,3 @@ def _boxed(name: str, public: Mapping[str, Any]) -> str:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) else 0

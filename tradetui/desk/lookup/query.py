@@ -62,11 +62,12 @@ class Checked:
 
 def filter_fields(endpoint: Endpoint) -> tuple[FormField, ...]:
     """The fields of an endpoint's filter form: its parameters but those of paging; times stand in where they may."""
-    fields = form_fields(endpoint.request, without=_PAGING)
+    fields, rule = form_fields(endpoint.request, without=_PAGING), endpoint.time
+    standing_in = (START, END) if rule is not None and rule.missing is Missing.NEVER else ()
     return tuple(
         replace(
             field,
-            required=field.required and not _stands_in(endpoint, field.name),
+            required=field.required and field.name not in standing_in,
             choices=tuple(map(_spelt_as_spoken, field.choices)),
         )
         for field in fields
@@ -118,12 +119,6 @@ def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
     if rule.missing is Missing.NEVER:
         return Stretch(now_ms - rule.span_ms, now_ms, True)
     return Stretch(now_ms - rule.window_ms if rule.window_ms is not None else None, now_ms, True)
-
-
-def _stands_in(endpoint: Endpoint, name: str) -> bool:
-    """Whether a required time is filled in where it is left empty."""
-    rule = endpoint.time
-    return rule is not None and rule.missing is Missing.NEVER and name in (START, END)
 
 
 def _lasting(
