@@ -147,9 +147,6 @@ class TradingApp(Protocol):
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first."""
 
-    def action_help(self) -> None:
-        """Show every key and what it does."""
-
     def action_leave(self) -> None:
         """Quit; asks while an intent is unsettled."""
 

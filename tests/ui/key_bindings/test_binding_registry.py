@@ -54,8 +54,8 @@ SCREENS = {
 @pytest.mark.parametrize("binding", BINDINGS, ids=lambda binding: binding.id)
 def test_every_binding_is_complete(binding: KeyBinding) -> None:
     assert binding.description and binding.tooltip and binding.group in GROUPS
-    action = binding.action.partition("(")[0]
-    for name in binding.where:
+    of_app, _, action = binding.action.partition("(")[0].rpartition(".")
+    for name in (of_app,) if of_app else binding.where:
         assert hasattr(SCREENS[name], f"action_{action}"), f"{name} has no {action}"
 
 

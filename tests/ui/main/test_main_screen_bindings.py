@@ -314,7 +314,8 @@ async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
         assert stage.app.screen is stage.app.main
         explained = {label for label, _ in HEADER_FIGURES}
         worth = worth_of(stage.desk.totals(), stage.desk.today())
-        labels = {figure.parts[0][0].strip() for figure in (*worth, *link_of(stage.desk, False)[1:])}
+        link = link_of(stage.desk.client.connection_status, stage.desk.health.state, halved=False)
+        labels = {figure.parts[0][0].strip() for figure in (*worth, *link[1:])}
         assert labels <= explained, "every figure of the header is explained"
 
 

@@ -15,6 +15,7 @@ from tradetui.wire.text.sanitize import scrub
 if TYPE_CHECKING:
     from tradetui.desk.desk import Desk
     from tradetui.desk.results.today import TodayResult
+    from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.trading.account_totals import Totals
 
 NOT_KEPT: Final = "HISTORY NOT SAVED"
@@ -35,14 +36,14 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
     first time.
     """
-    link, totals, today = desk.client.connection_status, desk.totals(), desk.today()
+    link, totals, today, health = desk.client.connection_status, desk.totals(), desk.today(), desk.health
     halved = any(use.halved for use in link.budget.usage().values())
     alarm = alarm_of(desk, key_named)
     figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
     known = (figure is None for figure in (*figures, totals.exposure_multiple, today))
     urgent = (
         desk.access,
-        desk.health.state,
+        health.state,
         desk.account,
         link.server_clock.warns,
         link.server_clock.blocks_writes,
@@ -54,11 +55,10 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     )
 
     worth = worth_of(totals, today)
-    if desk.health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
+    if health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
-    content = HeaderContent(
-        str(desk.settings.environment), str(desk.access), account_of(desk), alarm, worth, link_of(desk, halved)
-    )
+    environment, link_figures = str(desk.settings.environment), link_of(link, health.state, halved)
+    content = HeaderContent(environment, str(desk.access), account_of(desk), alarm, worth, link_figures)
     bar.show(urgent, desk.clock.monotonic(), content)
 
 
@@ -141,11 +141,10 @@ def _worth_label(totals: Totals) -> str:
     return "equity+union" if totals.has_single else "union margin"
 
 
-def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
+def link_of(link: ConnectionStatus, state: LinkState, halved: bool) -> tuple[Figure, ...]:
     """Link and latency, clock offset, and how many of the calls that an address may make in a minute were made."""
-    link = desk.client.connection_status
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
-    if desk.health.state is LinkState.DOWN:
+    if state is LinkState.DOWN:
         latency = ""  # that of the last replies, which are past
     offset = link.server_clock.offset_ms
     clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
@@ -154,7 +153,7 @@ def link_of(desk: Desk, halved: bool) -> tuple[Figure, ...]:
     restraint = ", halved" if halved else ", slowed" if address.slowed else ""
     used = f"{address.share * 100:.0f} % used{restraint}"
     return (
-        Figure(1, (_STATES[desk.health.state], (latency, "$quiet"))),
+        Figure(1, (_STATES[state], (latency, "$quiet"))),
         Figure(3, (_label("clock"), (f"{clock}{'!' if alarm else ''}", "bold $warn" if alarm else "$quiet"))),
         Figure(2, (_label("rate limit"), (used, "bold $warn" if restraint else "$quiet"))),
     )

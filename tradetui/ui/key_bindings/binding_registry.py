@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum, auto
+from functools import cache
 from typing import Final, NamedTuple
 
 from tradetui.desk.tables.table import LOOKUPS, PANELS, Table, TableName
@@ -85,7 +86,7 @@ def _moves(move: Move, keys: str, description: str, tooltip: str) -> KeyBinding:
 
 
 BINDINGS: Final = (
-    KeyBinding("help", "question_mark,f1", "help", "Help", "every key and what it does", "Anywhere", ROWS, True),
+    KeyBinding("help", "question_mark,f1", "app.help", "Help", "every key and what it does", "Anywhere", ROWS, True),
     KeyBinding("palette", "ctrl+p", "command_palette", "Palette", "every action by name", "Anywhere", EVERYWHERE),
     KeyBinding(
         "back", "escape", "back", "Back", "close, clear filter, dates and messages, leave zoom", "Anywhere", ROWS
@@ -248,6 +249,7 @@ def key_named(id_: str, changed_keys: Mapping[str, str]) -> str:
     return shown_keys(bound_keys(id_, changed_keys)[0])
 
 
+@cache
 def shown_keys(keys: str) -> str:
     """Keys as printed: `? F1` for `question_mark,f1`."""
     return " ".join(_shown_key(key.strip()) for key in keys.split(","))

@@ -250,6 +250,3 @@ class DetailScreen(DimmingScreen[None]):
         self.dismiss()
 
     action_leave = action_back
-
-    def action_help(self) -> None:
-        trading_app(self).action_help()

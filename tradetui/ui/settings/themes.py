@@ -19,7 +19,7 @@ DEFAULT_THEME: Final = "tradetui-dark"
 TERMINAL_THEME: Final = "tradetui-terminal"
 _GREEN: Final = "#8bd96a"
 _RED: Final = "#f7768e"
-TONE_STYLES: Final[Mapping[Tone, str]] = {
+TONE_STYLES: Final[Mapping[str, str]] = {
     Tone.PLAIN: "$foreground",
     Tone.MUTED: "$quiet",
     Tone.GAIN: "$gain",

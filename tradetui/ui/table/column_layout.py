@@ -122,15 +122,10 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
     """The narrowest widths, then up to the widest, the least rank first; cut from the right where they do not fit."""
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
-    for slot, index in enumerate(shown):
-        shortest = needs[index].shortest
-        if spare < 0 and shortest is not None:
-            cut = min(-spare, widths[slot] - shortest)
-            widths[slot] -= cut
-            spare += cut
-    for slot in reversed(range(len(widths))):
-        if spare < 0:
-            cut = min(-spare, widths[slot])
+    least_widths = [(slot, needs[index].shortest) for slot, index in enumerate(shown)]
+    for slot, least in (*least_widths, *((slot, 0) for slot in reversed(range(len(widths))))):
+        if spare < 0 and least is not None:
+            cut = min(-spare, widths[slot] - least)
             widths[slot] -= cut
             spare += cut
     for slot in sorted(range(len(shown)), key=lambda slot: needs[shown[slot]].rank):

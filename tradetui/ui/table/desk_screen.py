@@ -154,9 +154,6 @@ class DeskScreen(Screen[None]):
         """Why a kind of record cannot be looked up; None where it may be."""
         return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
 
-    def action_help(self) -> None:
-        self.trade_app.action_help()
-
     def action_leave(self) -> None:
         self.trade_app.action_leave()
 

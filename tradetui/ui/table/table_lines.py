@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.rows.row_source import RowT, Sort
+from tradetui.ui.settings.themes import TONE_STYLES
 from tradetui.ui.table.cells import Cells, Drawn, fitted, whole_parts
 from tradetui.ui.table.column_layout import ColumnLayout
 
@@ -51,9 +52,7 @@ _LOOKS: Final[Mapping[str, str]] = {
     CURSOR_CELL: "bold underline $foreground on $cursor-cell",
     RULE: "$frame",
     NOTE: "$quiet",
-    Tone.MUTED: "$quiet",
-    Tone.GAIN: "$gain",
-    Tone.LOSS: "$loss",
+    **TONE_STYLES,
     Tone.LONG: "bold $long",
     Tone.SHORT: "bold $short",
     Tone.WARN: "bold $warn",
@@ -168,7 +167,6 @@ class TableLines:
         return style
 
     def _look(self, name: str) -> Style:
-        """What a part or a tone adds to the table's own style."""
         return self._widget.app.stylesheet.parse_style(_LOOKS[name]).rich_style
 
     def _cursor_without_background(self, name: str) -> Style:

@@ -94,24 +94,21 @@ class TableScreen(DeskScreen):
     def keys_of(self, binding: KeyBinding) -> str:
         return self.key_named(binding.id)
 
-    @property
-    def _filter_hints(self) -> tuple[Hint, ...]:
-        return (
-            Hint("Enter", "keep the filter", "keep_filter"),
-            Hint(self.key_named("back"), "clear it", "back"),
-            Hint("↑ ↓", "move in the table", "focus_table"),
-        )
-
     def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
         """Show these in the bottom line; while the filter's box is open, its own keys."""
-        hints = [
-            Hint(
-                self.keys_of(binding), binding.description, binding.action, self.blocking_reason(binding.id) is not None
-            )
-            for binding in bindings
-            if self.where in binding.where
-        ]
-        self.query_one(Hints).show(self._filter_hints if self.query("#filter") else hints, note)
+        if self.query("#filter"):
+            hints = [
+                Hint("Enter", "keep the filter", "keep_filter"),
+                Hint(self.key_named("back"), "clear it", "back"),
+                Hint("↑ ↓", "move in the table", "focus_table"),
+            ]
+        else:
+            here = [binding for binding in bindings if self.where in binding.where]
+            hints = [
+                Hint(self.keys_of(binding), binding.description, binding.action, bool(self.blocking_reason(binding.id)))
+                for binding in here
+            ]
+        self.query_one(Hints).show(hints, note)
 
     # Rows
 
