@@ -81,7 +81,6 @@ class HeaderBar(Widget):
         self.refresh()
 
     def cannot_open(self) -> None:
-        """The account could not be opened: nothing is starting any more."""
         self.shown = self.shown._replace(worth=_NOT_OPEN)
         self.refresh()
 

@@ -85,7 +85,6 @@ class KeyOrder:
         self._task = asyncio.create_task(self._finish())
 
     def stop(self) -> None:
-        """Forget the keys that wait: the application ends."""
         self._waiting.clear()
         if self._task is not None:
             self._task.cancel()

@@ -115,7 +115,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.refresh()
 
     def set_format(self, cell_format: CellFormat) -> None:
-        """Write every cell in a format; nothing is done where it is the one in use."""
         if cell_format != self.model.cells.cell_format:
             self.model.use_format(cell_format)
             self._show_anew(measure=True)
@@ -204,7 +203,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self._into_sight()
 
     def on_resize(self) -> None:
-        """Lay the columns out anew, and keep the cursor in sight of whoever put it there."""
         self._fit_width()
         self._resize_virtual()
         if self.cursor.is_placed:
@@ -215,7 +213,9 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         column_index = self.model.cells.layout.at(event.x - MARGIN)
         if event.y == 0:
             if column_index is not None:
-                self._click_header(self.columns[column_index])
+                column, before = self.columns[column_index], self.sort_filter.sort
+                self.sort_by(self.sort_filter.next_sort(column.id))
+                self.post_message(self.HeaderSelected(self, column, before))
             return
         viewport = self.viewport
         row_index = viewport.top + event.y - 1
@@ -227,11 +227,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.move_to_column(column_index)
         if again and event.chain > 1:
             self.action_select()
-
-    def _click_header(self, column: Column[RowT_co]) -> None:
-        sort = self.sort_filter.sort
-        self.sort_by(self.sort_filter.next_sort(column.id))
-        self.post_message(self.HeaderSelected(self, column, sort))
 
     # Drawing
 

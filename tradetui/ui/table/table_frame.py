@@ -135,7 +135,6 @@ class RecordsFrame(TableFrame):
         super().__init__(table, instead, table=table, id=id, classes="panel -empty", names_columns=names_columns)
 
     def say(self, title: str, nothing: str, note: str = "") -> None:
-        """Bring the title, the sentence where there is no row, and the note below the rows up to date."""
         self.entitle(sanitized(title))
         self.border_subtitle = sanitized(note)
         is_empty = self._framed.rows.count == 0

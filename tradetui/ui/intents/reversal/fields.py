@@ -48,26 +48,11 @@ class SizeBox(LineBox):
         return "" if self.amount == planned else "Enter applies the size."
 
 
-class FieldRow(Horizontal):
+def _row(row_id: str, label: str, box: Input, hint: str) -> Horizontal:
     """A label, a box, and a hint behind it."""
-
-    def __init__(self, row_id: str, label: str, box: Input, hint: str = "") -> None:
-        super().__init__(id=row_id, classes="field-row")
-        self.box = box
-        self._label = Static(sanitized(label), classes="label", markup=False)
-        self._hint = Static(sanitized(hint), classes="hint", markup=False)
-
-    def compose(self) -> ComposeResult:
-        yield self._label
-        yield self.box
-        yield self._hint
-
-    def name_it(self, label: str, hint: str) -> None:
-        self._label.update(sanitized(label))
-        self._hint.update(sanitized(hint))
-
-    def show(self, shown: bool) -> None:
-        self.display = self.box.display = shown
+    before = Static(sanitized(label), classes="label", markup=False)
+    behind = Static(sanitized(hint), classes="hint", markup=False)
+    return Horizontal(before, box, behind, id=row_id, classes="field-row")
 
 
 class Fields(Vertical):
@@ -78,8 +63,8 @@ class Fields(Vertical):
 
     size_box = getters.query_one(SizeBox)
     word_box = getters.query_one("#typed", Input)
-    _size_row = getters.query_one("#size-row", FieldRow)
-    _word_row = getters.query_one("#word-row", FieldRow)
+    _size_row = getters.query_one("#size-row", Horizontal)
+    _word_row = getters.query_one("#word-row", Horizontal)
 
     def __init__(self, execution: Execution) -> None:
         super().__init__()
@@ -87,8 +72,8 @@ class Fields(Vertical):
         self._preview: Preview | None = None
 
     def compose(self) -> ComposeResult:
-        yield FieldRow("size-row", "Size", SizeBox(), "a number for a part")
-        yield FieldRow("word-row", "", LineBox(id="typed", select_on_focus=False, disabled=True))
+        yield _row("size-row", "Size", SizeBox(), "a number for a part")
+        yield _row("word-row", "", LineBox(id="typed", select_on_focus=False, disabled=True), "")
 
     @property
     def must_type(self) -> bool:
@@ -116,12 +101,13 @@ class Fields(Vertical):
             self.size_box.placeholder = (
                 f"all, {preview.plan.size_text(preview.plan.held_size)} {preview.estimates.base_coin}"
             )
-        self._word_row.name_it(f"Type {preview.subject}", f"because {self._why_typed}")
+        self._word_row.query_one(".label", Static).update(sanitized(f"Type {preview.subject}"))
+        self._word_row.query_one(".hint", Static).update(sanitized(f"because {self._why_typed}"))
 
     def show(self, shown: bool) -> None:
         self.display = shown
-        self._size_row.show(shown)
-        self._word_row.show(shown and self.must_type)
+        self._size_row.display = self.size_box.display = shown
+        self._word_row.display = self.word_box.display = shown and self.must_type
 
     def enable(self, enabled: bool) -> None:
         self.size_box.disabled = self.word_box.disabled = not enabled

@@ -85,7 +85,6 @@ class KeyLine(Notice):
         self._show((_KEYS if shows_request else _KEYS_UNREAD).format(lock=lock))
 
     def show_end(self, *, has_more: bool) -> None:
-        """Name the keys at the end; `has_more` says that it does not fit."""
         self._show(f"{_KEYS_AT_THE_END}{_MORE_BELOW if has_more else ''}")
 
     def _show(self, hints: str) -> None:
