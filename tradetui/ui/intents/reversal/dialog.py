@@ -81,6 +81,7 @@ class ReversalDialog(ScrollingDialog):
         self._focus = DialogFocus(self, self._fields, self.cancel_button, self.confirm_button)
         self._show_fields()
         self._show_age()
+        self._show_keys()
         self.watch(self._area, "scroll_y", self._scrolled, init=False)
         self.set_interval(_AGE_SHOWN_S, self._show_age)
         self._begin_reading()
@@ -93,6 +94,10 @@ class ReversalDialog(ScrollingDialog):
         return (self._preview or self._target).subject
 
     # Keys
+
+    def _show_keys(self) -> None:
+        self._frame.border_subtitle = MORE if self.shows_request else ""
+        self._key_line.show(self._execution.intents, shows_request=self.shows_request)
 
     def before_key(self, event: TypedInput) -> bool:
         """Drop what is typed before there is something to type it for.
@@ -207,6 +212,7 @@ class ReversalDialog(ScrollingDialog):
         self._unread.looked_at = self._unread.looked_at or preview
         self._marked = self._unread.changed(preview)
         self._draw(preview)
+        self._show_keys()
         self._target = preview.target
         self._show_age()
         self.say_what_may_be_done()
@@ -296,7 +302,6 @@ class ReversalDialog(ScrollingDialog):
         come_back = shown and not self._fields.size_box.display
         self._fields.show(shown)
         self._fields.enable(self._ready)
-        self._frame.border_subtitle = MORE if self.shows_request else ""
         self._key_line.show(self._execution.intents, shows_request=self.shows_request)
         if come_back:
             self._focus.come_back_to_field()
@@ -314,13 +319,14 @@ class ReversalDialog(ScrollingDialog):
         if box.is_wrong:
             return
         if box.amount != self._target.size:
+            self._disarm("Reading …")
             self._target = replace(self._target, size=box.amount)
             self._preview = self._unread.looked_at = None
+            self._show_keys()
             self._fields.ask_for(None)
             self._area.read_whole = False
             self._note = ""
             self._area.scroll_home(animate=False)
-            self._disarm("Reading …")
             self._begin_reading()
         self._focus.entered(box)
 
