@@ -24,6 +24,7 @@ class Past(NamedTuple):
     start_ms: int
     uid: str
     fills: int | None
+    triggers: int | None
 
 
 class Born(NamedTuple):
@@ -54,13 +55,13 @@ class Born(NamedTuple):
 _ACCOUNTS: dict[Past, Born] = {}
 
 
-def born_once(exchange_state: ExchangeState, *, fills: int | None = None) -> ExchangeState:
+def born_once(exchange_state: ExchangeState, *, fills: int | None = None, triggers: int | None = None) -> ExchangeState:
     """The exchange, just built, with accounts that are copies of those made earlier.
 
-    `fills` is how many of the newest each keeps where a test is not about the past.
+    `fills` and `triggers` are how many of the newest each keeps where a test is not about the past.
     """
     for uid, born in exchange_state.account_factories.items():
-        past = Past(exchange_state.seed, exchange_state.now_ms, uid, fills)
+        past = Past(exchange_state.seed, exchange_state.now_ms, uid, fills, triggers)
         exchange_state.account_factories[uid] = partial(_copy, past, born)
     return exchange_state
 
@@ -68,9 +69,11 @@ def born_once(exchange_state: ExchangeState, *, fills: int | None = None) -> Exc
 def _copy(past: Past, born: Callable[[], Account]) -> Account:
     if past not in _ACCOUNTS:
         account = born()
-        if past.fills is not None:
-            for book in account.futures.values():
+        for book in account.futures.values():
+            if past.fills is not None:
                 keep_newest_fills(book, past.fills, past.start_ms)
+            if past.triggers is not None:
+                del book.triggers[: -past.triggers]
         _ACCOUNTS[past] = Born.of(account)
     return _ACCOUNTS[past].copy()
 

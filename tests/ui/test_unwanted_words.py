@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.application.screenshot import screen_text
 
 PACKAGE = Path(__file__).parents[2] / "tradetui"
@@ -53,7 +53,7 @@ def test_a_sentence_is_seen_in_an_f_string_and_a_docstring_is_not() -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("name", ["hedge", "one-way"])
 async def test_no_screen_of_the_demonstration_shows_one(name: str) -> None:
-    stage = AppOnRecentFills(name)
+    stage = AppOnFewRows(name)
     async with stage.running((200, 60), after=12) as pilot:
         screens = [("", "main")]
         screens += [(key, key) for key in ("5", "4", "3", "1", "s", "P", "o", "J", "question_mark", "ctrl+p", "7", "8")]

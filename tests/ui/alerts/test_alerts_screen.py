@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.ui.alerts.alert_notices import Throttle
@@ -25,7 +25,7 @@ def alert(sentence: str, kind: RuleKind = RuleKind.LINK_LOST, *channels: Channel
     return Alert(event, 1_785_585_600_000, frozenset(channels or Channel))
 
 
-def messages(stage: AppOnRecentFills) -> list[str]:
+def messages(stage: AppOnFewRows) -> list[str]:
     return [notification.message for notification in stage.app._notifications]
 
 
@@ -42,7 +42,7 @@ def test_what_comes_together_goes_through_once() -> None:
 
 
 async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_looked_at() -> None:
-    stage = AppOnRecentFills(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE, after=6) as pilot:
         stage.desk.alerts.test(EVERY_WAY)
         await settled(pilot)
@@ -60,7 +60,7 @@ async def test_on_the_main_screen_it_is_the_line_above_the_keys_until_it_was_loo
 
 
 async def test_the_bell_rings_where_the_rule_has_it_among_its_channels(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE):
         rings: list[int] = []
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
@@ -71,7 +71,7 @@ async def test_the_bell_rings_where_the_rule_has_it_among_its_channels(monkeypat
 
 
 async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> None:
-    stage = AppOnRecentFills(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE) as pilot:
         await pilot.press("question_mark")
         stage.app.alerted(alert("fill 0", RuleKind.FILL))
@@ -93,7 +93,7 @@ async def test_an_alert_is_a_message_beside_a_dialog_and_a_line_elsewhere() -> N
 
 
 async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     monkeypatch.delenv("TMUX", raising=False)
     async with stage.running(SIZE, after=6) as pilot:
         written: list[str] = []
@@ -113,7 +113,7 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
 async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = AppOnRecentFills(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE, after=6) as pilot:
         push_screen = stage.app.push_screen
 
@@ -129,7 +129,7 @@ async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
 
 
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
-    stage = AppOnRecentFills(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
+    stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE, after=6) as pilot:
         await pilot.press("A")
         await settled(pilot)
@@ -162,7 +162,7 @@ async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:
 
 
 async def test_in_monitor_mode_what_can_never_fire_is_named() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running((160, 40), after=6) as pilot:
         await pilot.press("A")
         await settled(pilot)

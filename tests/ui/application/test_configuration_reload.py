@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Condition, Direction, RuleKind, rule_of
 from tradetui.desk.reversal.preview import Target
@@ -22,7 +22,7 @@ from tradetui.ui.settings.ui_settings import ConfigurationReload, ProfileLook
 pytestmark = pytest.mark.looptime
 
 
-def with_configuration(stage: AppOnRecentFills, **result: Any) -> AppOnRecentFills:
+def with_configuration(stage: AppOnFewRows, **result: Any) -> AppOnFewRows:
     """The stage whose open profile reads this when its configuration is read again."""
 
     def reload() -> ConfigurationReload:
@@ -42,7 +42,7 @@ def with_configuration(stage: AppOnRecentFills, **result: Any) -> AppOnRecentFil
     return stage
 
 
-async def reloaded(stage: AppOnRecentFills, pilot: Any) -> list[str]:
+async def reloaded(stage: AppOnFewRows, pilot: Any) -> list[str]:
     """What is said once it was read again."""
     reload_configuration(stage.app)
     await asyncio.sleep(3)
@@ -51,14 +51,14 @@ async def reloaded(stage: AppOnRecentFills, pilot: Any) -> list[str]:
 
 
 async def test_a_session_without_configuration_says_so() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         assert NO_FILE in await reloaded(stage, pilot)
 
 
 async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
     stage = with_configuration(
-        AppOnRecentFills(),
+        AppOnFewRows(),
         limits={"max_reversal_size": Decimal("0.0001")},
         taken=("max_reversal_size: 0.0001, was not set",),
         needs_restart=("uid: 7, was not set",),
@@ -77,7 +77,7 @@ async def test_a_stricter_limit_holds_at_once_and_the_rest_is_named() -> None:
 
 async def test_changed_alerts_are_gone_by_at_once() -> None:
     rules = (rule_of(Condition(RuleKind.PRICE_CROSSES, "BTCUSDT", Decimal(1), Direction.DOWN)),)
-    stage = with_configuration(AppOnRecentFills(), alert_rules=rules, taken=("alerts changed",))
+    stage = with_configuration(AppOnFewRows(), alert_rules=rules, taken=("alerts changed",))
     async with stage.running() as pilot:
         assert "In force now: alerts changed." in await reloaded(stage, pilot)
         assert stage.desk.alerts.settings.rules == rules
@@ -88,7 +88,7 @@ async def test_changed_alerts_are_gone_by_at_once() -> None:
 
 
 async def test_nothing_new_is_said_too() -> None:
-    stage = with_configuration(AppOnRecentFills())
+    stage = with_configuration(AppOnFewRows())
     async with stage.running() as pilot:
         assert UNCHANGED in await reloaded(stage, pilot)
 
@@ -96,7 +96,7 @@ async def test_nothing_new_is_said_too() -> None:
 async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_chosen_one() -> None:
     look = ProfileLook(theme="tradetui-light", timezone="Asia/Tokyo", keys={"zoom": "x"})
     stage = with_configuration(
-        AppOnRecentFills(preferences=ScreenPreferences("tradetui-red-up")),
+        AppOnFewRows(preferences=ScreenPreferences("tradetui-red-up")),
         look=look,
         changed_look=["theme", "timezone", "keys"],
     )
@@ -109,7 +109,7 @@ async def test_the_screen_is_as_the_configuration_says_now_a_new_theme_before_a_
 
 
 async def test_columns_that_follow_the_rows_stay_though_no_further_row_comes() -> None:
-    stage = with_configuration(AppOnRecentFills(), look=ProfileLook(timezone="Asia/Tokyo"), changed_look=("timezone",))
+    stage = with_configuration(AppOnFewRows(), look=ProfileLook(timezone="Asia/Tokyo"), changed_look=("timezone",))
     async with stage.running() as pilot:
         tables = [panel.table for panel in stage.app.main.panels.values() if panel.table.rows.count]
         columns = [table.columns for table in tables]
@@ -123,7 +123,7 @@ async def test_columns_that_follow_the_rows_stay_though_no_further_row_comes() -
 
 async def test_a_mode_that_only_reads_blocks_at_once_and_opens_the_session_again() -> None:
     stage = with_configuration(
-        AppOnRecentFills(),
+        AppOnFewRows(),
         limits={"read_only": True},
         reopens=True,
         taken=("mode: monitor, was trade",),
@@ -140,7 +140,7 @@ async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> Non
     def broken() -> ConfigurationReload:
         raise ValueError("config.toml:3: mode: must be monitor or trade")
 
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     settings = stage.app.settings
     stage.app.settings = replace(settings, profiles=[replace(choice, reload=broken) for choice in settings.profiles])
     async with stage.running() as pilot:
@@ -152,7 +152,7 @@ async def test_a_configuration_that_cannot_be_taken_leaves_all_as_it_is() -> Non
 
 @pytest.mark.parametrize("keys", [("2", "R"), ("4", "R"), ("4", "H"), ("m", "t"), ("6",)])
 async def test_screens_and_dialogs_of_a_session_that_is_opened_again_are_closed(keys: tuple[str, ...]) -> None:
-    stage = with_configuration(AppOnRecentFills(), limits={"read_only": True}, reopens=True)
+    stage = with_configuration(AppOnFewRows(), limits={"read_only": True}, reopens=True)
     async with stage.running() as pilot:
         await pilot.press(*keys)
         await asyncio.sleep(1)

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from textual.screen import Screen
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.virtual_time import textual_in_loop_time
 from tradetui.ui.application.screenshot import screen_text
 
@@ -70,7 +70,7 @@ def test_monitor_mode_loads_nothing_that_sends_or_keeps_what_was_sent() -> None:
 
 @pytest.mark.looptime
 async def test_the_main_screen_is_not_drawn_before_its_panels_have_their_places() -> None:
-    stage, stood_when_drawn = AppOnRecentFills(), []
+    stage, stood_when_drawn = AppOnFewRows(), []
     with textual_in_loop_time():
         draw = Screen._compositor_refresh
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from textual.app import ComposeResult
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.application.open_desk import OpenDesk
 from tradetui.ui.header.header_bar import QUIET_SECONDS, HeaderBar
 from tradetui.ui.money.money_screen import MoneyScreen
@@ -100,7 +100,7 @@ async def test_a_screen_hears_of_the_desk_once_its_widgets_are_there_and_also_be
     screen_of_key: tuple[str, type[LookupScreen | MoneyScreen]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key, screen_class = screen_of_key
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         feed = next(iter(stage.desk.feeds.values()))
         compose = screen_class.compose

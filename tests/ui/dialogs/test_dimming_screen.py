@@ -7,13 +7,13 @@ import asyncio
 import pytest
 from textual.screen import Screen
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
 
 pytestmark = pytest.mark.looptime
 
 
-def drawn(stage: AppOnRecentFills) -> list[list[tuple[str, object]]]:
+def drawn(stage: AppOnFewRows) -> list[list[tuple[str, object]]]:
     """The frame's texts and styles."""
     dialog = stage.app.screen
     dialog.refresh()
@@ -24,7 +24,7 @@ def drawn(stage: AppOnRecentFills) -> list[list[tuple[str, object]]]:
 
 @pytest.mark.parametrize("theme", ["tradetui-dark", "tradetui-light"])
 async def test_it_is_dimmed_as_textual_dims_it(theme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills(theme=theme)
+    stage = AppOnFewRows(theme=theme)
     async with stage.running((80, 24)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
@@ -36,7 +36,7 @@ async def test_it_is_dimmed_as_textual_dims_it(theme: str, monkeypatch: pytest.M
 
 
 async def test_it_is_painted_once_a_second_and_at_once_when_the_dialog_closes(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(after=3) as pilot:
         main, painted = stage.app.main, 0
         paint = main._paint

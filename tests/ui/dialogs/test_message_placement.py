@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from textual.widgets import Button
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, text_in_one_line
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
@@ -19,7 +19,7 @@ OLDER = "An alarm of seven lines. " * 12
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         notify(stage.app, OLDER, severity="error", seconds=600)
         dialog = await opened(stage, pilot)
@@ -40,7 +40,7 @@ async def test_older_and_newer_messages_cover_nothing_of_the_reversal_dialog(siz
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         notify(stage.app, OLDER, severity="error", seconds=600)
         await pilot.press("L")
@@ -68,7 +68,7 @@ async def test_a_message_covers_nothing_of_a_question_nor_of_the_header(size: tu
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_a_message_covers_nothing_of_the_filters_box_and_escape_puts_it_away(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         notify(stage.app, OLDER, severity="error", seconds=600)
         await pilot.press("slash", "B", "T", "C")
@@ -85,7 +85,7 @@ async def test_a_message_covers_nothing_of_the_filters_box_and_escape_puts_it_aw
 
 
 async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await pilot.press("L")
         await asyncio.sleep(0.2)
@@ -99,7 +99,7 @@ async def test_that_trading_is_locked_is_taken_back_once_it_is_not() -> None:
 
 
 async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")

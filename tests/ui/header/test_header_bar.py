@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.journal.open_journal import open_journal
@@ -31,7 +31,7 @@ from tradetui.ui.header.header_content import _STATES, alarm_of, today_of, worth
 
 @pytest.mark.looptime
 async def test_badges_account_worth_and_link() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running((200, 60)):
         first, second = screen_text(stage.app).splitlines()[:2]
         assert first.startswith("  SANDBOX   MONITOR   hedge · 41")
@@ -96,7 +96,7 @@ def test_where_room_is_short_todays_result_leaves_its_per_cent_out() -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_every_open_intent_is_named_whatever_its_state(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         assert stage.desk.execution is not None
         intents = stage.desk.execution.intents
@@ -147,7 +147,7 @@ async def test_what_another_data_directory_locks_is_named(tmp_path: Path) -> Non
 
 @pytest.mark.looptime
 async def test_how_the_link_is_doing_is_painted_every_five_seconds_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((200, 60), after=10) as pilot:
         latencies = itertools.cycle((11.0, 12.0))
         monkeypatch.setattr(ConnectionStatus, "latency_ms", property(lambda _: next(latencies)))
@@ -163,7 +163,7 @@ async def test_how_the_link_is_doing_is_painted_every_five_seconds_at_most(monke
 
 @pytest.mark.looptime
 async def test_equity_and_open_profit_are_those_of_the_panels_at_every_moment() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((300, 80), after=4) as pilot:
         open_profits = set()
         for _ in range(20):
@@ -182,7 +182,7 @@ async def test_equity_and_open_profit_are_those_of_the_panels_at_every_moment() 
 
 @pytest.mark.looptime
 async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -> None:
-    stage = AppOnRecentFills(permissions=READ)
+    stage = AppOnFewRows(permissions=READ)
     async with stage.running() as pilot:
         assert screen_text(stage.app).startswith("  SANDBOX   KEY READS ONLY   hedge")
         stage.sandbox.faults.next("delay", times=20)
@@ -202,7 +202,7 @@ async def test_a_key_that_may_only_read_is_named_so_unless_trading_is_locked() -
 
 @pytest.mark.looptime
 async def test_what_matters_most_stays_where_room_is_short() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         first, second = screen_text(stage.app).splitlines()[:2]
         assert "SANDBOX" in first and "rate limit" in first
@@ -217,7 +217,7 @@ async def test_what_matters_most_stays_where_room_is_short() -> None:
 
 @pytest.mark.looptime
 async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running((60, 24)) as pilot:
         stage.sandbox.faults.next("dropped-before", times=1_000_000)
         await asyncio.sleep(40)
@@ -231,7 +231,7 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
 
 @pytest.mark.looptime
 async def test_a_theme_chosen_later_colours_what_stays_the_same() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         stage.sandbox.exchange_state.still = True
         await asyncio.sleep(10)
@@ -258,7 +258,7 @@ def test_the_link_and_what_may_be_done_never_have_the_colours_of_a_result() -> N
 
 @pytest.mark.looptime
 async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((200, 60)) as pilot:
 
         async def hangs() -> Reading[FeedRow]:
@@ -277,7 +277,7 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.looptime
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (160, 48), (200, 60)])
 async def test_an_account_with_several_assets_shows_the_union_figures(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills("multi-assets")
+    stage = AppOnFewRows("multi-assets")
     async with stage.running(size, after=12) as pilot:
         await pilot.press("1")
         await asyncio.sleep(1)

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
@@ -120,7 +120,7 @@ def test_a_key_is_found_on_every_screen_under_the_name_textual_tells_it_by() -> 
 
 @pytest.mark.looptime
 async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         for key, sentence in (
             ("Z", "Z does nothing here. ? lists the keys."),
@@ -136,7 +136,7 @@ async def test_a_key_that_does_nothing_says_so_and_where_it_does_something() -> 
 
 @pytest.mark.looptime
 async def test_a_key_that_does_nothing_is_named_after_the_screen_it_was_opened_from() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         for keys, sentence in (
             (("4", "H", "p"), "p does nothing here: it is Product in the main screen. ? lists the keys."),
@@ -151,7 +151,7 @@ async def test_a_key_that_does_nothing_is_named_after_the_screen_it_was_opened_f
 
 @pytest.mark.looptime
 async def test_help_is_wrapped_for_the_width_beside_its_scrollbar() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((60, 20)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()

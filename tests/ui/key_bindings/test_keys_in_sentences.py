@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
@@ -61,7 +61,7 @@ def test_such_a_literal_is_seen(text: str) -> None:
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)])
 async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: tuple[int, int]) -> None:
     assert len(profile_bindings(OWN).taken) == len(BINDINGS)
-    stage = AppOnRecentFills(keys=OWN)
+    stage = AppOnFewRows(keys=OWN)
     named: set[str] = set()
     async with stage.running(size, after=8) as pilot:
 

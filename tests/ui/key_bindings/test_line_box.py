@@ -10,7 +10,7 @@ from textual.events import Paste
 from textual.widgets import Input
 
 import tradetui.ui
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.ui.key_bindings.line_box import LONGEST_TEXT, one_line
 
 pytestmark = pytest.mark.looptime
@@ -22,7 +22,7 @@ def test_lines_become_one() -> None:
 
 
 async def test_a_paste_keeps_all_its_lines_and_one_that_is_too_long_is_named() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("slash")
         box = stage.app.screen.query_one("#filter", Input)

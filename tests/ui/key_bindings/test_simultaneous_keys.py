@@ -10,7 +10,7 @@ import pytest
 from textual import events
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, still, text_in_one_line
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
@@ -26,7 +26,7 @@ def typed(dialog: ReversalDialog, field: str = "typed") -> str:
 
 
 async def test_a_word_in_one_read_reaches_the_field_whole() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -39,7 +39,7 @@ async def test_a_word_in_one_read_reaches_the_field_whole() -> None:
 @pytest.mark.parametrize("seed", range(4))
 async def test_a_word_in_pieces_of_any_length_reaches_the_field_whole(seed: int) -> None:
     random = Random(seed)
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -53,7 +53,7 @@ async def test_a_word_in_pieces_of_any_length_reaches_the_field_whole(seed: int)
 
 @pytest.mark.parametrize("gap_s", [0.0, 0.005, 0.02])
 async def test_tab_and_enter_of_the_same_burst_press_nothing(gap_s: float) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         for end in ("\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"):
@@ -77,7 +77,7 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing(gap_s: float) -> No
 
 
 async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         assert stage.app.focused is dialog.query_one("#cancel")
@@ -91,7 +91,7 @@ async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for(
 
 
 async def test_a_paste_reaches_the_field_and_never_confirms() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -108,7 +108,7 @@ async def test_a_paste_reaches_the_field_and_never_confirms() -> None:
 
 async def test_digits_are_part_of_the_word_where_one_is_asked_for_and_the_size_where_none_is() -> None:
     for types_the_word, field in ((True, "typed"), (False, "size")):
-        stage = AppOnRecentFills()
+        stage = AppOnFewRows()
         async with stage.running(SIZE) as pilot:
             if types_the_word:
                 asks_for_the_word(stage)
@@ -118,7 +118,7 @@ async def test_digits_are_part_of_the_word_where_one_is_asked_for_and_the_size_w
 
 
 async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         await still(stage, pilot)
@@ -137,7 +137,7 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
 
 
 async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_whole() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         await still(stage, pilot)
@@ -162,7 +162,7 @@ async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_
 
 
 async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burst() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await read_at_once(stage, pilot, "R1")
@@ -174,7 +174,7 @@ async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burs
 
 
 async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -188,7 +188,7 @@ async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:
 
 
 async def test_the_creation_form_takes_a_burst_through_all_of_its_fields(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await read_at_once(stage, pilot, "N\r")
         form = stage.app.screen
@@ -210,7 +210,7 @@ async def test_the_creation_form_takes_a_burst_through_all_of_its_fields(tmp_pat
 
 
 async def test_the_symbol_s_dialog_and_its_text_in_one_read() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await read_at_once(stage, pilot, "4Rbtcusdt short")
@@ -223,7 +223,7 @@ async def test_the_symbol_s_dialog_and_its_text_in_one_read() -> None:
 
 
 async def test_unlocking_takes_more_than_a_burst() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("L")
         assert stage.desk.execution is not None
@@ -233,7 +233,7 @@ async def test_unlocking_takes_more_than_a_burst() -> None:
 
 
 async def test_the_lock_s_own_key_waits_for_no_other() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         await opened(stage, pilot)

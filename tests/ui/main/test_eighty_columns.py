@@ -8,7 +8,7 @@ import re
 import pytest
 from textual.widgets import Static
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import reversed_once
 from tests.ui.fixtures.reversal_dialog import opened
 from tradetui.trading.positions import Position, StopState
@@ -21,7 +21,7 @@ SIZE = (80, 24)
 
 
 async def test_every_screen_with_times_names_its_zone() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         for key in ("2", "4", "5", "H", "J", "A", "7"):
             await pilot.press(key)
@@ -32,7 +32,7 @@ async def test_every_screen_with_times_names_its_zone() -> None:
 
 
 async def test_a_column_that_orders_the_positions_is_on_the_screen() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("2", "z")
         await pilot.pause()
@@ -45,7 +45,7 @@ async def test_a_column_that_orders_the_positions_is_on_the_screen() -> None:
 
 
 async def test_each_position_says_whether_it_has_a_stop() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await asyncio.sleep(2)
         await pilot.pause()
@@ -65,7 +65,7 @@ async def test_each_position_says_whether_it_has_a_stop() -> None:
 
 @pytest.mark.parametrize("size", [(60, 16), SIZE, (120, 36)])
 async def test_keys_and_buttons_of_the_columns_are_in_sight(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         await pilot.press("2", "c")
         await asyncio.sleep(0.5)
@@ -77,7 +77,7 @@ async def test_keys_and_buttons_of_the_columns_are_in_sight(size: tuple[int, int
 
 
 async def test_every_title_of_the_creation_form_is_whole() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("N")
         await asyncio.sleep(0.5)
@@ -88,7 +88,7 @@ async def test_every_title_of_the_creation_form_is_whole() -> None:
 
 
 async def test_what_a_reversal_assumes_is_wrapped_once() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         body = dialog.query_one("#body", Static)
@@ -98,7 +98,7 @@ async def test_what_a_reversal_assumes_is_wrapped_once() -> None:
 
 
 async def test_kind_and_size_of_a_stop_are_there_whole() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("5")
         await asyncio.sleep(1)
@@ -109,7 +109,7 @@ async def test_kind_and_size_of_a_stop_are_there_whole() -> None:
 
 
 async def test_a_spot_bill_says_what_it_is_of() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("7")
         await asyncio.sleep(2)
@@ -118,7 +118,7 @@ async def test_a_spot_bill_says_what_it_is_of() -> None:
 
 
 async def test_the_journal_says_how_a_reversal_ended() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter", "J")
@@ -130,7 +130,7 @@ async def test_the_journal_says_how_a_reversal_ended() -> None:
 
 
 async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((60, 24)) as pilot:
         await pilot.press("7")
         await asyncio.sleep(2)
@@ -140,7 +140,7 @@ async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:
 
 @pytest.mark.parametrize("width", [80, 100, 108, 113, 118, 120, 160])
 async def test_how_many_positions_have_no_stop_is_said_once(width: int) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((width, 36)) as pilot:
         await pilot.press("2", "z")
         await asyncio.sleep(2)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.sandbox.exchange_events import heal
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
@@ -176,7 +176,7 @@ def test_ages_are_coarse() -> None:
 
 @pytest.mark.looptime
 async def test_resized_to_nothing_and_back() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((200, 60)) as pilot:
         whole = screen_text(stage.app).splitlines()
         for size in ((120, 36), (80, 24), (20, 5), (3, 2), (1, 1), (0, 0), (1, 60), (200, 1), (80, 24), (200, 60)):
@@ -194,7 +194,7 @@ async def test_resized_to_nothing_and_back() -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 async def test_every_panel_is_a_key_away(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         for key, name in zip("12345", PANELS, strict=True):
             await pilot.press(key)
@@ -207,7 +207,7 @@ async def test_every_panel_is_a_key_away(size: tuple[int, int]) -> None:
 
 @pytest.mark.looptime
 async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes_back() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36), after=8) as pilot:
         main = stage.app.main
         assert "·" not in main.panel.caption
@@ -232,7 +232,7 @@ async def test_an_exchange_that_is_down_leaves_the_rows_with_their_age_and_comes
 
 @pytest.mark.looptime
 async def test_nothing_to_show_says_what_is_missing() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running((120, 36)) as pilot:
         await pilot.press("p", "p", "p")
         await pilot.pause()
@@ -241,7 +241,7 @@ async def test_nothing_to_show_says_what_is_missing() -> None:
 
 @pytest.mark.looptime
 async def test_a_desk_that_cannot_be_opened_says_why_and_stays() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     stage.app.settings.profiles[0].__dict__["open_desk"] = _refused
     async with stage.running((120, 36)) as pilot:
         await pilot.pause()
@@ -258,7 +258,7 @@ def _refused() -> object:
 
 @pytest.mark.looptime
 async def test_points_stand_under_each_other_where_one_unit_fills_the_column() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((160, 48), after=12):
         lines = screen_text(stage.app).splitlines()
         for first_title, titles in (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.sandbox.app import Sandbox
 
 pytestmark = pytest.mark.looptime
@@ -23,14 +23,14 @@ def _drop_everything(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("seconds", [6, 30])
 async def test_a_panel_whose_first_call_still_hangs_says_what_is_wrong(seconds: int) -> None:
-    stage = AppOnRecentFills(before=_answer_nothing)
+    stage = AppOnFewRows(before=_answer_nothing)
     async with stage.running((200, 60), after=seconds):
         sentences = {name: panel._shown_sentence for name, panel in stage.app.main.panels.items()}
         assert all("cannot be reached: no answer within 5 s" in sentence for sentence in sentences.values()), sentences
 
 
 async def test_a_panel_says_when_it_is_read_again() -> None:
-    stage = AppOnRecentFills(before=_drop_everything)
+    stage = AppOnFewRows(before=_drop_everything)
     async with stage.running((200, 60), after=15):
         panels = stage.app.main.panels
         again = {name: panel._shown_sentence.rpartition("\n")[2] for name, panel in panels.items()}

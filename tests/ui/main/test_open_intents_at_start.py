@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.exchange_events import heal
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import unknown
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.application.screenshot import screen_text
@@ -24,10 +24,10 @@ def tells_nothing(sandbox: Sandbox) -> None:
 
 
 async def test_what_was_left_open_is_named_before_anything_was_read(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await unknown(stage, pilot)
-    stage = AppOnRecentFills(data_dir=tmp_path, before=tells_nothing)
+    stage = AppOnFewRows(data_dir=tmp_path, before=tells_nothing)
     async with stage.running(SIZE, after=0.5) as pilot:
         execution = stage.desk.execution
         assert execution is not None

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.application.screenshot import screen_text
 
 pytestmark = pytest.mark.looptime
@@ -23,7 +23,7 @@ def sentences_of(text: str) -> str:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_it_stands_whole_on_the_screen_and_once(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills("unified")
+    stage = AppOnFewRows("unified")
     async with stage.running(size, after=12) as pilot:
         await pilot.pause()
         text = sentences_of(screen_text(stage.app))
@@ -35,7 +35,7 @@ async def test_it_stands_whole_on_the_screen_and_once(size: tuple[int, int]) -> 
 
 
 async def test_one_call_a_minute_asks_whether_it_still_is() -> None:
-    stage = AppOnRecentFills("unified")
+    stage = AppOnFewRows("unified")
     async with stage.running((80, 24), after=12):
         begun = stage.sandbox.counts.total()
         assert begun <= 12
@@ -44,7 +44,7 @@ async def test_one_call_a_minute_asks_whether_it_still_is() -> None:
 
 
 async def test_it_goes_when_the_account_is_another() -> None:
-    stage = AppOnRecentFills("unified")
+    stage = AppOnFewRows("unified")
     async with stage.running((120, 36), after=5) as pilot:
         assert "unified mode" in screen_text(stage.app)
         await pilot.press("P")

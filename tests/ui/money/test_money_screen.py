@@ -9,7 +9,7 @@ from datetime import UTC, date, timedelta
 import pytest
 from textual.pilot import Pilot
 
-from tests.ui.fixtures.app_on_sandbox import AppOnMonthOfFills, AppOnRecentFills, AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnMonthOfFills, AppOnSandbox
 from tradetui.desk.results.period import PeriodChoice
 from tradetui.desk.results.result_columns import TripLine
 from tradetui.ui.application.screenshot import screen_text
@@ -48,7 +48,7 @@ def is_on(stage: AppOnSandbox, screen: object) -> bool:
 
 
 async def test_the_header_knows_the_account_before_anything_is_published_again() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("m")
         assert "hedge · 4100000001" in screen_text(stage.app)

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
 from tests.desk.fixtures.lookup_session import BOOKS
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
 from tradetui.ui.application.overlays.help import HelpDialog
@@ -29,7 +29,7 @@ KEYS = {"spot-fills": "6", "spot-bills": "7", "convert": "8", "transfers": "9", 
 IDS = {"spot-fills": "tradeId", "spot-bills": "billId", "convert": "id", "transfers": "txId"}
 
 
-async def opened(stage: AppOnRecentFills, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
+async def opened(stage: AppOnFewRows, pilot: Pilot[None], table: str, *, form: bool = False) -> LookupScreen:
     """The screen of a kind, its first page read, or its form open."""
     await pilot.press(KEYS[table])
     await settle(pilot)
@@ -45,7 +45,7 @@ async def settle(pilot: Pilot[None], seconds: float = 1.0) -> None:
     await pilot.pause()
 
 
-async def typed(stage: AppOnRecentFills, pilot: Pilot[None], field: str, text: str) -> None:
+async def typed(stage: AppOnFewRows, pilot: Pilot[None], field: str, text: str) -> None:
     """Type a text into a field of the open form; while one types nothing is called wrong, after leaving it is."""
     box = stage.app.screen.query_one(f"#field-{field}", Input)
     box.focus()
@@ -57,12 +57,12 @@ async def typed(stage: AppOnRecentFills, pilot: Pilot[None], field: str, text: s
     assert box.has_focus
 
 
-def problem(stage: AppOnRecentFills, field: str) -> str:
+def problem(stage: AppOnFewRows, field: str) -> str:
     line = stage.app.screen.query_one(f"#problem-{field}", Static)
     return str(line.render()) if line.display else ""
 
 
-def texts_of(stage: AppOnRecentFills) -> dict[str, str]:
+def texts_of(stage: AppOnFewRows) -> dict[str, str]:
     assert isinstance(stage.app.screen, FilterForm)
     return stage.app.screen.texts
 
@@ -76,7 +76,7 @@ def ids(screen: LookupScreen) -> list[str]:
     return [str(record.received[IDS[screen.kind.name]]) for record in records(screen)]
 
 
-def book(stage: AppOnRecentFills, table: str) -> list[dict[str, Any]]:
+def book(stage: AppOnFewRows, table: str) -> list[dict[str, Any]]:
     uid = stage.desk.settings.uid
     assert uid is not None
     rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table], None)
@@ -85,7 +85,7 @@ def book(stage: AppOnRecentFills, table: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
 async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(table: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, table)
         assert screen.lookup is not None
@@ -112,7 +112,7 @@ async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(t
 
 async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tradetui.desk.lookup.lookup.MOST_ROWS", 200)
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "spot-fills")
         await pilot.press("a")
@@ -125,7 +125,7 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_the_mouse_wheel_brings_older_rows_too() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.rows.count == 100
@@ -135,7 +135,7 @@ async def test_the_mouse_wheel_brings_older_rows_too() -> None:
 
 
 async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await settle(pilot, 30)
@@ -145,7 +145,7 @@ async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
 async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await settle(pilot, 5)
@@ -158,7 +158,7 @@ async def test_rows_that_do_not_fill_the_screen_are_read_on_without_a_key(size: 
 @pytest.mark.parametrize("sort", [False, True])
 async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     few_at_a_time(monkeypatch, 5)
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         if sort:
             stage.app.remember_table("spot-fills", TableChoice(sort="size"))
@@ -171,7 +171,7 @@ async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, mon
 
 
 async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await pilot.press("slash", *"nothing like it", "enter")
@@ -182,7 +182,7 @@ async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.Monkey
 
 async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     few_at_a_time(monkeypatch, 5)
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         stage.sandbox.faults.next("delay", endpoint="spot.fills", times=50)
         await pilot.press(KEYS["spot-fills"])
@@ -209,7 +209,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
 
 
 async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.lookup is not None
@@ -233,7 +233,7 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
 
 
 async def test_reading_again_begins_at_the_newest() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         before = ids(screen)
@@ -247,7 +247,7 @@ async def test_reading_again_begins_at_the_newest() -> None:
 
 
 async def test_totals_by_coin_follow_what_is_loaded() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((160, 48)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("a")
@@ -274,7 +274,7 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
 
 
 async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((100, 30)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("a")
@@ -285,7 +285,7 @@ async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
 
 
 async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is_cut() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((60, 22)) as pilot:
         for table, kept in (("spot-fills", {"priceAvg", "size"}), ("convert", {"fromCoinSize", "toCoinSize"})):
             screen = await opened(stage, pilot, table)
@@ -299,7 +299,7 @@ async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is
 
 
 async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 40)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         await pilot.press("f")
@@ -351,7 +351,7 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
     ],
 )
 async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str], keep: Any) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, table)
         await pilot.press("f")
@@ -366,7 +366,7 @@ async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str
 
 
 async def test_an_order_id_finds_its_fill() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         row = book(stage, "spot-fills")[17]
@@ -379,7 +379,7 @@ async def test_an_order_id_finds_its_fill() -> None:
 
 
 async def test_a_word_is_completed_while_it_is_typed() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 40)) as pilot:
         await opened(stage, pilot, "spot-bills")
         await pilot.press("f", "tab", *"trans")
@@ -391,7 +391,7 @@ async def test_a_word_is_completed_while_it_is_typed() -> None:
 
 
 async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         text = screen_text(stage.app)
@@ -429,7 +429,7 @@ def _ms(day: str) -> int:
 
 @pytest.mark.parametrize("word", ["deposit", "withdrawl", "WITHDRAWAL"])
 async def test_transfers_of_one_type(word: str) -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
         await pilot.press("f")
@@ -443,7 +443,7 @@ async def test_transfers_of_one_type(word: str) -> None:
 
 
 async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running((120, 36)) as pilot:
         transfers = await opened(stage, pilot, "transfers")
         uid = str(records(transfers)[0].received["uid"])
@@ -458,7 +458,7 @@ async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> 
 
 
 async def test_an_email_of_nobody_is_a_sentence() -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "email", form=True)
         assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
@@ -483,7 +483,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
     account: str, permissions: frozenset[str] | None, code: str, table: str
 ) -> None:
     broker = LOOKUPS[table].endpoint_name.startswith("broker.")
-    stage = AppOnRecentFills("broker" if broker and code == "40014" else account, permissions=permissions)
+    stage = AppOnFewRows("broker" if broker and code == "40014" else account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
         # Before the exchange has told what the key may do, nothing is known of it.
         stage.desk.storage.identity = None
@@ -498,7 +498,7 @@ async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
 
 
 async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         assert "9 Sub-account transfers" in await options(stage, pilot)
         await opened(stage, pilot, "transfers")
@@ -512,7 +512,7 @@ async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list()
         assert newest_message(stage) == "The key or the account may not do this: You are not a Broker (40029)."
 
 
-async def options(stage: AppOnRecentFills, pilot: Pilot[None]) -> list[str]:
+async def options(stage: AppOnFewRows, pilot: Pilot[None]) -> list[str]:
     """The list of screens, opened and left."""
     await pilot.press("o")
     await pilot.pause()
@@ -523,7 +523,7 @@ async def options(stage: AppOnRecentFills, pilot: Pilot[None]) -> list[str]:
 
 
 async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
-    stage = AppOnRecentFills(permissions=frozenset({"futures-read", "holdings-read"}))
+    stage = AppOnFewRows(permissions=frozenset({"futures-read", "holdings-read"}))
     async with stage.running((120, 36)) as pilot:
         prompts = await options(stage, pilot)
         assert "6 Spot fills" not in prompts
@@ -536,7 +536,7 @@ async def test_what_the_keys_authorities_rule_out_is_not_offered() -> None:
 
 
 async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
-    stage = AppOnRecentFills("managed")
+    stage = AppOnFewRows("managed")
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.rows.count
@@ -549,7 +549,7 @@ async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
 
 
 async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
@@ -563,7 +563,7 @@ async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
 
 
 async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
-    stage = AppOnRecentFills(timezone="Asia/Tokyo")
+    stage = AppOnFewRows(timezone="Asia/Tokyo")
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         table = screen.rows_table
@@ -600,7 +600,7 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
 
 
 async def test_going_from_screen_to_screen_and_back() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         first = await opened(stage, pilot, "spot-fills")
         assert all(feed.is_hidden for feed in stage.desk.feeds.values())
@@ -633,7 +633,7 @@ async def test_going_from_screen_to_screen_and_back() -> None:
 
 
 async def test_records_are_read_where_nothing_can_be_sent() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         assert screen.rows_table.rows.count == 100
@@ -641,7 +641,7 @@ async def test_records_are_read_where_nothing_can_be_sent() -> None:
 
 
 async def test_digits_are_text_while_a_filter_is_typed() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await pilot.press("slash", *"67890")
         assert stage.app.screen is stage.app.main
@@ -650,7 +650,7 @@ async def test_digits_are_text_while_a_filter_is_typed() -> None:
 
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
 async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
         assert screen.rows_table.rows.count == 500
@@ -669,7 +669,7 @@ async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> N
 
 
 async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         before = ids(screen)
@@ -680,7 +680,7 @@ async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
 
 
 async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await pilot.press("ctrl+p", *"read all")
@@ -692,7 +692,7 @@ async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
 
 
 async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running((120, 36)) as pilot:
         await pilot.press("0")
         await pilot.pause()

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import text_in_one_line
 from tradetui.commands.session import screen_state
 from tradetui.desk.tables.export import CsvTable
@@ -118,7 +118,7 @@ def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
 @pytest.mark.looptime
 async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
     kept: list[ScreenPreferences] = []
-    stage = AppOnRecentFills(keep=kept.append)
+    stage = AppOnFewRows(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "c")
         assert isinstance(stage.app.screen, ColumnsDialog)
@@ -139,7 +139,7 @@ async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
 @pytest.mark.looptime
 @pytest.mark.parametrize("panel_key", ["2", "4", "5"])
 async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows(panel_key: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press(panel_key)
         main = stage.app.main
@@ -159,7 +159,7 @@ async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows(pane
 
 @pytest.mark.looptime
 async def test_every_field_of_the_interface_can_be_a_column() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("3", "c")
         dialog = stage.app.screen
@@ -171,7 +171,7 @@ async def test_every_field_of_the_interface_can_be_a_column() -> None:
 
 @pytest.mark.looptime
 async def test_at_80_columns_each_column_has_one_line_that_says_where_it_is_cut() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         await pilot.press("3", "c")
         await pilot.pause()
@@ -183,7 +183,7 @@ async def test_at_80_columns_each_column_has_one_line_that_says_where_it_is_cut(
 @pytest.mark.looptime
 async def test_the_dialog_shows_its_keys_and_buttons_on_a_small_terminal_and_leaving_it_changes_nothing() -> None:
     kept: list[ScreenPreferences] = []
-    stage = AppOnRecentFills(keep=kept.append)
+    stage = AppOnFewRows(keep=kept.append)
     async with stage.running((80, 24)) as pilot:
         await pilot.press("3", "c", "space")
         await pilot.pause()
@@ -196,7 +196,7 @@ async def test_the_dialog_shows_its_keys_and_buttons_on_a_small_terminal_and_lea
 
 @pytest.mark.looptime
 async def test_what_was_chosen_is_there_the_next_time() -> None:
-    stage = AppOnRecentFills(preferences=PREFERENCES)
+    stage = AppOnFewRows(preferences=PREFERENCES)
     async with stage.running() as pilot:
         await pilot.press("3")
         table = stage.app.main.table
@@ -209,7 +209,7 @@ async def test_what_was_chosen_is_there_the_next_time() -> None:
 @pytest.mark.looptime
 async def test_sort_and_theme_are_remembered() -> None:
     kept: list[ScreenPreferences] = []
-    stage = AppOnRecentFills(keep=kept.append)
+    stage = AppOnFewRows(keep=kept.append)
     async with stage.running() as pilot:
         await pilot.press("3", "s", "s", "S")
         stage.app.choose_theme("tradetui-light")
@@ -224,7 +224,7 @@ async def test_what_cannot_be_remembered_is_said() -> None:
     def full(preferences: ScreenPreferences) -> None:
         raise OSError(28, "No space left on device")
 
-    stage = AppOnRecentFills(keep=full)
+    stage = AppOnFewRows(keep=full)
     async with stage.running() as pilot:
         await pilot.press("3", "s", "s")
         await asyncio.sleep(1)
@@ -234,7 +234,7 @@ async def test_what_cannot_be_remembered_is_said() -> None:
 
 @pytest.mark.looptime
 async def test_the_waiting_stops_alone_and_back() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(after=12) as pilot:
         live = stage.desk.panel_rows("triggers", other_view=True)
         await pilot.press("v")
@@ -252,7 +252,7 @@ async def test_the_waiting_stops_alone_and_back() -> None:
 
 @pytest.mark.looptime
 async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24), after=12) as pilot:
         desk = stage.desk
         live = desk.panel_rows("triggers", other_view=True)
@@ -273,7 +273,7 @@ async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> No
         assert stage.app.main.panel.caption == f"5 Stops {desk.panel_rows('triggers').count}"
 
 
-async def exported(stage: AppOnRecentFills, name: str, tmp_path: Path) -> Path:
+async def exported(stage: AppOnFewRows, name: str, tmp_path: Path) -> Path:
     dialog = stage.app.screen
     assert isinstance(dialog, ExportDialog)
     path = tmp_path / name
@@ -281,7 +281,7 @@ async def exported(stage: AppOnRecentFills, name: str, tmp_path: Path) -> Path:
     return path
 
 
-async def written(path: Path, stage: AppOnRecentFills) -> None:
+async def written(path: Path, stage: AppOnFewRows) -> None:
     """Until the worker's thread has ended."""
     await stage.app.workers.wait_for_complete()
     await asyncio.sleep(0.1)
@@ -289,7 +289,7 @@ async def written(path: Path, stage: AppOnRecentFills) -> None:
 
 @pytest.mark.looptime
 async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("3", "slash", *"BTCUSDT", "enter", "s", "s", "S", "e")
         assert "orders-hedge-20260801-" in stage.app.screen.query_one(Input).value
@@ -307,7 +307,7 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("rows", "count_text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
 async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, tmp_path: Path) -> None:
     notices: list[str | None] = []
-    stage, path = AppOnRecentFills(), tmp_path / "orders.csv"
+    stage, path = AppOnFewRows(), tmp_path / "orders.csv"
     async with stage.running() as pilot:
         stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), notices.append)
         await pilot.pause()
@@ -318,7 +318,7 @@ async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, 
 
 @pytest.mark.looptime
 async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(after=3) as pilot:
         (tmp_path / "orders.json").write_text("mine")
         await pilot.press("3", "e")
@@ -334,7 +334,7 @@ async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
 
 @pytest.mark.looptime
 async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("3", "e")
         await exported(stage, "nowhere/orders.csv", tmp_path)

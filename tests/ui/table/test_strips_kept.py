@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from textual.filter import ANSIToTruecolor
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.terminal.true_colours import TrueColours
 
 
 @pytest.mark.looptime
 async def test_lines_in_true_colours_are_what_their_translation_would_be() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size=(200, 60)) as pilot:
         for theme in THEMES:
             stage.app.theme = theme.name
@@ -29,7 +29,7 @@ async def test_lines_in_true_colours_are_what_their_translation_would_be() -> No
 
 @pytest.mark.looptime
 async def test_all_lines_inside_a_border_are_one_strip() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running():
         panel = stage.app.main.panel
         top, *inside, bottom = panel.render_lines(panel.outer_size.region)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App
 
 from tradetui.ui.key_bindings.textual_bindings import is_key_name
@@ -34,5 +35,6 @@ def is_key(name: str) -> bool:
 
 
 def screen_text(app: App[Any]) -> str:
-    """The characters on the screen, line by line, without colours."""
+    """The characters on the screen, line by line, without colours; behind a dialog what lies there."""
+    visible_screen_stack.set(app._background_screens)
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()) + "\n"

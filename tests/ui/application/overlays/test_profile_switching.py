@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual.widgets import OptionList
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
@@ -44,7 +44,7 @@ async def test_control_characters_of_a_configuration_do_not_reach_the_list() -> 
     assert not {character for character in line if ord(character) < 32 or 127 <= ord(character) < 160}
 
 
-def with_looks(stage: AppOnRecentFills, **looks: ProfileLook) -> AppOnRecentFills:
+def with_looks(stage: AppOnFewRows, **looks: ProfileLook) -> AppOnFewRows:
     """The stage with what some of its profiles want of the screen."""
     settings: Any = stage.app.settings
     profiles = [
@@ -70,7 +70,7 @@ ONE_WAY = ProfileLook(
 )
 
 
-async def switch(stage: AppOnRecentFills, pilot: Any, *keys: str) -> None:
+async def switch(stage: AppOnFewRows, pilot: Any, *keys: str) -> None:
     await pilot.press("P", *keys, "enter")
     await asyncio.sleep(3)
     await pilot.pause()
@@ -78,7 +78,7 @@ async def switch(stage: AppOnRecentFills, pilot: Any, *keys: str) -> None:
 
 async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_them_along() -> None:
     kept: list[ScreenPreferences] = []
-    stage = with_looks(AppOnRecentFills(), **{"one-way": ONE_WAY, "hedge": ProfileLook(keep=kept.append)})
+    stage = with_looks(AppOnFewRows(), **{"one-way": ONE_WAY, "hedge": ProfileLook(keep=kept.append)})
     async with stage.running((200, 60)) as pilot:
         main = stage.app.main
         await switch(stage, pilot, "j")
@@ -107,7 +107,7 @@ async def test_a_profile_brings_its_keys_theme_zone_columns_and_order_and_takes_
 
 
 async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open() -> None:
-    stage = with_looks(AppOnRecentFills())
+    stage = with_looks(AppOnFewRows())
     async with stage.running() as pilot:
         names = [profile.name for profile in stage.app.settings.profiles]
         for opened, keys in (("hedge", ()), ("coin", ("j", "j"))):
@@ -125,7 +125,7 @@ async def test_the_list_is_always_in_the_same_order_and_says_which_one_is_open()
 
 
 async def test_another_profile_is_no_position_that_has_closed() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(after=8) as pilot:
         assert stage.app.main.positions_panel.table.cursor.record is not None
         stage.app.open_profile(1)
@@ -137,7 +137,7 @@ async def test_another_profile_is_no_position_that_has_closed() -> None:
 
 
 async def test_nothing_of_the_account_before_stays_while_another_is_opened() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(after=8) as pilot:
         assert stage.desk.alerts.newest is not None
         sentence, unseen = stage.desk.alerts.newest.sentence, f"{stage.desk.alerts.unseen} new"
@@ -165,7 +165,7 @@ async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_o
 
     headlines = []
     for first in ("one-way", "hedge"):
-        stage = AppOnRecentFills(first, before=stand_still)
+        stage = AppOnFewRows(first, before=stand_still)
         async with stage.running((80, 24), after=8) as pilot:
             if first == "hedge":
                 stage.app.open_profile(1)
@@ -177,7 +177,7 @@ async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_o
 
 
 async def test_a_desk_is_stopped_whole_however_often_another_profile_is_chosen_meanwhile() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         first_desk, answered, stopped = stage.desk, asyncio.Event(), asyncio.Event()
         stop = first_desk.stop

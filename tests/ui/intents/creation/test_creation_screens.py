@@ -14,7 +14,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, OptionList, Static
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY
 from tradetui.desk.creation import FIELD_TITLES, ProfileNotWritten
 from tradetui.desk.creation.key_store import Secrets, StoredKey
@@ -34,11 +34,11 @@ SIZE = (140, 50)
 FIELDS = ("subAccountName", "passphrase", "label", "permList", "ipList")
 
 
-def posts(stage: AppOnRecentFills) -> int:
+def posts(stage: AppOnFewRows) -> int:
     return sum(count for (method, _), count in stage.sandbox.counts.items() if method == "POST")
 
 
-def text_in_front(stage: AppOnRecentFills) -> str:
+def text_in_front(stage: AppOnFewRows) -> str:
     """What is in front, its line breaks and frames taken out."""
     region = max((child.region for child in stage.app.screen.children), key=lambda region: region.area)
     rows = screen_text(stage.app).splitlines()[region.y : region.bottom]
@@ -50,7 +50,7 @@ def key_store(data_dir: Path) -> list[Path]:
     return sorted(data_dir.rglob("vault/*.toml"))
 
 
-async def choose(stage: AppOnRecentFills, pilot: Pilot[None], name: str) -> None:
+async def choose(stage: AppOnFewRows, pilot: Pilot[None], name: str) -> None:
     """Open one of the choices by its key and its place."""
     await pilot.press("N")
     await asyncio.sleep(0.2)
@@ -68,7 +68,7 @@ async def type_into(pilot: Pilot[None], *texts: str) -> None:
         await pilot.press(*(["tab"] if row_index else []), *text)
 
 
-async def batch_form(stage: AppOnRecentFills, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
+async def batch_form(stage: AppOnFewRows, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
     """Fill in the form for these names."""
     await choose(stage, pilot, "Create sub-accounts with API keys")
     form = stage.app.screen
@@ -80,7 +80,7 @@ async def batch_form(stage: AppOnRecentFills, pilot: Pilot[None], names: Sequenc
     await pilot.pause()
 
 
-async def reviewed(stage: AppOnRecentFills, pilot: Pilot[None]) -> ReviewDialog:
+async def reviewed(stage: AppOnFewRows, pilot: Pilot[None]) -> ReviewDialog:
     """From the form to its review, armed."""
     await pilot.press("enter")
     await asyncio.sleep(1)
@@ -90,7 +90,7 @@ async def reviewed(stage: AppOnRecentFills, pilot: Pilot[None]) -> ReviewDialog:
     return review
 
 
-async def sent(stage: AppOnRecentFills, pilot: Pilot[None], seconds: float = 3) -> ResultDialog:
+async def sent(stage: AppOnFewRows, pilot: Pilot[None], seconds: float = 3) -> ResultDialog:
     """From the review to what became of it."""
     await reviewed(stage, pilot)
     await pilot.press("tab", "enter")
@@ -105,7 +105,7 @@ async def sent(stage: AppOnRecentFills, pilot: Pilot[None], seconds: float = 3) 
 
 
 async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create sub-accounts with API keys")
         await type_into(pilot, "alphaone", PASSPHRASE, "first", "read", "10.0.0.1", "betatwos", PASSPHRASE, "second")
@@ -140,7 +140,7 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
 
 
 async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path, make_profile=lambda *_: "/profiles.d/alphaone.toml")
+    stage = AppOnFewRows(data_dir=tmp_path, make_profile=lambda *_: "/profiles.d/alphaone.toml")
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot, ["alphaone", "betatwos"])
         result = await sent(stage, pilot)
@@ -161,7 +161,7 @@ async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path
 
 
 async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     bodies: list[bytes] = []
     async with stage.running((160, 60)) as pilot:
         await batch_form(stage, pilot, ["alphaone", "betatwos"])
@@ -184,7 +184,7 @@ async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
 
 
 async def test_a_broker_s_sub_account() -> None:
-    stage = AppOnRecentFills("broker")
+    stage = AppOnFewRows("broker")
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create a broker sub-account")
         await type_into(pilot, "new@desk.example", "new desk")
@@ -196,7 +196,7 @@ async def test_a_broker_s_sub_account() -> None:
 
 
 async def test_the_copy_key() -> None:
-    stage = AppOnRecentFills("copy-new")
+    stage = AppOnFewRows("copy-new")
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
@@ -235,7 +235,7 @@ RULES = [
 
 
 async def test_every_rule_is_told_as_one_types() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         form = stage.app.screen
@@ -264,7 +264,7 @@ async def test_every_rule_is_told_as_one_types() -> None:
 
 
 async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         form = stage.app.screen
@@ -280,7 +280,7 @@ async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
 
 
 async def test_passphrases_are_covered_until_asked_for() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         assert PASSPHRASE not in screen_text(stage.app)
@@ -293,7 +293,7 @@ async def test_passphrases_are_covered_until_asked_for() -> None:
 
 
 async def test_up_and_down_stay_in_the_column() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create sub-accounts with API keys")
         await pilot.press("tab", "down", "down", "up")
@@ -302,7 +302,7 @@ async def test_up_and_down_stay_in_the_column() -> None:
 
 
 async def test_letters_are_text_in_the_form() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create sub-accounts with API keys")
         assert "Fill in a row: Review shows what would be sent." in text_in_front(stage)
@@ -316,7 +316,7 @@ async def test_letters_are_text_in_the_form() -> None:
 
 
 async def test_cancel_leaves_the_form_once_that_is_confirmed() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         stage.app.screen.query_one("#cancel").focus()
@@ -331,7 +331,7 @@ async def test_cancel_leaves_the_form_once_that_is_confirmed() -> None:
 
 
 async def test_enter_goes_back_and_escape_goes_back() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         form = stage.app.screen
@@ -351,7 +351,7 @@ async def test_enter_goes_back_and_escape_goes_back() -> None:
 
 
 async def test_keys_typed_ahead_send_nothing() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await pilot.press("enter", "tab", "enter", "tab", "enter")
@@ -360,7 +360,7 @@ async def test_keys_typed_ahead_send_nothing() -> None:
 
 
 async def test_while_it_is_sent_nothing_can_be_cancelled_or_sent_again(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
@@ -376,7 +376,7 @@ async def test_while_it_is_sent_nothing_can_be_cancelled_or_sent_again(tmp_path:
 
 
 async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("L")
         await batch_form(stage, pilot)
@@ -388,7 +388,7 @@ async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
 
 
 async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await pilot.press("f9")
         await batch_form(stage, pilot)
@@ -413,7 +413,7 @@ async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: P
 
 
 async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
@@ -431,7 +431,7 @@ async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) ->
 
 @pytest.mark.parametrize("screen", ["main", "lookup"])
 async def test_without_leave_its_key_says_why(screen: str) -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running(SIZE) as pilot:
         await pilot.press(*(["6"] if screen == "lookup" else []), "N")
         await pilot.pause()
@@ -442,7 +442,7 @@ async def test_without_leave_its_key_says_why(screen: str) -> None:
 
 @pytest.mark.parametrize("how", ["monitor", "not an admin"])
 async def test_without_leave_it_is_not_there(how: str) -> None:
-    stage = AppOnRecentFills(read_only=how == "monitor", account_admin=how == "monitor")
+    stage = AppOnFewRows(read_only=how == "monitor", account_admin=how == "monitor")
     async with stage.running(SIZE) as pilot:
         assert stage.desk.creation is None
         await pilot.press("N")
@@ -466,7 +466,7 @@ async def test_without_leave_it_is_not_there(how: str) -> None:
 
 
 async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await pilot.press("question_mark")
         await pilot.pause()
@@ -491,7 +491,7 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
 async def test_what_the_account_cannot_have_is_not_offered() -> None:
     offered = {}
     for account in ("hedge", "broker", "copy-new"):
-        stage = AppOnRecentFills(account)
+        stage = AppOnFewRows(account)
         async with stage.running(SIZE) as pilot:
             await pilot.press("N")
             await asyncio.sleep(0.2)
@@ -513,7 +513,7 @@ async def test_what_the_account_cannot_have_is_not_offered() -> None:
     ],
 )
 async def test_both_documented_refusals_are_explained(account: str, why: str) -> None:
-    stage = AppOnRecentFills(account)
+    stage = AppOnFewRows(account)
     async with stage.running(SIZE) as pilot:
         await choose(stage, pilot, "Create the copy-trading key")
         await type_into(pilot, PASSPHRASE)
@@ -532,7 +532,7 @@ async def test_both_documented_refusals_are_explained(account: str, why: str) ->
     [("at-limits", "brandnew", "40069"), ("at-limits", "limiteda", "40063"), ("managed", "brandnew", "22010")],
 )
 async def test_other_refusals_are_sentences(account: str, name: str, code: str) -> None:
-    stage = AppOnRecentFills(account)
+    stage = AppOnFewRows(account)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot, [name])
         result = await sent(stage, pilot)
@@ -548,7 +548,7 @@ async def test_other_refusals_are_sentences(account: str, name: str, code: str) 
 
 @pytest.mark.parametrize("fault", ["dropped-after", "5xx", "truncated"])
 async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(tmp_path: Path, fault: str) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
@@ -587,7 +587,7 @@ async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(
 
 
 async def test_no_answer_in_time_is_in_doubt() -> None:
-    stage = AppOnRecentFills("copy-new")
+    stage = AppOnFewRows("copy-new")
     async with stage.running(SIZE) as pilot:
         stage.sandbox.options = type(stage.sandbox.options)(seed=7, delay_ms=60_000)
         stage.sandbox.faults.next("delay", endpoint="copytrading.create_api_key")
@@ -606,7 +606,7 @@ async def test_no_answer_in_time_is_in_doubt() -> None:
 async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await reviewed(stage, pilot)
@@ -653,7 +653,7 @@ async def test_keys_that_cannot_be_kept_are_held_not_shown_and_kept_again(
 
 
 async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         (account,) = (file for file in (tmp_path / "accounts").iterdir() if file.is_dir())
         (account / "vault").write_text("a file in the place of the directory")
@@ -678,7 +678,7 @@ async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_pat
         made.append((name, entry.uid, secrets.secret is not None))
         return f"/profiles.d/{name}.toml"
 
-    stage = AppOnRecentFills(data_dir=tmp_path, make_profile=make)
+    stage = AppOnFewRows(data_dir=tmp_path, make_profile=make)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await sent(stage, pilot)
@@ -696,11 +696,11 @@ async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_pat
 
 
 async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
-    first = AppOnRecentFills(data_dir=tmp_path)
+    first = AppOnFewRows(data_dir=tmp_path)
     async with first.running(SIZE) as pilot:
         await batch_form(first, pilot, ["alphaone", "betatwos"])
         await sent(first, pilot)
-    second = AppOnRecentFills(data_dir=tmp_path)
+    second = AppOnFewRows(data_dir=tmp_path)
     async with second.running(SIZE) as pilot:
         await choose(second, pilot, "API keys you created")
         assert isinstance(second.app.screen, IssuedKeysScreen)
@@ -719,7 +719,7 @@ async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
 
 
 async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running((80, 24)) as pilot:
         await batch_form(stage, pilot, ["alphaone", "betatwos", "gammatri", "deltafor", "epsilonf"])
         assert "Review" in screen_text(stage.app)
@@ -739,7 +739,7 @@ async def test_everything_can_be_reached_in_a_small_terminal(tmp_path: Path) -> 
 
 
 async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
@@ -768,7 +768,7 @@ async def test_the_journal_s_screen_lists_it_and_releases_it_too(tmp_path: Path)
 
 
 async def test_some_fail_while_others_succeed_and_each_has_its_row(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot, ["alphaone", "betatwos", "gammatri"])
         real = stage.sandbox.answer
@@ -803,7 +803,7 @@ def break_a_key(data_dir: Path) -> None:
 
 
 async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         break_a_key(tmp_path)
         await choose(stage, pilot, "API keys you created")
@@ -814,7 +814,7 @@ async def test_a_file_that_cannot_be_read_is_called_so_and_never_empty(tmp_path:
 
 
 async def test_what_the_key_may_not_do_is_not_offered() -> None:
-    stage = AppOnRecentFills(permissions=frozenset({"futures-read", "holdings-read", "spot-read"}))
+    stage = AppOnFewRows(permissions=frozenset({"futures-read", "holdings-read", "spot-read"}))
     async with stage.running(SIZE) as pilot:
         await pilot.press("N")
         await pilot.pause()

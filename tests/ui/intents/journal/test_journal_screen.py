@@ -9,7 +9,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
-async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> JournalScreen:
+async def opened(stage: AppOnFewRows, pilot: Pilot[None]) -> JournalScreen:
     await pilot.press("J")
     await asyncio.sleep(0.5)
     await pilot.pause()
@@ -32,7 +32,7 @@ async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> JournalScreen:
 
 
 async def test_an_empty_journal_says_so() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
         assert "Nothing has been sent for this account" in screen_text(stage.app)
@@ -41,7 +41,7 @@ async def test_an_empty_journal_says_so() -> None:
 
 
 async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -75,7 +75,7 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
 
 
 async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((110, 36)) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -91,7 +91,7 @@ async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
 
 
 async def test_only_an_unknown_outcome_can_be_released() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -103,7 +103,7 @@ async def test_only_an_unknown_outcome_can_be_released() -> None:
 
 
 async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
@@ -134,7 +134,7 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
 
 
 async def test_the_doubt_that_a_released_reversal_left_is_released_by_a_question_of_its_own() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         intent = await unknown(stage, pilot)
         execution = stage.desk.execution
@@ -163,7 +163,7 @@ async def test_the_doubt_that_a_released_reversal_left_is_released_by_a_question
 
 
 async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         intent = await unknown(stage, pilot)
         execution = stage.desk.execution
@@ -201,9 +201,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert messages == ["Released; the journal says so."]
 
 
-async def releasing(
-    stage: AppOnRecentFills, pilot: Pilot[None], patch: pytest.MonkeyPatch
-) -> tuple[ReleaseDialog, str]:
+async def releasing(stage: AppOnFewRows, pilot: Pilot[None], patch: pytest.MonkeyPatch) -> tuple[ReleaseDialog, str]:
     """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
     patch.setattr(Execution, "reason_against_release", lambda *_: None)
     await doubtful(stage, pilot)
@@ -222,7 +220,7 @@ async def releasing(
 async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_button(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog, symbol = await releasing(stage, pilot, monkeypatch)
         await pilot.press(*"gone", "enter", *symbol)
@@ -239,7 +237,7 @@ async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_butto
 
 
 async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog, symbol = await releasing(stage, pilot, monkeypatch)
         text = screen_text(stage.app)
@@ -259,7 +257,7 @@ async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monk
 
 
 async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await doubtful(stage, pilot)
         await pilot.press("escape")
@@ -271,7 +269,7 @@ async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> N
 
 
 async def test_monitor_mode_has_no_journal() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running(SIZE) as pilot:
         await pilot.press("J")
         assert stage.app.screen is stage.app.main

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.desk.reversal.preview import Preview, Target
@@ -21,7 +21,7 @@ SIZE = (140, 60)
 
 async def damaged(data_dir: Path) -> None:
     """A journal that held a reversal and is unreadable now."""
-    stage = AppOnRecentFills(data_dir=data_dir)
+    stage = AppOnFewRows(data_dir=data_dir)
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         dialog.query_one("#confirm", Button).focus()
@@ -39,7 +39,7 @@ def overwrite(data_dir: Path) -> None:
 
 async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(tmp_path: Path) -> None:
     await damaged(tmp_path)
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None and execution.intents.locked
@@ -72,7 +72,7 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
 
 async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
     await damaged(tmp_path)
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
         await pilot.press("L")
@@ -80,7 +80,7 @@ async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
 
 
 async def test_a_new_journal_is_said_once() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None
@@ -100,7 +100,7 @@ async def test_a_new_journal_is_said_once() -> None:
 async def test_a_key_of_another_account_stands_in_the_header_and_l_says_why_and_unlocks_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         intents = stage.desk.intents
         assert intents is not None and not intents.locked

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from tests.full_disk import disk_full_at, wal_of
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
 from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.screenshot import screen_text
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
 
 
-def header_of(stage: AppOnRecentFills) -> str:
+def header_of(stage: AppOnFewRows) -> str:
     return screen_text(stage.app).splitlines()[0]
 
 
-async def confirmed(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
+async def confirmed(stage: AppOnFewRows, pilot: Pilot[None]) -> None:
     dialog = await opened(stage, pilot)
     dialog.query_one("#confirm", Button).focus()
     await pilot.pause()
@@ -36,7 +36,7 @@ async def confirmed(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def tried_again(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
+async def tried_again(stage: AppOnFewRows, pilot: Pilot[None]) -> None:
     await pilot.press("L")
     await pilot.pause()
     assert isinstance(stage.app.screen, ConfirmDialog)
@@ -48,7 +48,7 @@ async def tried_again(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
 
 
 async def test_a_full_disk_stands_in_the_header_until_l_finds_that_it_takes_writes(tmp_path: Path) -> None:
-    stage = AppOnRecentFills(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
         assert " TRADE " in header_of(stage)
         (journal,) = tmp_path.rglob(JOURNAL_FILE)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Button, Static
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
@@ -24,7 +24,7 @@ CORRECTED = "a later fill of it came in: 0.1894 of 0.3788 filled"
 
 
 async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     rings = []
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
@@ -56,7 +56,7 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
 
 
 async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     rings = []
     async with stage.running(SIZE) as pilot:
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
@@ -70,7 +70,7 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
 
 
 async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         left = asyncio.Event()
@@ -97,7 +97,7 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
 
 
 async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
 

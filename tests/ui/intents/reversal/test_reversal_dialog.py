@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
 from tests.sandbox.exchange_events import open_position
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import confirmed
 from tradetui.commands.session import demo_desk
 from tradetui.desk.reversal.preview import Preview
@@ -30,18 +30,18 @@ pytestmark = pytest.mark.looptime
 PATH = "/api/v2/mix/order/click-backhand"
 
 
-def posts(stage: AppOnRecentFills) -> int:
+def posts(stage: AppOnFewRows) -> int:
     return stage.sandbox.counts["POST", PATH]
 
 
-async def still(stage: AppOnRecentFills, pilot: Pilot[None]) -> None:
+async def still(stage: AppOnFewRows, pilot: Pilot[None]) -> None:
     """Stop the market, so that a preview stays true."""
     stage.sandbox.exchange_state.still = True
     await asyncio.sleep(3)
     await pilot.pause()
 
 
-async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> ReversalDialog:
+async def opened(stage: AppOnFewRows, pilot: Pilot[None]) -> ReversalDialog:
     await still(stage, pilot)
     await pilot.press("R")
     await asyncio.sleep(1.5)
@@ -52,7 +52,7 @@ async def opened(stage: AppOnRecentFills, pilot: Pilot[None]) -> ReversalDialog:
 
 
 async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         text = screen_text(stage.app)
@@ -74,7 +74,7 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def body_text() -> str:
-        stage = AppOnRecentFills()
+        stage = AppOnFewRows()
         async with stage.running((140, 60)) as pilot:
             dialog = await opened(stage, pilot)
             return str(dialog.query_one("#details", Static).render())
@@ -92,7 +92,7 @@ async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
 
 async def test_enter_cancels_and_escape_cancels() -> None:
     for key in ("enter", "escape"):
-        stage = AppOnRecentFills()
+        stage = AppOnFewRows()
         async with stage.running() as pilot:
             await opened(stage, pilot)
             await pilot.press(key)
@@ -101,7 +101,7 @@ async def test_enter_cancels_and_escape_cancels() -> None:
 
 
 async def test_keys_typed_ahead_confirm_nothing() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await still(stage, pilot)
         await pilot.press("R", "tab", "enter")
@@ -110,7 +110,7 @@ async def test_keys_typed_ahead_confirm_nothing() -> None:
 
 
 async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("tab", "enter", *["enter"] * 8)
@@ -129,7 +129,7 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
 
 
 async def test_another_outcome_is_an_alarm() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("closed-only")
@@ -144,7 +144,7 @@ async def test_another_outcome_is_an_alarm() -> None:
 
 
 async def test_a_changed_position_is_shown_instead_of_sent() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         target = dialog._target
@@ -158,7 +158,7 @@ async def test_a_changed_position_is_shown_instead_of_sent() -> None:
 
 
 async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running((140, 64)) as pilot:
         dialog = await opened(stage, pilot)
         box = dialog.query_one("#size", Input)
@@ -179,7 +179,7 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
 
 
 async def test_a_size_that_is_none_is_said() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         dialog.query_one("#size", Input).focus()
@@ -194,7 +194,7 @@ async def test_a_size_that_is_none_is_said() -> None:
 
 
 async def test_what_is_typed_at_a_button_is_kept_to_the_last_character() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         for keys, kept in (("1 2 full_stop 5", "12.5"), ("0 comma 5", "0,5"), ("1 e 1", "1e1")):
             dialog = await opened(stage, pilot)
@@ -215,7 +215,7 @@ async def test_what_is_typed_at_a_button_is_kept_to_the_last_character() -> None
 
 @pytest.mark.parametrize("key", ["L", "f9"])
 async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         assert stage.desk.execution is not None and not stage.desk.execution.intents.locked
@@ -227,7 +227,7 @@ async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
 
 
 async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
@@ -250,7 +250,7 @@ async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> 
 
 @pytest.mark.parametrize("size", [(110, 50), (120, 36), (140, 60), (80, 24)])
 async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         dialog = await opened(stage, pilot)
         assert dialog._preview is not None and dialog._preview.plan is not None
@@ -263,7 +263,7 @@ async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> 
 
 
 async def test_elsewhere_it_asks_for_the_symbol() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("4", "R")
         assert isinstance(stage.app.screen, SymbolDialog)
@@ -273,7 +273,7 @@ async def test_elsewhere_it_asks_for_the_symbol() -> None:
 
 
 async def test_lock_is_one_key_and_unlocking_asks() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await pilot.press("L")
         assert stage.desk.execution is not None
@@ -292,7 +292,7 @@ async def test_lock_is_one_key_and_unlocking_asks() -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         dialog = await opened(stage, pilot)
         for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
@@ -305,7 +305,7 @@ async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None
 
 
 async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         assert "There is more below" in screen_text(stage.app)
@@ -327,7 +327,7 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
 
 
 async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         assert "There is more below" in screen_text(stage.app)
@@ -340,7 +340,7 @@ async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None
 
 
 async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.resize_terminal(40, 10)
@@ -355,7 +355,7 @@ async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
 
 
 async def test_an_expired_preview_is_read_again_and_says_so() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("tab")
@@ -374,7 +374,7 @@ async def test_an_expired_preview_is_read_again_and_says_so() -> None:
 
 
 async def test_what_cannot_be_read_of_the_position_blocks() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         stage.sandbox.faults.next("wrong-types", endpoint="futures.positions", times=1_000_000)
@@ -386,7 +386,7 @@ async def test_what_cannot_be_read_of_the_position_blocks() -> None:
 
 
 async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
         stage.sandbox.faults.next("closed-only")
@@ -400,7 +400,7 @@ async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out()
 
 
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
-    stage = AppOnRecentFills(read_only=True)
+    stage = AppOnFewRows(read_only=True)
     async with stage.running() as pilot:
         await pilot.press("R", "L")
         assert not isinstance(stage.app.screen, ReversalDialog | SymbolDialog | ConfirmDialog)
@@ -409,7 +409,7 @@ async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:
 
 
 async def test_the_header_is_without_alarm_the_moment_the_outcome_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot)
         header, ended = stage.app.main.query_one(HeaderBar), asyncio.Event()

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, newest_message
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import (
     asks_for_the_word,
     hold_more,
@@ -44,7 +44,7 @@ async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
 async def test_the_leg_is_in_title_headline_button_and_word(size: tuple[int, int]) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(size) as pilot:
         asks_for_the_word(stage)
         await still(stage, pilot)
@@ -76,7 +76,7 @@ async def test_the_leg_is_in_title_headline_button_and_word(size: tuple[int, int
 
 
 async def test_one_way_names_the_side_that_is_held() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         held = stage.app.main.positions_panel.table.cursor.record
@@ -88,7 +88,7 @@ async def test_one_way_names_the_side_that_is_held() -> None:
 
 @pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
 async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await pilot.press("2", "down")
@@ -116,7 +116,7 @@ async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) 
 
 
 async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_preview() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -147,7 +147,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
 
 
 async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         for _ in range(3):
@@ -165,7 +165,7 @@ async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look()
 
 
 async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         assert stage.desk.execution is not None
@@ -199,7 +199,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
 
 
 async def test_left_without_sending_it_says_so() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         for keys in (["enter"], ["escape"], ["tab", "shift+tab", "enter"]):
             dialog = await opened(stage, pilot)
@@ -211,7 +211,7 @@ async def test_left_without_sending_it_says_so() -> None:
 
 
 async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
         await pilot.press("R")
@@ -225,7 +225,7 @@ async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
 
 
 async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -251,7 +251,7 @@ async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_par
 
 
 async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         preview = dialog._preview
@@ -265,7 +265,7 @@ async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
 
 
 async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         await pilot.press("L")
@@ -289,7 +289,7 @@ async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
 
 
 async def test_locked_l_unlocks_before_anything_is_read() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("L")
         await still(stage, pilot)
@@ -301,7 +301,7 @@ async def test_locked_l_unlocks_before_anything_is_read() -> None:
 
 
 async def test_locked_while_one_types_nothing_is_lost() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -339,7 +339,7 @@ async def never(*_: Any) -> Any:
 
 
 async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         monkeypatch.setattr(stage.desk.execution, "follow", hangs)
@@ -357,7 +357,7 @@ async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.M
 
 
 async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         monkeypatch.setattr(stage.desk.execution, "confirm", never)
@@ -370,7 +370,7 @@ async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("method", ["confirm", "follow"])
 async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         if method == "confirm":
@@ -396,7 +396,7 @@ async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("after_s", [0.0, 0.5, 1.5])
 async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch, after_s: float) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         execution = stage.desk.execution
@@ -432,7 +432,7 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
 
 
 async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         leaves, breaks_off = asyncio.Event(), asyncio.Event()
@@ -454,7 +454,7 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
 
 
 async def test_what_cannot_be_planned_offers_neither_field_nor_button(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         execution = stage.desk.execution
         assert execution is not None

@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Input
 
 from tests.sandbox.exchange_events import place_order
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, text_in_one_line
 from tradetui.ui.intents.reversal.frame import Phase
 
@@ -18,7 +18,7 @@ SIZE = (140, 60)
 
 
 async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_size() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         assert "Enter presses Cancel; Tab, then Enter, sends it." in text_in_one_line(stage)
@@ -35,7 +35,7 @@ async def test_from_the_size_enter_goes_to_the_confirm_button_and_sends_that_siz
 
 
 async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_the_confirm_button() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("0", "full_stop", "0", "1", "enter")
@@ -54,7 +54,7 @@ async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_th
 
 
 async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was_on_the_screen() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press("0", "full_stop", "0", "1", "enter")
@@ -68,7 +68,7 @@ async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was
 
 
 async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where_they_were() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)
@@ -92,7 +92,7 @@ async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where
 
 @pytest.mark.parametrize(("before", "key"), [("cancel_button", "tab"), ("size_box", "shift+tab")])
 async def test_a_key_to_the_confirm_button_while_the_preview_is_read_again_waits_for_it(before: str, key: str) -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
         (dialog.cancel_button if before == "cancel_button" else dialog._fields.size_box).focus()
@@ -109,7 +109,7 @@ async def test_a_key_to_the_confirm_button_while_the_preview_is_read_again_waits
 
 
 async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_has_the_focus_once_it_was_read() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         await pilot.press(*["pagedown"] * 4, *["pageup"] * 4)
@@ -137,7 +137,7 @@ async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_ha
 
 
 async def test_enter_held_down_in_the_word_goes_on_to_the_button_and_does_not_press_it() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
         dialog = await opened(stage, pilot)

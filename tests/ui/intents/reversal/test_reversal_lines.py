@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Button, Input
 
 from tests.sandbox.exchange_events import heal
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import asks_for_the_word, hold_more, opened, posts, text_in_one_line
 from tests.ui.intents.reversal.test_symbol_dialog import typed
 from tradetui.ui.application.screenshot import screen_text
@@ -18,14 +18,14 @@ from tradetui.ui.intents.reversal.dialog import ReversalDialog
 pytestmark = pytest.mark.looptime
 
 
-def rows(stage: AppOnRecentFills) -> list[str]:
+def rows(stage: AppOnFewRows) -> list[str]:
     """The dialog's rows without its frame."""
     return [" ".join(row.replace("│", " ").split()) for row in screen_text(stage.app).splitlines()]
 
 
 @pytest.mark.parametrize(("account", "sentence"), [("unified", "use that key here."), ("hedge", "does not exist")])
 async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account: str, sentence: str) -> None:
-    stage = AppOnRecentFills(account)
+    stage = AppOnFewRows(account)
     async with stage.running((80, 24)) as pilot:
         await typed(stage, pilot, "NOSUCHUSDT LONG")
         await asyncio.sleep(10)
@@ -42,7 +42,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
 
 
 async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
         await typed(stage, pilot, "BTCUSDT LONG")
@@ -58,7 +58,7 @@ async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> N
 
 
 async def test_another_size_that_cannot_be_read_names_no_request_and_no_details() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot)
         assert "F2 the request as sent" in text_in_one_line(stage) and "F2 Request" in text_in_one_line(stage)
@@ -76,7 +76,7 @@ async def test_another_size_that_cannot_be_read_names_no_request_and_no_details(
 
 
 async def test_while_locked_nobody_is_asked_to_type() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         asks_for_the_word(stage)
         await pilot.press("L")
@@ -86,7 +86,7 @@ async def test_while_locked_nobody_is_asked_to_type() -> None:
 
 
 async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         dialog = await opened(stage, pilot)
         subject = dialog._subject
@@ -106,7 +106,7 @@ async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size(
 
 
 async def test_what_was_held_stands_under_what_is_held_now_and_under_the_net() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         assert dialog._preview is not None and dialog._preview.plan is not None
@@ -124,7 +124,7 @@ async def test_what_was_held_stands_under_what_is_held_now_and_under_the_net() -
 
 
 async def test_a_part_of_a_one_way_position_is_on_the_button_and_its_outcome_on_one_row() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running((80, 24)) as pilot:
         dialog = await opened(stage, pilot)
         size = dialog.query_one("#size", Input)

@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input
 
-from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.reversal_dialog import still, text_in_one_line
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
@@ -16,7 +16,7 @@ from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 pytestmark = pytest.mark.looptime
 
 
-async def typed(stage: AppOnRecentFills, pilot: Pilot[None], name: str) -> None:
+async def typed(stage: AppOnFewRows, pilot: Pilot[None], name: str) -> None:
     """Type a name into the dialog that asks for it, and wait for what opens."""
     await still(stage, pilot)
     await pilot.press("4", "R")
@@ -28,7 +28,7 @@ async def typed(stage: AppOnRecentFills, pilot: Pilot[None], name: str) -> None:
 
 
 async def test_one_way_refuses_the_side_that_is_not_held_by_name() -> None:
-    stage = AppOnRecentFills("one-way")
+    stage = AppOnFewRows("one-way")
     async with stage.running((120, 36)) as pilot:
         held = next(row for row in stage.desk.positions.snapshot.rows)
         other = "SHORT" if held.is_long else "LONG"
@@ -40,7 +40,7 @@ async def test_one_way_refuses_the_side_that_is_not_held_by_name() -> None:
 
 
 async def test_a_symbol_alone_with_both_legs_held_asks_for_the_leg_and_takes_it() -> None:
-    stage = AppOnRecentFills()
+    stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
         await typed(stage, pilot, "btcusdt")
         assert isinstance(stage.app.screen, SymbolDialog), "it asks on"
