@@ -125,12 +125,11 @@ class SignedCalls:
             permit.unused()
             raise
         task = asyncio.get_running_loop().create_task(
-            self._send(transport, permit, endpoint, query or [], body, sign_decoded, before_send),
+            self._send(transport, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
             name=f"call {endpoint.name}",
         )
         self._running[task] = endpoint.writes
         task.add_done_callback(self._ended)
-        task.add_done_callback(lambda _: slots.release())
         return await asyncio.shield(task)
 
     def record_failure(self, error: ExchangeError, answer: CallResult) -> None:
@@ -182,6 +181,7 @@ class SignedCalls:
         self,
         transport: Transport,
         permit: Permit,
+        slots: asyncio.Semaphore,
         endpoint: Endpoint,
         query: list[tuple[str, str]],
         body: bytes,
@@ -217,6 +217,8 @@ class SignedCalls:
             else:
                 permit.unused()
             raise
+        finally:
+            slots.release()
         round_trip = self._clock.monotonic() - begun
         answer = parse_response(stamp_ms, http_response, unique_names=endpoint.steers)
         if answer.limited:
