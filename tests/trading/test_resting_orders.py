@@ -193,6 +193,17 @@ def test_a_trailing_stop_that_comes_under_two_kinds_closes_its_size_once() -> No
     assert stops.stopped_size(Decimal(1)) == Decimal("0.1")
 
 
+def test_a_stop_loss_counts_beside_other_trigger_orders_of_its_id() -> None:
+    waiting = [
+        stop("pos_loss", "buy", "close", price="95"),
+        stop("loss_plan", "buy", "close", price="80", size="0.1"),
+        stop("pos_profit", "buy", "close", price="120"),
+    ]
+    stops = stops_of_leg(waiting, PositionSide.LONG, PositionMode.HEDGE)
+    assert stops.nearest is not None and stops.nearest.price == Decimal("95")
+    assert stops.stopped_size(Decimal(1)) == Decimal("1.1")
+
+
 def test_kinds_are_in_the_words_of_the_trade() -> None:
     kinds = {name: only(LONG_TO_SHORT, stop(name, "buy", "close")).kind for name in ("moving_plan", "track_plan")}
     assert kinds == {"moving_plan": RestingKind.TRAILING_STOP, "track_plan": RestingKind.TRIGGER}

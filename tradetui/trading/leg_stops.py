@@ -52,18 +52,21 @@ def stops_of_leg(
     One that the exchange gives under two kinds of trigger orders closes its size once. `reported` is the price (quote
     coin) that the leg's position names as its stop-loss; it counts, for the whole leg, where none of the orders has it.
     """
-    stop_losses: list[StopLoss] = []
-    trailing: list[Decimal | None] = []
-    for stop in {stop.order_id: stop for stop in stops}.values():
+    stop_losses: dict[tuple[str, Decimal | None], StopLoss] = {}
+    trailing: dict[tuple[str, Decimal | None], Decimal | None] = {}
+    for stop in stops:
         plan_type, effect = known(PlanType, stop.plan_type), effect_of_trigger(stop, mode)
         if effect is None or effect.closed_leg is not leg:
             continue
+        # The price too: a stop-loss may share its id with the take-profit beside it, or with another stop-loss.
+        order = stop.order_id, stop.trigger_price
         if plan_type in _STOP_LOSSES and stop.trigger_price:
-            stop_losses.append(StopLoss(leg, stop.trigger_price, stop.size or None))
+            stop_losses[order] = StopLoss(leg, stop.trigger_price, stop.size or None)
         elif plan_type is PlanType.MOVING_PLAN:
-            trailing.append(stop.size or None)
-    if reported and all(stop_loss.price != reported for stop_loss in stop_losses):
-        stop_losses.append(StopLoss(leg, reported, None, is_only_reported=True))
+            trailing[order] = stop.size or None
+    waiting = list(stop_losses.values())
+    if reported and all(stop_loss.price != reported for stop_loss in waiting):
+        waiting.append(StopLoss(leg, reported, None, is_only_reported=True))
     first = max if leg is PositionSide.LONG else min
-    nearest = first(stop_losses, key=lambda stop_loss: stop_loss.price, default=None)
-    return LegStops(nearest, tuple(stop_losses), tuple(trailing))
+    nearest = first(waiting, key=lambda stop_loss: stop_loss.price, default=None)
+    return LegStops(nearest, tuple(waiting), tuple(trailing.values()))
