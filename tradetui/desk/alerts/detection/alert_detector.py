@@ -52,7 +52,7 @@ def is_confirmed(at_s: float, read_at_s: float | None, now_s: float) -> bool:
     return (read_at_s is not None and read_at_s >= at_s + CONFIRMED_S) or now_s >= at_s + UNCONFIRMED_S
 
 
-def _take_over(noticed: dict[str, _Noticed[RowT]], read_at_s: float | None, now_s: float) -> dict[str, RowT]:
+def _take_confirmed(noticed: dict[str, _Noticed[RowT]], read_at_s: float | None, now_s: float) -> dict[str, RowT]:
     """The rows after which another feed was read, or has not been for too long, which are forgotten with that."""
     rows = {row_id: row for row_id, (row, at_s) in noticed.items() if is_confirmed(at_s, read_at_s, now_s)}
     for row_id in rows:
@@ -192,7 +192,7 @@ class AlertDetector:
 
     def _gone_due(self, now_s: float) -> list[AlertEvent]:
         events = []
-        for key, row in _take_over(self._gone, self._fills.read_at, now_s).items():
+        for key, row in _take_confirmed(self._gone, self._fills.read_at, now_s).items():
             order = row.record
             fills = order_fills(self._fills.rows, row.product_type, order.order_id)
             filled = max(fills.size if fills else ZERO, order.base_volume or ZERO)
@@ -203,7 +203,7 @@ class AlertDetector:
         return events
 
     def _cancelled_due(self, now_s: float) -> list[AlertEvent]:
-        rows = _take_over(self._cancelled, self._positions.read_at, now_s).values()
+        rows = _take_confirmed(self._cancelled, self._positions.read_at, now_s).values()
         return [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in rows if self._still_held(row)]
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
