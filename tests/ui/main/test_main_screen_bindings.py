@@ -10,11 +10,12 @@ from textual.widgets import Input, OptionList
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
+from tradetui.trading.account_totals import Totals
 from tradetui.ui.application.overlays.help import HEADER_FIGURES, HelpDialog, HelpLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
-from tradetui.ui.header.header_content import link_of, worth_of
+from tradetui.ui.header.header_content import Alarm, link_of, worth_of
 from tradetui.ui.intents.journal.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
@@ -316,7 +317,10 @@ async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
         worth = worth_of(stage.desk.totals(), stage.desk.today())
         link = link_of(stage.desk.client.connection_status, stage.desk.health.state, halved=False)
         labels = {figure.parts[0][0].strip() for figure in (*worth, *link[1:])}
-        assert labels <= explained, "every figure of the header is explained"
+        assert labels | set(Alarm) <= explained, "every figure and every alarm of the header is explained"
+        for has_single in (True, False):
+            label, _ = worth_of(Totals(has_union=True, has_single=has_single), None)[0].parts[0]
+            assert label.strip() in explained
 
 
 async def test_palette_runs_an_action() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
     from tradetui.exchange.connection_status import ConnectionStatus
     from tradetui.trading.account_totals import Totals
 
-NOT_KEPT: Final = "HISTORY NOT SAVED"
+
+class Alarm(StrEnum):
+    """What the header is loud about, the most urgent first. A journal that fails is named by its `JournalFault`."""
+
+    OTHER_OWNER = "KEY OF ANOTHER ACCOUNT"
+    JOURNAL_LOST = "JOURNAL LOST OR DAMAGED"
+    LOCKED_HERE_ONLY = "LOCKED IN THIS SESSION ONLY"
+    OTHER_JOURNAL = "LOCKED BY ANOTHER JOURNAL"
+    UNKNOWN_OUTCOME = "UNKNOWN OUTCOME"
+    NOT_SETTLED = "NOT SETTLED"
+    NOT_KEPT = "HISTORY NOT SAVED"
+
+
 _STATES: Final = {
     LinkState.STARTING: ("○ ", "$quiet"),
     LinkState.CONNECTED: ("● ", "$foreground"),
@@ -78,23 +91,23 @@ def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
     """
     intents = desk.intents
     if intents is None:
-        return NOT_KEPT if desk.storage.trouble else ""
+        return Alarm.NOT_KEPT if desk.storage.trouble else ""
     if intents.other_owner:
-        return f"KEY OF ANOTHER ACCOUNT: {key_named('lock')}"
+        return f"{Alarm.OTHER_OWNER}: {key_named('lock')}"
     if intents.loss is not None:
-        return f"JOURNAL LOST OR DAMAGED: {key_named('lock')}"
+        return f"{Alarm.JOURNAL_LOST}: {key_named('lock')}"
     if not intents.lock.is_shared:
-        return "LOCKED IN THIS SESSION ONLY"
+        return Alarm.LOCKED_HERE_ONLY
     if intents.fault is not None:
         return f"JOURNAL {intents.fault.upper()}: {key_named('lock')}"
     open_scopes = intents.open_scopes.names()
     if not open_scopes:
-        return NOT_KEPT if desk.storage.trouble else ""
+        return Alarm.NOT_KEPT if desk.storage.trouble else ""
     name, state = open_scopes[0]
     more = f" and {len(open_scopes) - 1} more" if len(open_scopes) > 1 else ""
     if state is None:
-        return scrub(f"LOCKED BY ANOTHER JOURNAL {name}{more}")
-    label = "UNKNOWN OUTCOME" if state is State.UNKNOWN else "NOT SETTLED"
+        return scrub(f"{Alarm.OTHER_JOURNAL} {name}{more}")
+    label = Alarm.UNKNOWN_OUTCOME if state is State.UNKNOWN else Alarm.NOT_SETTLED
     return scrub(f"{label} {name}{more}: {key_named('journal')}")
 
 

@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tradetui.ui.dialogs.dimming_screen import DimmingScreen
+from tradetui.ui.header.header_content import Alarm
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, shown_keys
 from tradetui.ui.key_bindings.line_box import LineBox
 
@@ -40,8 +41,15 @@ HEADER_FIGURES: Final = (
     ("exposure", "value of all positions, long and short together, as a multiple of equity"),
     ("union margin", "what the assets of a multi-asset account are worth as margin, at the exchange's rates"),
     ("available", "how much of the union margin is free"),
-    ("HISTORY NOT SAVED", "rows of this session cannot be written to the disk"),
-    ("UNKNOWN OUTCOME", "an order may or may not have been carried out; the journal shows it"),
+    ("equity+union", "the equity of accounts of one coin, and what a multi-asset account is worth as margin"),
+    (Alarm.OTHER_OWNER, "the API key is not of the account that the profile names: nothing is sent"),
+    (Alarm.JOURNAL_LOST, "what was sent is not known any more: nothing is sent before you accept that"),
+    ("JOURNAL CANNOT BE …", "the journal of what is sent fails: nothing is sent before it takes entries again"),
+    (Alarm.LOCKED_HERE_ONLY, "the lock could not be written: other sessions of the account may still send"),
+    (Alarm.OTHER_JOURNAL, "a session with another data directory has an order of this symbol under way"),
+    (Alarm.UNKNOWN_OUTCOME, "an order may or may not have been carried out; the journal shows it"),
+    (Alarm.NOT_SETTLED, "an order is under way, or its outcome is still looked for; the journal shows it"),
+    (Alarm.NOT_KEPT, "rows of this session cannot be written to the disk"),
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
 """As the bar writes it, and what it says."""
