@@ -10,7 +10,7 @@ import platformdirs
 APP_NAME = "tradetui"
 
 
-def _named(environ: Mapping[str, str], variable: str) -> Path | None:
+def _path_in(environ: Mapping[str, str], variable: str) -> Path | None:
     return Path(path).expanduser() if (path := environ.get(variable)) else None
 
 
@@ -18,12 +18,12 @@ def config_file(environ: Mapping[str, str], flag: Path | None = None) -> Path:
     """Return the configuration file's path: the flag, `TRADETUI_CONFIG`, or the user's own."""
     if flag is not None:
         return flag.expanduser()
-    return _named(environ, "TRADETUI_CONFIG") or platformdirs.user_config_path(APP_NAME) / "config.toml"
+    return _path_in(environ, "TRADETUI_CONFIG") or platformdirs.user_config_path(APP_NAME) / "config.toml"
 
 
 def data_dir(environ: Mapping[str, str], flag: Path | None = None, profile: Path | None = None) -> Path:
     """Return the data directory: the flag, `TRADETUI_DATA_DIR`, the profile's, or the user's own."""
-    chosen = flag or _named(environ, "TRADETUI_DATA_DIR") or profile
+    chosen = flag or _path_in(environ, "TRADETUI_DATA_DIR") or profile
     return chosen.expanduser() if chosen else platformdirs.user_data_path(APP_NAME)
 
 
@@ -32,7 +32,7 @@ def state_dir(environ: Mapping[str, str]) -> Path:
 
     It is the user's, whatever the data directory, and not emptied as the runtime directory is.
     """
-    return _named(environ, "TRADETUI_STATE_DIR") or platformdirs.user_state_path(APP_NAME)
+    return _path_in(environ, "TRADETUI_STATE_DIR") or platformdirs.user_state_path(APP_NAME)
 
 
 def runtime_dir(environ: Mapping[str, str]) -> Path:
@@ -41,7 +41,7 @@ def runtime_dir(environ: Mapping[str, str]) -> Path:
     Where a login gave none (cron, a bare container), the user's cache directory stands in: a fixed name in a
     directory that everybody may write to could be somebody else's.
     """
-    if runtime_path := _named(environ, "TRADETUI_RUNTIME_DIR"):
+    if runtime_path := _path_in(environ, "TRADETUI_RUNTIME_DIR"):
         return runtime_path
     session_dir = environ.get("XDG_RUNTIME_DIR")
     if session_dir and Path(session_dir).is_dir():

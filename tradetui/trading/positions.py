@@ -210,7 +210,7 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
 
 def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
     """Why what is held of a symbol is not known from its positions: a word that nobody knows, as it came, or a leg
-    of two rows; empty where it can. In one-way mode a symbol has one row."""
+    of two rows; empty where it is. In one-way mode a symbol has one row."""
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
     unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_fields)
     if unknown:

@@ -45,7 +45,7 @@ class RateLimit(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """One endpoint; where nothing else is said a GET, ten calls a second, one of which tells all.
+    """One endpoint; by default a signed GET, allowed ten times a second, whose reply has no pages.
 
     `number` is its number in the interface; None beyond it, where `core` is False.
     """

@@ -160,7 +160,7 @@ def _are_all(ours: Sequence[FuturesFill], closed: Decimal | None, opened: Decima
 def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPlan:
     """The plan with those results alone that an order of this size can come to; all where the size tells nothing.
 
-    That is in the base coin: what the order closes, or all that it trades; None where it is not known.
+    `order_size` is in the base coin what the order closes, or all that it trades; None where that is not known.
     """
     results = tuple(result for result in plan.results if order_size in (result.closed, result.traded))
     return replace(plan, results=results) if results else plan
