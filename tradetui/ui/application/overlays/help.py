@@ -59,6 +59,7 @@ _AROUND: Final = 10
 """Cells of the dialog and its frame beside the lines."""
 _NARROWEST: Final = 12
 """Cells that what a key does has at least."""
+_LABEL_WIDTH: Final = max(len(label) for label, _ in HEADER_FIGURES) + 1
 NOTES = (
     ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
     ("filters", "Filters are regular expressions without case; a leading ! shows what does not match."),
@@ -160,7 +161,7 @@ class HelpDialog(DimmingScreen[None]):
 
 def _content(line: HelpLine, width: int) -> Content:
     key = Content.styled(f"  {line.keys:<11} ", "bold $primary") if line.keys else Content("  ")
-    head = Content.assemble(key, f"{line.name:<{16 if line.keys else 23}}")
+    head = Content.assemble(key, f"{line.name:<{16 if line.keys else _LABEL_WIDTH}}")
     about = f"now off: {line.off}" if line.off else line.about
     indent = head.cell_length
     parts = textwrap.wrap(about, max(_NARROWEST, width - indent))
