@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 
 import tradetui.ui
-from tradetui.ui.safe_text import inside_sentence
+from tradetui.ui.safe_text import Notice, inside_sentence
 
 ROOT = Path(tradetui.ui.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -56,3 +57,21 @@ def test_no_markup(file: Path) -> None:
 )
 def test_a_title_within_a_sentence_keeps_the_names_in_it(title: str, within: str) -> None:
     assert inside_sentence(title) == within
+
+
+async def test_a_notice_of_one_line_lays_nothing_out_anew() -> None:
+    class OneLine(App[None]):
+        CSS = "#alert { height: 1; }"
+
+        def compose(self) -> ComposeResult:
+            yield Notice("alert")
+
+    app, layouts = OneLine(), list[object]()
+    async with app.run_test() as pilot:
+        notice = app.query_one(Notice)
+        notice.say("BTCUSDT LONG opened")
+        await pilot.pause()
+        app.screen.screen_layout_refresh_signal.subscribe(notice, layouts.append)
+        notice.say("ETHUSDT SHORT closed, and it is said at some length")
+        await pilot.pause()
+        assert not layouts and "ETHUSDT" in notice.render_line(0).text

@@ -32,7 +32,9 @@ class Notice(Static):
     def say(self, text: str | Content) -> None:
         content = text if isinstance(text, Content) else sanitized(text)
         if self.content != content:
-            self.update(content)
+            height = self.styles.height
+            # Where the height is fixed, as the newest alert's, laying the screen out anew would change nothing.
+            self.update(content, layout=height is None or height.is_auto)
         self.display = bool(content.plain)
 
 
