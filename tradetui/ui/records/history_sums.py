@@ -40,8 +40,8 @@ class HistorySums:
         return rows if rows.count <= MOST_SUMMED else None
 
     async def add_up(self, rows: ArchiveRows[FuturesFill]) -> None:
-        """Add up fills, or keep in `rows.error` why they cannot be read."""
-        totals = FillTotals()
+        """Add up fills, or keep in `rows.error` why they cannot be read; lost where others are shown by then."""
+        totals, summed = FillTotals(), (rows, rows.count)
         try:
             async for fills in rows.chunks():
                 for fill in fills:
@@ -49,7 +49,8 @@ class HistorySums:
         except (sqlite3.Error, OSError) as problem:
             rows.error, self._summed = str(problem), None
         else:
-            self._totals = totals
+            if self._summed == summed:
+                self._totals = totals
 
     def note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
         """Profit and fees, or why they are not known."""
