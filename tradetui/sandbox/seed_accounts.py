@@ -98,7 +98,7 @@ def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) 
             waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
     if account.kind != "unified":
         uid, ids, busy = account.uid, account.ids, fills[0] >= 1000
-        # Looked at on few screens, so made when somebody does, each by a rng of its own.
+        # Looked at on few screens, so made when somebody does, each from random numbers of its own.
         spot, convert = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
         account.spot_past = partial(spot_history, uid, spot, ids, now_ms, 320 if busy else 30)
         account.convert_past = partial(convert_history, convert, ids, now_ms, 140 if busy else 8)
