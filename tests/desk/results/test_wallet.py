@@ -161,3 +161,14 @@ def test_trades_from_before_the_first_fill_that_is_known_are_not_called_unexplai
         query = ResultQuery(grouping, NOW_MS, product_types=(USDT,))
         (row,) = with_unexplained(archive.connection, query, results(archive.connection, query))
         assert row.unexplained == unexplained
+
+
+def test_nothing_in_a_coin_gives_its_decimals_to_no_sum() -> None:
+    nothing, rates = Decimal("0E-18"), Rates({"ETH": Decimal("2941.200000")})
+    assert [
+        str(rates.in_usdt(amounts)) for amounts in ({"ETH": nothing}, {"USDT": Decimal("-1.5"), "ETH": nothing})
+    ] == [
+        "0",
+        "-1.5",
+    ]
+    assert rates.in_usdt({"XRP": nothing}) == 0 and rates.in_usdt({"XRP": Decimal(1)}) is None

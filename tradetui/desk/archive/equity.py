@@ -76,10 +76,10 @@ class Rates:
         """What amounts by coin come to in USDT; None where one of them is of a coin whose worth is not known."""
         total = Decimal(0)
         for coin, amount in amounts.items():
-            rate = self.of_coin(coin)
-            if rate is None and amount:
-                return None
-            total += amount * (rate or 0)
+            if amount:  # nothing, with many decimals, would give the total as many
+                if (rate := self.of_coin(coin)) is None:
+                    return None
+                total += amount * rate
         return total
 
     def of_dollar(self, coin: str) -> Decimal | None:
