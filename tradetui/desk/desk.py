@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
 
 class Desk:
-    """Feeds of one account under one scheduler, and what can be done with it.
+    """Feeds of one account under one scheduler, and its actions.
 
-    `trading` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs what blocks on
-    the archive, on a thread or in place where time is virtual; it is closed with the desk.
+    `trading` is None where nothing may be sent: in monitor mode no object exists that could. `disk` runs blocking work
+    on the archive, on a thread or in place where time is virtual; it is closed with the desk.
     """
 
     def __init__(
@@ -154,42 +154,40 @@ class Desk:
 
     @property
     def intents(self) -> Intents | None:
-        """What the account was asked to do; None in monitor mode."""
+        """The account's intents; None in monitor mode."""
         return None if self._trading is None else self._trading.intents
 
     @property
     def execution(self) -> Execution | None:
-        """The reversals of the account, loaded where nobody has asked for them yet; None in monitor mode."""
+        """The account's reversals, loaded on first use; None in monitor mode."""
         return None if self._trading is None else self._trading.execution
 
     @property
     def may_create(self) -> bool:
-        """Whether this session may create sub-accounts and keys."""
         return self._trading is not None and self._trading.may_create
 
     @property
     def creation(self) -> Creation | None:
-        """What creates sub-accounts and keys, loaded where nobody has asked for it yet; None where it may not."""
+        """Creation of sub-accounts and keys, loaded on first use; None where it is not allowed."""
         return None if self._trading is None else self._trading.creation
 
     @property
     def holds_unsaved_keys(self) -> bool:
-        """Whether a key that was issued is in memory only; the end of the session may lose it."""
         return self._trading is not None and self._trading.holds_unsaved_keys
 
     @property
     def health(self) -> Health:
-        """How the session stands with the exchange as a whole."""
+        """The health of the session as a whole."""
         return health_of(self.client.connection_status, self.feeds.values(), self.clock.monotonic())
 
     @property
     def account(self) -> AccountIdentity | None:
-        """Whose account this is, once the exchange has answered whether it tells."""
+        """The account, once the exchange has answered whether it names it."""
         return self.storage.identity
 
     @property
     def archive(self) -> Archive | None:
-        """What was seen, beyond this session and the exchange's memory; None until the account is known."""
+        """The account's archive, which outlives the session; None until the account is known."""
         return self.storage.archive
 
     def has_other_view(self, name: str) -> bool:
@@ -325,7 +323,7 @@ class Desk:
         return ArchiveRows(archive.rows, self.disk, selection, changed=changed, keeps_symbol=tests)
 
     def results(self) -> ResultsReader | None:
-        """What reads results of periods and round trips; None until the account is known."""
+        """Reads results of periods and round trips; None until the account is known."""
         if self.archive is None:
             return None
         from tradetui.desk.results.results_reader import ResultsReader  # nothing before the first rows needs it

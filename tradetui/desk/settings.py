@@ -20,7 +20,7 @@ DEFAULT_INTERVALS: Mapping[str, float] = {
 
 
 class Environment(StrEnum):
-    """Whose money is at stake; whatever is not proven is LIVE."""
+    """The environment of the account; LIVE unless another one is proven."""
 
     SANDBOX = "SANDBOX"
     DEMO = "DEMO"
@@ -28,7 +28,7 @@ class Environment(StrEnum):
 
 
 class Access(StrEnum):
-    """What this session may do now; with a key of `KEY_READS_ONLY` the exchange takes no order from it."""
+    """The actions open to this session now; with a key of `KEY_READS_ONLY` the exchange takes no order from it."""
 
     TRADE = "TRADE"
     LOCKED = "LOCKED"
@@ -73,7 +73,6 @@ class DeskSettings:
     one_way_side: Literal["omit", "held", "order"] = "omit"
 
     def with_limits_of(self, other: DeskSettings) -> DeskSettings:
-        """The same with the limits of others; a session that only reads goes on doing so."""
         return replace(
             self,
             read_only=self.read_only or other.read_only,

@@ -35,7 +35,7 @@ class ReadGroup:
 
 
 class BackgroundTasks:
-    """What goes on until the session stops; what it raises is for who awaits it, if anybody does."""
+    """Tasks that run until the session stops; an exception goes to the awaiting caller, if any."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -29,7 +29,7 @@ UID_NOT_KNOWN: Final = (
 
 
 def journal_location(settings: DeskSettings, account: AccountIdentity) -> JournalLocation:
-    """Where the journal of an account is, and every name under which it may have been kept before."""
+    """The location of an account's journal, and every name under which it may have been kept before."""
     if settings.data_dir is None:
         return JournalLocation(None)
     folder = account_dir(settings.data_dir, account, settings.key_stand_in)
@@ -69,7 +69,6 @@ class TradingSession:
 
     @property
     def execution(self) -> Execution:
-        """The reversals of the account."""
         with self._making:
             if self._execution is None:
                 self._execution = self._make_execution(self.intents)
@@ -79,17 +78,16 @@ class TradingSession:
 
     @property
     def contradiction(self) -> str:
-        """Why sums of this account's hedge-mode fills do not show what is held, as far as reversals have shown it."""
+        """Why sums of this account's hedge-mode fills are not its positions, as far as reversals have shown it."""
         return "" if self._execution is None else self._execution.contradiction
 
     @property
     def may_create(self) -> bool:
-        """Whether sub-accounts and keys may be created."""
         return self._make_creation is not None
 
     @property
     def creation(self) -> Creation | None:
-        """What creates sub-accounts and keys; None where that is not allowed."""
+        """Creation of sub-accounts and keys; None where that is not allowed."""
         with self._making:
             if self._creation is None and self._make_creation is not None:
                 self._creation = self._make_creation(self.intents)
@@ -97,7 +95,6 @@ class TradingSession:
 
     @property
     def holds_unsaved_keys(self) -> bool:
-        """Whether a key that was issued is in memory only; the end of the session may lose it."""
         return self._creation is not None and self._creation.holds_unsaved
 
     async def look_ahead(self, settings: DeskSettings, account: AccountIdentity) -> None:
@@ -105,7 +102,7 @@ class TradingSession:
         await self.intents.look_ahead(journal_location(settings, account))
 
     async def open(self, settings: DeskSettings, account: AccountIdentity, disk: Disk) -> None:
-        """Open the account's journal, and the keys issued to it; `disk` runs what blocks."""
+        """Open the account's journal, and the keys issued to it; `disk` runs blocking work."""
         execution = await disk.run(lambda: self.execution)
         execution.key_reads_only = account.key_reads_only
         await execution.open_journal(
@@ -120,7 +117,6 @@ class TradingSession:
             await creation.open(account, folder)
 
     async def stop(self) -> None:
-        """End what was made, and close the journal."""
         if self._creation is not None:
             await self._creation.stop()
         if self._execution is not None:

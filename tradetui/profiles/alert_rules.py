@@ -1,4 +1,4 @@
-"""One entry of a profile's list `alerts`: what to hear of, and how."""
+"""One entry of a profile's list `alerts`: its event and its channels."""
 
 from __future__ import annotations
 
@@ -105,7 +105,6 @@ class AlertRule(StrictSettings):
 
     @property
     def rule(self) -> Rule:
-        """The rule as the desk takes it."""
         levels: dict[str, Decimal | None] = {name: getattr(self, name) for name in _LEVEL_FIELDS.get(self.when, ())}
         field, level = next(((name, value) for name, value in levels.items() if value is not None), ("", None))
         is_percent = self.when is RuleKind.TODAY_RESULT_BELOW and field == "percent"

@@ -1,4 +1,4 @@
-"""Says which setting of a profile breaks its rule, what the rule is and what the setting means."""
+"""Explains a setting of a profile that breaks its rule: its name, the rule and its meaning."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RULES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("float_parsing", "float_type", "int_from_float", "int_parsing", "int_type"), "must be a number"),
     **dict.fromkeys(("decimal_parsing", "decimal_type"), "must be a number"),
 }
-"""Rules in the words of TOML, by pydantic's name of what is wrong, whose own words are a programmer's."""
+"""Rules in the terms of TOML, by pydantic's name of the error, whose own message is for programmers."""
 
 
 class BrokenSetting(NamedTuple):
@@ -79,7 +79,7 @@ def _setting(top: str, path: Sequence[str]) -> FieldInfo | None:
 
 
 def _fields_within(path: Sequence[str]) -> list[str]:
-    """What a path names within its first key, without the numbers of a list's entries."""
+    """The keys of a path below its first key, without the numbers of a list's entries."""
     return [part for part in path[1:] if not part.isdecimal()]
 
 

@@ -1,4 +1,4 @@
-"""What a profile says now beside what a running session was opened with, and when each difference takes effect."""
+"""Differences between a profile now and as the running session was opened, and when each takes effect."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from tradetui.profiles.model import Profile
 
 SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
-"""Settings that only say how the screen looks and which keys it takes."""
+"""Settings of the screen's look and its keys alone."""
 ALERTS: Final = "alerts"
 """The rules of alerts, which a session goes by as soon as they are read; what they run and how takes a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")
 _UNSPOKEN: Final = frozenset({"proxy", "credentials", "alert_command", "alerts"})
-"""Settings that may hold a secret, or the way to one, or a long list: only that they changed is said."""
+"""Settings that may hold a secret, or the way to one, or a long list: only their names are reported."""
 _NOT_SET: Final = "not set"
 
 
@@ -45,7 +45,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class Reconfigured:
-    """What a session goes on with: `profile` is never looser than what the session was opened with."""
+    """The settings a session goes on with: `profile` is never looser than the one it was opened with."""
 
     profile: Profile
     changes: tuple[SettingChange, ...]
@@ -54,10 +54,10 @@ class Reconfigured:
 
 
 def reconfigured(opened: Profile, configured: Profile) -> Reconfigured:
-    """What a session that was opened with one profile goes on with once its configuration was read again.
+    """The settings a running session goes on with once its configuration was read again.
 
     The screen's settings, the rules of alerts and every stricter limit are taken at once. A looser mode or limit, and
-    whatever the session is built on, is named as what needs a restart.
+    the session's foundations, are named as changes that need a restart.
     """
     changes = tuple(_changes(opened, configured))
     taken = {name: getattr(configured, name) for name in SCREEN_SETTINGS | {ALERTS}}

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, said so that the person who wrote it can mend it."""
+"""Errors of a configuration, worded so that its author can correct them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class ConfigurationError(Exception):
     """A setting that cannot be used.
 
-    `location` is the file (with its line), the variable or the flag; `key` the setting; `rule` what it must be;
-    `remedy` what to do.
+    `location` is the file (with its line), the variable or the flag; `key` the setting; `rule` its rule; `remedy` the
+    next step.
     """
 
     def __init__(self, rule: str, *, location: str = "", key: str = "", remedy: str = "") -> None:

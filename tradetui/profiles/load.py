@@ -25,7 +25,7 @@ _CREDENTIALS = ("TRADETUI_API_KEY", "TRADETUI_API_SECRET", "TRADETUI_PASSPHRASE"
 
 @dataclass(frozen=True)
 class Flags:
-    """The global flags of the command line; what was not given is None or False."""
+    """The global flags of the command line; a flag that was not given is None or False."""
 
     config: Path | None = None
     profile: str | None = None
@@ -37,7 +37,6 @@ class Flags:
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> Flags:
-        """The global flags of a parsed command line."""
         return cls(**{flag.name: getattr(args, flag.name) for flag in fields(cls)})
 
 
@@ -67,11 +66,10 @@ class _Source:
 
 
 def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
-    """Return the chosen profile with environment and flags laid over what the files say.
+    """Return the chosen profile: files, overlaid by environment and flags.
 
-    Raises:
-        NoProfile: nothing is configured anywhere.
-        ConfigurationError: a file cannot be read, or a value breaks its rule.
+    Raises NoProfile where nothing is configured anywhere, ConfigurationError where a file cannot be read or a value
+    breaks its rule.
     """
     file = places.config_file(environ, flags.config)
     sources, default = _read_sources(file, explicit=bool(flags.config or environ.get("TRADETUI_CONFIG")))
@@ -177,7 +175,6 @@ def _read_sources(file: Path, *, explicit: bool) -> tuple[dict[str, _Source], st
 
 
 def _read_configuration(file: Path) -> tuple[dict[str, _Source], str | None]:
-    """The profiles that are tables of the configuration file, and the default that it names."""
     text, tree = _parse(file)
 
     def refused(rule: str, *path: str, remedy: str = "") -> ConfigurationError:
@@ -216,7 +213,7 @@ def _parse(file: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, str]]:
-    """Settings from environment and flags, each with the name of where it came from."""
+    """Settings from environment and flags, each with the name of its source."""
     overlay: dict[str, tuple[Any, str]] = {}
     if value := environ.get("TRADETUI_BASE_URL"):
         overlay["base_url"] = (value, "TRADETUI_BASE_URL")
@@ -242,7 +239,7 @@ def _overlay(environ: Mapping[str, str], flags: Flags) -> dict[str, tuple[Any, s
 
 
 def without_password(proxy_flag: str) -> str:
-    """Return what was given as `--proxy`; raises ConfigurationError where it has a password."""
+    """Return the value of `--proxy`; raises ConfigurationError where it has a password."""
     user_info, at_sign, _ = proxy_flag.rpartition("@")
     if at_sign and ":" in user_info.partition("://")[2]:
         raise ConfigurationError(

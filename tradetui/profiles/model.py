@@ -1,4 +1,4 @@
-"""What a profile holds: the one source of every setting's name, rule, default and explanation.
+"""The model of a profile: the one source of every setting's name, rule, default and explanation.
 
 `config.example.toml` and the messages about wrong values are made from this model.
 """
@@ -77,7 +77,7 @@ class Intervals(StrictSettings):
 
 
 class Profile(StrictSettings):
-    """One account as a person set it up: where it is, how it is signed for, and what may be done with it."""
+    """One account as its owner set it up: its address, its credentials, and its limits."""
 
     base_url: str = Field(
         description="the exchange's address: https, or http on this machine only; there is no default"

@@ -42,9 +42,8 @@ class Route:
 def route_of(loaded: LoadedProfile) -> Route:
     """Resolve a profile's proxy and SSL_CERT_FILE.
 
-    Raises:
-        ConfigurationError: an unusable proxy in the environment, a password where others may read it, a missing
-            package, or a file of certificates that cannot be read.
+    Raises ConfigurationError for an unusable proxy in the environment, a password where others may read it, a missing
+    package, or a file of certificates that cannot be read.
     """
     origin = parse_base_url(loaded.profile.base_url)
     if is_loopback(origin.host):

@@ -30,8 +30,7 @@ PEM_BEGIN: Final = "-----BEGIN "
 def fetch(loaded: LoadedProfile) -> Credentials:
     """Return the profile's key.
 
-    Raises:
-        ConfigurationError: the place does not exist, is readable by others, or lacks one of the three.
+    Raises ConfigurationError where the place does not exist, is readable by others, or lacks one of the three.
     """
     source = loaded.profile.credentials
     names: tuple[str, ...] = FIELDS
@@ -62,10 +61,9 @@ def fetch(loaded: LoadedProfile) -> Credentials:
 
 
 def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) -> None:
-    """Refuse a key that holds what cannot be part of one.
+    """Refuse a key with impossible characters.
 
-    Raises:
-        ConfigurationError: with the field that must be copied again.
+    Raises ConfigurationError with the field that must be copied again.
     """
     refused = partial(ConfigurationError, location=location, key="credentials")
     if not values["api_key"].isascii() or not values["passphrase"].isascii():
@@ -80,8 +78,7 @@ def check_characters(values: Mapping[str, str], location: str, *, is_rsa: bool) 
 def refuse_wider_than_owner(file: Path) -> None:
     """Refuse a file of secrets that anyone but its owner may read.
 
-    Raises:
-        ConfigurationError: with the `chmod` to run, or because the file is a link.
+    Raises ConfigurationError with the `chmod` to run, or because the file is a link.
     """
     refused = partial(ConfigurationError, location=str(file))
     try:

@@ -1,4 +1,4 @@
-"""What every table of a profile has in common."""
+"""The base of every table of a profile."""
 
 from __future__ import annotations
 

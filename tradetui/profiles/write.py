@@ -1,4 +1,4 @@
-"""Writes new profiles, the line that names the default, and the example configuration; nothing else a person wrote."""
+"""Writes new profiles, the line that names the default, and the example configuration; nothing else of the user's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ def _settings(model: type[BaseModel], examples: Mapping[str, Any], tables: Colle
 
 
 def _alert_lines() -> list[str]:
-    """The list of alerts: every field explained, then one alert of each kind."""
     lines = ["", f"# {Profile.model_fields['alerts'].description}"]
     lines += [f"#   {name}: {field.description}" for name, field in AlertRule.model_fields.items()]
     for example in EXAMPLES:
@@ -104,8 +103,7 @@ def check_name(name: str, location: str) -> None:
 def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None:
     """Write a new profile's file, mode 0600 in a directory of mode 0700, synced and in one step.
 
-    Raises:
-        ConfigurationError: the file exists already, or cannot be written.
+    Raises ConfigurationError where the file exists already, or cannot be written.
     """
     try:
         make_private_directory(file.parent)
@@ -126,8 +124,7 @@ def write_profile(file: Path, settings: Mapping[str, Any], heading: str) -> None
 def write_default(config_file: Path, name: str) -> None:
     """Make a profile the default: change or add that one line of the configuration file, or make the file.
 
-    Raises:
-        ConfigurationError: the file cannot be written, or not without changing more of it.
+    Raises ConfigurationError where the file cannot be written, or not without changing more of it.
     """
     line = tomli_w.dumps({"default_profile": name})
     if not config_file.exists():

@@ -1,1 +1,1 @@
-"""The ground floor beside `wire`: what every room that keeps something on this machine stands on."""
+"""The ground floor beside `wire`, for every room that stores files on this machine."""

@@ -1,4 +1,4 @@
-"""Writes files in one step: whoever opens one finds the old text or the new one, never a part of either."""
+"""Writes files in one step: a reader finds the old text or the new one, never a part of either."""
 
 from __future__ import annotations
 
@@ -25,15 +25,11 @@ def atomic_writer(
     directory that nobody wrote to for a day, since their program was killed, are removed. Line ends are written as they
     are given.
 
-    Args:
-        file: in a directory that exists.
-        overwrite: False where a file of that name is kept, even one that another program makes meanwhile.
-        mode: permissions of the new file.
-        durable: False leaves it to the system when the directory's entry reaches the disk.
+    The directory of `file` must exist. `mode` holds the permissions of the new file. If `durable` is False, the system
+    decides when the directory's entry reaches the disk.
 
-    Raises:
-        FileExistsError: there is a file of that name, and it is not to be overwritten.
-        OSError: it cannot be written.
+    Raises FileExistsError where `overwrite` is False and the name is taken, even meanwhile by another program; OSError
+    where the file cannot be written.
     """
     if not overwrite and file.exists():
         raise FileExistsError(f"{file} exists")
@@ -62,18 +58,10 @@ def write_text(file: Path, text: str, *, overwrite: bool = True, mode: int = _OW
 
 
 def write_synced(file: Path, text: str, *, new: bool) -> None:
-    """Write a file of mode 0600 where it stands, and sync it; a link of that name is not followed.
+    """Write a file of mode 0600 in place, and sync it; a link of that name is not followed.
 
-    A crash may leave it torn: it is for names that no reader takes for the whole text.
-
-    Args:
-        file: in a directory that exists.
-        text: what the file holds afterwards.
-        new: whether the name must be free.
-
-    Raises:
-        FileExistsError: the name is not free, and must be.
-        OSError: it cannot be written.
+    A crash may leave it torn: use it for names that no reader takes for the whole text. The directory must exist.
+    Raises FileExistsError where it must be `new` and the name is taken; OSError where it cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | (os.O_EXCL if new else os.O_TRUNC)
     with os.fdopen(os.open(file, flags, _OWNER_ONLY), "w", encoding="utf-8") as stream:

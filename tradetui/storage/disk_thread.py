@@ -1,4 +1,4 @@
-"""Where disk work runs: on one thread of its own, or in place where time is virtual."""
+"""Runs disk work on one thread of its own, or in place where time is virtual."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ class InlineDisk:
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return work(*args, **kwargs)
 
-    def close(self) -> None:
-        """Nothing to end."""
+    def close(self) -> None: ...
 
 
 class ThreadDisk:
@@ -51,7 +50,6 @@ class ThreadDisk:
         return asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(*args, **kwargs))
 
     def now(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of work on the disk's thread, waited for; for threads other than the loop's."""
         return self._thread.submit(lambda: work(*args, **kwargs)).result()
 
     def close(self) -> None:

@@ -14,8 +14,7 @@ _OTHERS: Final = 0o077
 def make_private_directory(directory: Path) -> None:
     """Make a directory with its missing parents, each of mode 0700; those that exist stay as they are.
 
-    Raises:
-        OSError: one of them cannot be made, or is no directory.
+    Raises OSError where one of them cannot be made, or is no directory.
     """
     for path in (*reversed(directory.parents), directory):
         if path.is_dir():
@@ -30,7 +29,7 @@ def make_private_directory(directory: Path) -> None:
 
 
 class Closed(NamedTuple):
-    """What was open to others: `narrowed` with the mode it had, `left` where the mode cannot or must not be changed."""
+    """Files that were open to others: `narrowed` with their former mode, `left` where it cannot or must not change."""
 
     narrowed: tuple[tuple[Path, int], ...] = ()
     left: tuple[Path, ...] = ()
@@ -39,11 +38,11 @@ class Closed(NamedTuple):
 def close_to_others(
     directory: Path, own_names: Collection[str], *, is_ours: bool, checked_by_reader: Collection[str] = ()
 ) -> Closed:
-    """Take the permissions of others from a directory and from what is kept under `own_names` in it.
+    """Remove the permissions of others from a directory and its entries named `own_names`.
 
-    The directory itself is left alone where it holds anything else, such as a home directory, unless it `is_ours`
-    for certain. Links are never followed below it. Nothing happens where there is no directory. Files in directories
-    named in `checked_by_reader` are left too: their reader refuses what others may have read.
+    The directory itself is left alone where it holds anything else, such as a home directory, unless it `is_ours` for
+    certain. Links are never followed below it. Nothing happens where there is no directory. Files in directories named
+    in `checked_by_reader` are left too: their reader refuses files that others may have read.
     """
     narrowed: list[tuple[Path, int]] = []
     left: list[Path] = []

@@ -19,16 +19,16 @@ from tradetui.storage.private_directory import make_private_directory
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".alive"
 _KEPT_S: Final = 30 * 86_400.0
-"""How long the file of a process that has ended is kept, so that whoever asks is told so."""
+"""How long the file of an ended process is kept, so that others can learn that it ended."""
 ALIVE_DIR: Final = "alive"
-"""Where the lock files lie within the user's runtime directory."""
+"""The directory of the lock files within the user's runtime directory."""
 
 
 class ProcessLife:
-    """This process's own lock file; `owner` is the name under which others can ask whether it lives.
+    """This process's own lock file; `owner` is the name by which others check whether it lives.
 
-    The system drops the lock when the process ends, however it ends. A directory that is emptied meanwhile makes
-    others ask by the process number instead.
+    The system drops the lock when the process ends, however it ends. A directory that is emptied meanwhile makes others
+    check the process number instead.
     """
 
     def __init__(self, directory: Path, nonce: str) -> None:
@@ -88,7 +88,7 @@ def _number_in_use(owner: str) -> bool:
 
 
 class ProcessLives:
-    """Who of the user's processes lives, and this one's own name among them.
+    """The living processes of the user, and this one's own name among them.
 
     `owner` is empty where the directory takes no lock file; nobody can then judge this process by it.
     """
@@ -105,11 +105,10 @@ class ProcessLives:
         self.owner: Final = self._own.owner if self._own is not None else ""
 
     def has_ended(self, owner: str) -> bool:
-        """Whether the process of that `owner` certainly lives no more; False where nobody can tell."""
+        """Whether the process of that `owner` has certainly ended; False where that is not known."""
         return owner not in ("", self.owner) and not is_alive(self._directory, owner)
 
     def close(self) -> None:
-        """Let go: others see this process as ended."""
         if self._own is not None:
             self._own.close()
             self._own = None
@@ -120,7 +119,7 @@ _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 @cache
 def boot_id() -> str:
-    """An id that differs from boot to boot; empty where the system does not tell."""
+    """An id that differs from boot to boot; empty where the system gives none."""
     if sys.platform == "darwin":
         return _sysctl_text(b"kern.bootsessionuuid")
     try:

@@ -29,7 +29,7 @@ _NOT_THE_FILES_FAULT = frozenset(
 Migration = str | Callable[[sqlite3.Connection], None]
 """SQL, or a function that is called within the transaction, which leads from one version to the next."""
 BUSY_S: Final = 5.0
-"""How long a process that holds a file is waited for."""
+"""How long to wait for a process that holds a file."""
 NETWORK_FILE_SYSTEMS = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph"})
 
 
@@ -50,9 +50,9 @@ LOSS_REMEDY = (
 
 
 class FileLost(FileUnusable):
-    """A file that held what must not be forgotten is damaged, absent or older than it was.
+    """A file that must not be lost is damaged, absent or older than before.
 
-    `locked` names what was open in it, as far as that is known. Nothing is sent until the trader accepts the loss.
+    `locked` names the open intents in it, as far as they are known. Nothing is sent until the trader accepts the loss.
     """
 
     def __init__(self, file: str, reason: str, locked: Sequence[str] = ()) -> None:
@@ -114,14 +114,9 @@ def open_file(
 def connect(file: Path, *, timeout_s: float = BUSY_S, any_thread: bool = False) -> sqlite3.Connection:
     """Connect to a file, made of mode 0600 in a private directory where it is missing; transactions are explicit.
 
-    Args:
-        file: where it is, or will be.
-        timeout_s: seconds to wait for other processes that hold it.
-        any_thread: whether threads other than this one use the connection, one at a time.
-
-    Raises:
-        OSError: the file or its directory cannot be made.
-        sqlite3.Error: it cannot be opened.
+    `timeout_s` are seconds to wait for other processes that hold it. With `any_thread` several threads may use the
+    connection, one at a time. Raises OSError where the file or its directory cannot be made, sqlite3.Error where it
+    cannot be opened.
     """
     make_private_directory(file.parent)
     # Not opened but to make it: closing any descriptor of a file drops all locks this process holds on it (POSIX), and
@@ -174,7 +169,7 @@ def check_file(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def rewrite_version(connection: sqlite3.Connection) -> None:
-    """Write the file's version as it is: a transaction that changes nothing, and shows whether the disk takes it."""
+    """Write the file's own version: a transaction without a change, which shows whether the disk accepts writes."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     connection.execute(f"PRAGMA user_version={version}")
 
@@ -185,13 +180,13 @@ def _is_whole(connection: sqlite3.Connection, table: str = "") -> bool:
 
 
 def is_damage(problem: Exception) -> bool:
-    """Whether an error says that the file is not as it was written, and not that the disk or somebody else fails."""
+    """Whether an error shows that the file itself is damaged, and not that the disk or another program fails."""
     # What this module finds by itself, such as bytes that are no text, has no code of SQLite's.
     return getattr(problem, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NOT_THE_FILES_FAULT
 
 
 def damaged(file: Path, detail: str = "") -> FileLost:
-    """Set a damaged file aside; what is raised about it."""
+    """Set a damaged file aside; returns the error to raise."""
     aside = set_aside(file)
     return FileLost(str(file), f"it was damaged{detail and f' ({detail})'} and is kept as {aside.name}")
 
@@ -273,7 +268,7 @@ def _rename(file: Path, kept: Path) -> None:
 
 
 def file_system_of(directory: Path, mounts: Path) -> str:
-    """The kind of file system a directory is on; empty where this machine does not tell."""
+    """The kind of file system of a directory; empty where this machine does not name it."""
     try:
         lines = mounts.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""What the futures accounts of a session are worth, each and together: the figures of the header bar."""
+"""Totals of a session's futures accounts, per account and together: the figures of the header bar."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Totals(NamedTuple):
-    """Figures in USDT; None where no account tells.
+    """Figures in USDT; None where no account reports them.
 
     `equity` is the accounts' equity and, of accounts in multi-assets mode, their total margin instead (assets at the
-    exchange's valuation and unrealised profit): one coin's own equity may be far below nothing there. Such accounts
-    also tell what they still have free, `union_available`. The worst margin ratio is that of an account or of an
-    isolated position, as a fraction (1 is liquidation). `least_free` is the free margin of the account that has least,
-    as a part of its equity.
+    exchange's valuation and unrealised profit): there, the equity of one coin may be far below zero. Such accounts also
+    report what they still have free, `union_available`. The worst margin ratio is that of an account or of an isolated
+    position, as a fraction (1 is liquidation). `least_free` is the lowest free margin of an account, as a fraction of
+    its equity.
 
-    `open_profit` is the unrealised profit of all positions, `open_profit_is_converted` that some of it is of another
-    coin at the mark; `unrealised` is the one that the accounts report.
+    `open_profit` is the unrealised profit of all positions, `open_profit_is_converted` whether some of it is converted
+    from another coin at the mark; `unrealised` is the one that the accounts report.
 
     `no_equity_because` is why the equity is not known although accounts were read, such as `no USDT value of BTC`.
     """
@@ -45,7 +45,7 @@ class Totals(NamedTuple):
 
     @property
     def exposure_multiple(self) -> Decimal | None:
-        """Value of all positions as a multiple of the equity; None where one of both is not known."""
+        """Value of all positions as a multiple of the equity; None where either is not known."""
         if not self.equity or self.equity < 0 or self.exposure is None or self.exposure.unknown:
             return None
         return self.exposure.gross / self.equity
@@ -54,11 +54,11 @@ class Totals(NamedTuple):
 def totals_of(
     accounts: Sequence[FuturesAccount], positions: Iterable[Position] | None = (), *, undecodable_rows: int = 0
 ) -> Totals:
-    """Sum up in USDT; profit of another coin is turned over at the rate its own equity implies.
+    """Sum up in USDT; profit in another coin is converted at the rate that the coin's own equity implies.
 
     `positions` is None before they were read: open profit and exposure are then not known. Equity and its unrealised
-    part are not known where there are `undecodable_rows` of accounts, or one that has something does not tell its
-    equity in USDT or has an asset mode that nobody knows: the rest is no smaller equity.
+    part are not known where there are `undecodable_rows` of accounts, or where an account with assets reports no equity
+    in USDT or an unknown asset mode: a sum of the rest would be wrong.
     """
     are_read = positions is not None
     positions = tuple(positions or ())
@@ -100,7 +100,7 @@ def _no_equity_because(single: Sequence[FuturesAccount], pools: Sequence[Futures
 
 
 def free_margin(row: FuturesAccount) -> Decimal | None:
-    """What can still back new positions, in USDT: of the pool of assets where several stand behind the margin."""
+    """The margin still free for new positions, in USDT; of the whole pool where several assets share the margin."""
     if row.is_union:
         return row.union_available
     if row.crossed_max_available is None or is_dollar(row.margin_coin):
@@ -111,7 +111,7 @@ def free_margin(row: FuturesAccount) -> Decimal | None:
 
 
 def free_part(row: FuturesAccount) -> Decimal | None:
-    """The free margin as a part of the equity, or of the pool's margin; None of an account that holds nothing."""
+    """The free margin as a fraction of the equity, or of the pool's margin; None for an empty account."""
     available = row.union_available if row.is_union else row.crossed_max_available
     whole = row.union_total_margin if row.is_union else row.account_equity
     if available is None or whole is None or whole <= 0:
@@ -120,7 +120,7 @@ def free_part(row: FuturesAccount) -> Decimal | None:
 
 
 def _union_pools(accounts: Sequence[FuturesAccount]) -> list[FuturesAccount]:
-    """One row for each pool of assets: every margin coin of a pool tells the same figures of it.
+    """One row per pool of assets: every margin coin of a pool reports the same figures.
 
     The same assets in the same amounts are the same pool, though prices may have moved between two replies.
     """

@@ -18,10 +18,10 @@ def is_dollar(coin: str) -> bool:
 
 
 def profit(product_type: ProductType, *, long: bool, size: Decimal, entry: Decimal, price: Decimal) -> Decimal:
-    """Profit of closing so much at a price, in the margin coin.
+    """Profit of closing a size at a price, in the margin coin.
 
-    Linear: size times the move. Coin-margined: the same divided by the closing price, since profit is paid in the
-    base coin.
+    Linear: size times the move. Coin-margined: the same divided by the closing price, since profit is paid in the base
+    coin.
     """
     moved = price - entry if long else entry - price
     amount = moved * size
@@ -38,7 +38,7 @@ def mean_entry(held: Decimal, entry: Decimal, added: Decimal, price: Decimal) ->
 
 
 def known_sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """The sum; None where one amount is not known, since a sum without it would be another figure, and of no amount."""
+    """The sum; None where an amount is not known, since the rest would be another figure, and None of no amounts."""
     total: Decimal | None = None
     for amount in amounts:
         if amount is None:

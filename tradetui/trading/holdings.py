@@ -1,4 +1,4 @@
-"""What is held of one symbol: two legs in hedge mode, one signed net in one-way mode."""
+"""Holdings of one symbol: two legs in hedge mode, one signed net in one-way mode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class Legs:
     short: Decimal = ZERO
 
     def size_of(self, leg: PositionSide) -> Decimal:
-        """The size of one leg."""
         return self.long if leg is PositionSide.LONG else self.short
 
     def moved(self, leg: PositionSide, size: Decimal) -> Legs:
@@ -44,7 +43,6 @@ class Net:
     net: Decimal = ZERO
 
     def size_of(self, leg: PositionSide) -> Decimal:
-        """How much is held on one side."""
         return max(self.net if leg is PositionSide.LONG else -self.net, ZERO)
 
     def as_json(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Stop-losses and trailing stops that wait for one leg: which fires first, and how much they close."""
+"""Stop-losses and trailing stops that wait for one leg: which fires first, and the size they close."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class StopLoss(NamedTuple):
 
 
 class LegStops(NamedTuple):
-    """What waits to stop a leg; of trailing stops the sizes (base coin), None for the whole leg."""
+    """The waiting stops of a leg; `trailing` sizes are in the base coin, None for the whole leg."""
 
     nearest: StopLoss | None
     stop_losses: tuple[StopLoss, ...]
     trailing: tuple[Decimal | None, ...]
 
     def stopped_size(self, leg_size: Decimal) -> Decimal:
-        """What all of them close together of a leg of this size, in the base coin; it may be more than the leg."""
+        """The size that all of them close of a leg of this size, in the base coin; it may be more than the leg."""
         sizes = (*(stop.size for stop in self.stop_losses), *self.trailing)
         return sum((size or leg_size for size in sizes), ZERO)
 

@@ -30,7 +30,7 @@ _AFTER_NEARER: Final = ", once nearer ones fill"
 
 
 class RestingKind(StrEnum):
-    """What rests at the exchange; the value is its name on the screen."""
+    """The kinds of resting orders; the value is the name on the screen."""
 
     ORDER = "order"
     STOP_LOSS = "stop-loss"
@@ -50,10 +50,10 @@ _KIND_OF_PLAN: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OrderImpact:
-    """One order, what it will do to the new position, and whether that is against the trader's intent.
+    """One order, its effect on the new position, and whether that is against the trader's intent.
 
-    `action` is what it trades without its price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None
-    at the market. `done` is the filled part of it, a fraction. `assumed` is whether the live exchange may end it.
+    `action` is its trade without the price: `buy 0.1186`, `whole LONG`. `price` is where it fills or fires, None at the
+    market. `done` is its filled fraction. `assumed` is whether the live exchange may end it.
     """
 
     order_id: str
@@ -67,7 +67,7 @@ class OrderImpact:
 
     @property
     def summary(self) -> str:
-        """Action and price with every digit, and the kind of what is no plain order."""
+        """Action and price with every digit, and the kind unless it is a plain order."""
         at = f"at {grouped_digits(self.price)}" if self.price is not None else "at the market"
         kind = "" if self.kind is RestingKind.ORDER else f"{self.kind} "
         return f"{kind}{self.action} {at}"
@@ -83,8 +83,8 @@ def resting_after(
 ) -> tuple[OrderImpact, ...]:
     """Every order and live stop of the symbol; those made for the old side are marked.
 
-    They are seen from what is held, where that is known already, else from all that the plan may lead to. With a market
-    price (quote coin) each is seen after those nearer to it; without one each as if it were alone.
+    Their effect is on what is held, where that is known already, else on every possible result of the plan. With a
+    market price (quote coin), orders nearer to it come first; without one, every order is seen as if it were alone.
     """
     afters = (held,) if held is not None else tuple(result.after for result in plan.results)
     resting = (*(_order(order, plan) for order in orders), *(_stop(stop, plan) for stop in stops))
@@ -115,9 +115,9 @@ class _Resting:
 
 @dataclass(frozen=True, slots=True)
 class _Outlook:
-    """What a plan leads to: all that may be held afterwards, or what is held, where that is known.
+    """The outcomes of a plan: every possible result, or the actual holdings where they are known.
 
-    `turns` are for each of them what is held when an order's turn comes, by its id.
+    `turns` holds, per outcome, the holdings when an order's turn comes, by its id.
     """
 
     plan: ReversalPlan
@@ -126,7 +126,7 @@ class _Outlook:
     turns: tuple[Mapping[str, Holdings], ...] = ()
 
     def at_turn(self, row: _Resting, index: int) -> Holdings:
-        """What is held when the order's turn comes, of the result of this index."""
+        """The holdings when the order's turn comes, in the outcome of this index."""
         return self.turns[index].get(row.order_id, self.afters[index]) if self.turns else self.afters[index]
 
     def ends(self, row: _Resting, effect: TradeEffect, impacts: Sequence[Impact]) -> bool:
@@ -141,7 +141,7 @@ class _Outlook:
         )
 
     def fills(self, row: _Resting, effect: TradeEffect) -> bool:
-        """Whether it changes what those beyond it meet."""
+        """Whether it changes the holdings that later orders meet."""
         impacts = [impact_on(effect, row.size, after) for after in self.afters]
         met = [impact for impact in impacts if impact is not None]
         return len(met) == len(impacts) and not self.ends(row, effect, met)
@@ -162,7 +162,7 @@ def _order(order: PendingOrder, plan: ReversalPlan) -> _Resting:
 
 
 def _action(order: PendingOrder | TriggerOrder, effect: TradeEffect | None, digits: str) -> str:
-    """What an order trades, such as `buy 0.1186`; its words as they came where they are not known."""
+    """The trade of an order, such as `buy 0.1186`; unknown terms stay as received."""
     if effect is None:
         return " ".join(filter(None, (order.side, order.trade_side, digits)))
     return f"{'buy' if effect.buys else 'sell'} {digits}".strip()
@@ -222,7 +222,7 @@ def _is_wrong(outlook: _Outlook, effect: TradeEffect, impact: Impact) -> bool:
 def _text(
     outlook: _Outlook, met: Holdings, effect: TradeEffect, impact: Impact, size: Decimal | None, *, is_wrong: bool
 ) -> str:
-    """What an order of a size does to what it meets."""
+    """The effect of an order of a size on the holdings it meets."""
     before, size_text, opened = outlook.plan.before, outlook.plan.size_text, outlook.plan.opened_leg
     phrase = impact.phrase(None if before.size_of(opened) else opened)
     held, then = before.size_of(impact.leg), met.size_of(impact.leg)

@@ -1,4 +1,4 @@
-"""Positions rebuilt from fills, one fill at a time: what each opens and closes, and what is held after it."""
+"""Positions rebuilt from fills, one fill at a time: what a fill opens and closes, and the position after it."""
 
 from __future__ import annotations
 
@@ -80,11 +80,10 @@ class PositionBook:
 
     @property
     def unknown_word_by_symbol(self) -> dict[str, str]:
-        """By symbol, a word of its fills that nobody knows: what is held of it is not what the rest sums up to."""
+        """By symbol, an unknown term of its fills: its position is not the sum of the others."""
         return {symbol: state.unknown_word for symbol, state in self._symbols.items() if state.unknown_word}
 
     def positions(self) -> Iterator[Position]:
-        """What is held, leg by leg."""
         for symbol, state in self._symbols.items():
             source = FromFills(self._since, self._proven, state.opens_missing, state.unknown_word)
             for name, leg in state.legs.items():
@@ -140,7 +139,7 @@ class PositionBook:
 
 
 def fill_effect(fill: FuturesFill) -> tuple[object, ...]:
-    """What decides what a fill does to a position, and when."""
+    """The fields of a fill that decide its effect on a position, and when."""
     direction = (fill.symbol, fill.side, fill.trade_side, fill.pos_mode)
     return (*direction, fill.base_volume, fill.price, fill.profit, fill.c_time)
 
@@ -165,7 +164,7 @@ def leg_of(fill: FuturesFill) -> tuple[PositionSide, bool]:
 
 
 def holdings_after(before: Holdings, fills: Iterable[FuturesFill]) -> Holdings | None:
-    """What is held after these fills of one symbol, in any order; None where a word of one of them is not known."""
+    """The holdings after these fills of one symbol, in any order; None where a term of a fill is not known."""
     holdings = before
     for fill in fills:
         if fill.unknown_word:

@@ -1,7 +1,7 @@
-"""What market and waiting stops say of a position: value, return, distance to liquidation, nearest stop, next funding.
+"""Figures of a position from market and stops: value, return, liquidation distance, nearest stop, next funding.
 
-Money is in the margin coin's dollars (USDT, USDC), counted as USDT; that of coin-margined positions is turned over at
-the mark. None is unknown.
+Money is in the margin coin's dollars (USDT, USDC), counted as USDT; that of coin-margined positions is converted at the
+mark. None is unknown.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class NearestStop(NamedTuple):
-    """What waits to stop a position: the price that fires first, None where there is none or it only trails.
+    """The stop of a position: the price that fires first, None where there is none or it only trails.
 
-    `part` is how much of the position all its stops close together, None where they close all of it, or none waits.
+    `part` is the fraction of the position that all its stops close, None where they close all of it, or none waits.
     """
 
     state: StopState
@@ -31,7 +31,7 @@ class NearestStop(NamedTuple):
 
 
 def nearest_stop(position: Position, stops: Iterable[TriggerOrder]) -> NearestStop:
-    """What of these trigger orders stops a position: the stop-loss that fires first, and how much all of them close."""
+    """The stop-loss of a position that fires first, and the fraction that all its stops close."""
     of_symbol = (stop for stop in stops if stop.symbol.upper() == position.symbol)
     waiting = stops_of_leg(of_symbol, position.leg, position.mode, position.stop_loss)
     nearest, stopped = waiting.nearest, waiting.stopped_size(position.size)
@@ -54,7 +54,7 @@ def in_dollars(position: Position, amount: Decimal | None) -> Decimal | None:
 
 
 def return_on_margin(position: Position) -> Decimal | None:
-    """Unrealised profit as a part of the margin that opening takes: size times entry, divided by the leverage.
+    """Unrealised profit as a fraction of the opening margin: size times entry, divided by the leverage.
 
     Of a coin-margined position both are in the coin, where the margin is the size divided by the leverage.
     """
@@ -76,7 +76,7 @@ def signed_liquidation_distance(position: Position) -> Decimal | None:
 
 
 def next_funding_payment(position: Position) -> Decimal | None:
-    """What the next funding brings in dollars; below zero where it is paid."""
+    """The next funding payment in dollars; below zero where it is paid."""
     value, rate = value_of(position), position.market.funding_rate
     if value is None or rate is None or position.is_long is None:
         return None
@@ -92,12 +92,12 @@ class Exposure(NamedTuple):
 
     @property
     def gross(self) -> Decimal:
-        """Both together."""
+        """LONGs plus SHORTs."""
         return self.long + self.short
 
     @property
     def net(self) -> Decimal:
-        """LONGs without the SHORTs."""
+        """LONGs minus SHORTs."""
         return self.long - self.short
 
 

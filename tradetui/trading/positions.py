@@ -1,4 +1,4 @@
-"""Positions, reported or summed from fills, and what they say of a symbol: what is held of it, in which mode."""
+"""Positions, reported or summed from fills, and the holdings and position mode of a symbol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
 
 
 class StopState(StrEnum):
-    """What is known of the stop-losses of a position."""
+    """Whether the stop-losses of a position are known."""
 
     NOT_READ = "not read"
     UNREADABLE = "unreadable"
@@ -139,7 +139,7 @@ class Position:
 
     @property
     def unknown_fields(self) -> tuple[str, ...]:
-        """What nobody knows of the words that say what is held, each with its field, as they came."""
+        """The unknown terms that describe the position, with their fields, as received."""
         unknown = []
         if self.record is not None:
             if self.leg is None:
@@ -154,7 +154,7 @@ class Position:
 
     @property
     def margin_unclear(self) -> bool:
-        """Whether its margin mode is a word that nobody knows, so that nothing tells what stands behind it."""
+        """Whether its margin mode is unknown, so that nothing shows which assets back it."""
         return bool(self.margin_mode) and MarginMode.parse(self.margin_mode) is None
 
     @property
@@ -198,7 +198,7 @@ def reported(product_type: ProductType, row: ReportedPosition) -> Position:
 
 
 def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol: str, mode: PositionMode) -> Holdings:
-    """What is held of a symbol, in the shape of the mode; positions whose side is not known are not in it."""
+    """The holdings of a symbol, in the shape of the mode; positions whose side is not known are left out."""
     sizes = {LONG: ZERO, SHORT: ZERO}
     for position in positions:
         if position.product_type is product_type and position.symbol == symbol.upper() and position.leg is not None:
@@ -224,7 +224,7 @@ def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
 
 
 def unproven_since(positions: Iterable[Position], symbol: str) -> list[datetime | None]:
-    """Since when fills tell each leg of a symbol whose sum is not proven to be the whole of it; empty where all are."""
+    """Since when fills cover the legs of a symbol whose sum is not proven to be whole; empty where all are."""
     sources = [position.source for position in positions if position.symbol == symbol.upper()]
     return [source.since for source in sources if isinstance(source, FromFills) and not source.proven]
 

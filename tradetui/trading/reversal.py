@@ -28,9 +28,9 @@ class CannotReverse(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalParams:
-    """What a trader asks for. `side` names the leg (buy the long one), in one-way mode the side that must be held.
+    """A trader's request. `side` names the leg (buy the long one), in one-way mode the side that must be held.
 
-    `size` None is all of it.
+    A `size` of None is the whole leg.
     """
 
     product_type: ProductType
@@ -46,7 +46,7 @@ class ReversalParams:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedPosition:
-    """One possible outcome: what is held, how much is closed, how much is opened on the other side."""
+    """One possible outcome: the position, the closed size, and the size opened on the other side."""
 
     after: Holdings
     closed: Decimal
@@ -55,7 +55,7 @@ class ProjectedPosition:
 
     @property
     def traded(self) -> Decimal:
-        """Everything that changes hands, in the base coin."""
+        """Closed and opened size together, in the base coin."""
         return self.closed + self.opened
 
 
@@ -84,7 +84,6 @@ class ReversalPlan:
 
     @property
     def reverses_long(self) -> bool:
-        """Whether the leg that is closed is a long one."""
         if isinstance(self.before, Net):
             return self.before.net > ZERO
         return self.params.side is Side.BUY
@@ -106,17 +105,17 @@ class ReversalPlan:
 
     @property
     def subject(self) -> str:
-        """Symbol and leg, `BTCUSDT SHORT`: what is reversed, and what is typed to confirm it."""
+        """Symbol and leg, `BTCUSDT SHORT`, which is also typed to confirm the reversal."""
         return f"{self.params.symbol} {self.leg}"
 
     @property
     def held_size(self) -> Decimal:
-        """How much of the leg is held before, in the base coin."""
+        """The size of the leg before, in the base coin."""
         return self.before.size_of(self.closed_leg)
 
     @property
     def side_meaning(self) -> str:
-        """What the request's `side` names, since selling is not what it orders; empty where there is no `side`."""
+        """What the request's `side` names, since it is no direction of a trade; empty where there is no `side`."""
         side = self.request.side
         if side is None:
             return ""
@@ -159,7 +158,7 @@ class ReversalPlan:
 
 
 def plan_reversal(params: ReversalParams, client_oid: str | None = None) -> ReversalPlan:
-    """The plan of what a trader asks for, by the rules of endpoint 5 (`click-backhand`); raises CannotReverse."""
+    """The plan of a trader's request, by the rules of endpoint 5 (`click-backhand`); raises CannotReverse."""
     if params.size is not None and params.size <= ZERO:
         raise CannotReverse("The size must be above zero", "Give a size, or none for the whole position")
     if params.mode is PositionMode.HEDGE:
@@ -249,9 +248,9 @@ def _request(
 
 
 def opening_risks(plan: ReversalPlan, contract: Contract, price: Decimal | None) -> tuple[str, ...]:
-    """The limits of the contract that may have the leg closed and the other side not opened, in words.
+    """The limits of the contract that may close the leg and keep the other side from opening, as sentences.
 
-    `price` is that at which it would fill (quote coin), None where it is not known.
+    `price` is the expected fill price (quote coin), None where it is not known.
     """
     opened = max(result.opened for result in plan.results)
     value, least_value = None if price is None else opened * price, contract.min_trade_usdt
@@ -271,7 +270,7 @@ def _nothing_held(params: ReversalParams) -> CannotReverse:
 
 
 def _not_held(params: ReversalParams, leg: str) -> CannotReverse:
-    """The leg that was named is not held: say what is."""
+    """The named leg is not held: the reason names what is."""
     if params.held in (Legs(), Net()):
         return CannotReverse(f"No {leg} of {params.symbol} is held", "There is nothing to reverse")
     return CannotReverse(f"No {leg} of {params.symbol} is held", f"Held is {params.held}")

@@ -1,8 +1,8 @@
-"""What an order or a fill does, in the words of the trade: "opens LONG", "closed SHORT", "adds to the new LONG".
+"""The effect of an order or a fill, in the terms of the trade: "opens LONG", "closed SHORT", "adds to the new LONG".
 
-In hedge mode `side` names the leg (buy is LONG) and `tradeSide` says open or close: a close whose side is `sell` buys
-a SHORT back. In one-way mode `side` is the direction and nothing else counts. A word that is not known gives no
-effect, so that nothing rests on it.
+In hedge mode `side` names the leg (buy is LONG) and `tradeSide` says open or close: a close whose side is `sell` buys a
+SHORT back. In one-way mode `side` is the direction and nothing else counts. An unknown term gives no effect, so that
+nothing rests on it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLOSING_PLANS: Final = frozenset(
 
 
 class TradeAction(StrEnum):
-    """What is done; all but the first four are done by the exchange itself."""
+    """Trade actions; the exchange itself takes all but the first four."""
 
     OPEN = "open"
     CLOSE = "close"
@@ -61,7 +61,7 @@ _ONE_WAY_SIDES: Final = frozenset(word for word in TradeSide if "single" in word
 
 
 class FilledTrade(Protocol):
-    """The words that say what was done: those of a fill, or of an order's fills together."""
+    """The terms of a trade: those of a fill, or of an order's fills together."""
 
     @property
     def side(self) -> str: ...
@@ -72,7 +72,7 @@ class FilledTrade(Protocol):
 
 
 class TradeEffect(NamedTuple):
-    """What is done to which leg; `leg` is None for BUY and SELL, which move the net of one-way mode."""
+    """An action on a leg; `leg` is None for BUY and SELL, which move the net of one-way mode."""
 
     action: TradeAction
     leg: PositionSide | None = None
@@ -92,17 +92,17 @@ class TradeEffect(NamedTuple):
 
     @property
     def closed_leg(self) -> PositionSide:
-        """The leg that it closes where it closes one: of a BUY or SELL the one that is held against it."""
+        """The leg that it closes, if any: of a BUY or SELL the opposite one."""
         return self.leg or (SHORT if self.buys else LONG)
 
     @property
     def present(self) -> str:
-        """What an order does: `opens LONG`, `buys`."""
+        """The effect of an order: `opens LONG`, `buys`."""
         return self._phrase(_VERBS[self.action][0])
 
     @property
     def past(self) -> str:
-        """What a fill did: `closed SHORT`, `sold`."""
+        """The effect of a fill: `closed SHORT`, `sold`."""
         return self._phrase(_VERBS[self.action][1])
 
     def _phrase(self, verb: str) -> str:
@@ -110,7 +110,7 @@ class TradeEffect(NamedTuple):
 
 
 def effect_of_order(order: PendingOrder, mode: PositionMode | None = None) -> TradeEffect | None:
-    """What a pending order does once it fills; `mode` where it is known better than from the order.
+    """The effect of a pending order once it fills; `mode` where it is known better than from the order.
 
     A reduce-only order of one-way mode closes: it can do nothing else.
     """
@@ -121,7 +121,7 @@ def effect_of_order(order: PendingOrder, mode: PositionMode | None = None) -> Tr
 
 
 def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -> TradeEffect | None:
-    """What a trigger order does once it executes; in hedge mode a take-profit or stop-loss closes by its kind."""
+    """The effect of a trigger order once it executes; in hedge mode a take-profit or stop-loss closes by its kind."""
     trade_side = trigger.trade_side
     if not trade_side and known(PlanType, trigger.plan_type) in CLOSING_PLANS:
         trade_side = TradeSide.CLOSE
@@ -129,7 +129,7 @@ def effect_of_trigger(trigger: TriggerOrder, mode: PositionMode | None = None) -
 
 
 def effect_of_fill(fill: FilledTrade) -> TradeEffect | None:
-    """What a fill did to its leg; None where a word of it is not known."""
+    """The effect of a fill on its leg; None where a term of it is not known."""
     return _effect(fill.side, fill.trade_side, fill.pos_mode)
 
 
@@ -182,7 +182,7 @@ def _hedge(side: Side | None, trade_side: TradeSide | None, pos_side: PositionSi
 
 
 class ImpactKind(StrEnum):
-    """What an order would do to what is held."""
+    """Possible effects of an order on the holdings."""
 
     ADDS = "adds"
     OPENS = "opens"
@@ -224,9 +224,9 @@ class Impact(NamedTuple):
 
 
 def impact_on(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Impact | None:
-    """What an order of a size (base coin; None is all that is held) would do to what is held.
+    """The impact of an order of a size (base coin; None is the whole leg) on the holdings.
 
-    None where the effect is of the other position mode than what is held.
+    None where the effect is of the other position mode than the holdings.
     """
     if isinstance(held, Net):
         return _impact_on_net(effect, size, held.net)
@@ -261,10 +261,10 @@ def _impact_on_legs(effect: TradeEffect, size: Decimal | None, held: Legs) -> Im
 
 
 def held_after_fill(effect: TradeEffect, size: Decimal | None, held: Holdings) -> Holdings:
-    """What is held once an order of a size (base coin; None is all that it can close) has filled.
+    """The holdings once an order of a size (base coin; None is all that it can close) has filled.
 
-    An order that may only close is limited by what is held. Raises ValueError where the effect is of the other position
-    mode than what is held.
+    An order that may only close is limited by the holdings. Raises ValueError where the effect is of the other position
+    mode.
     """
     if isinstance(held, Net):
         if effect.action is TradeAction.OPEN:

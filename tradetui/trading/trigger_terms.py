@@ -1,6 +1,6 @@
-"""Trigger orders in the words of the trade: what kind it is, how it stands, why it failed.
+"""Trigger orders in the terms of the trade: kind, state, and why one failed.
 
-The interface's own words (`pos_loss`, `fail_execute`) stay in the detail view, the export and the filter.
+The interface's own terms (`pos_loss`, `fail_execute`) stay in the detail view, the export and the filter.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REASON_FIELD: Final = re.compile(r"reason|(fail|err)\w*(msg|message|desc|code)|
 
 
 class TriggerState(StrEnum):
-    """How a trigger order stands."""
+    """States of a trigger order."""
 
     WAITING = "waiting"
     EXECUTING = "executing"
@@ -58,7 +58,7 @@ def trigger_kind(trigger: TriggerOrder) -> str:
 
 
 def trigger_state(trigger: TriggerOrder) -> TriggerState | None:
-    """How it stands; None where the exchange's word is not known."""
+    """The state; None where the exchange's term is not known."""
     if same(trigger.plan_status, "canceled"):
         return TriggerState.CANCELLED
     word = known(PlanStatus, trigger.plan_status)

@@ -1,6 +1,6 @@
-"""Time as the exchange counts it: whole milliseconds since 1970, and how requests name a stretch of it.
+"""Time as the exchange counts it: whole milliseconds since 1970, and the time spans that requests name.
 
-What both ends mean, how long a stretch may be, and how a longer one is cut.
+Which ends a request gives, how long a span may be, and how a longer one is cut.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import Final, NamedTuple
 
 
 def unix_ms(moment: datetime) -> int:
-    """A moment in Unix milliseconds."""
     return round(moment.timestamp() * 1000)
 
 
 def utc_moment(at_ms: int) -> datetime:
-    """The moment of a time in Unix milliseconds, in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC)
 
 
@@ -26,7 +24,7 @@ NINETY_DAYS_MS: Final = 90 * DAY_MS
 # Three calendar months are 89 to 92 days; pieces of 89 fit any of them, and the live exchange's 90 days.
 SHORTEST_THREE_MONTHS_MS: Final = 89 * DAY_MS
 ON_THE_WAY_MS: Final = 60_000
-"""How long a request may wait and travel: what the exchange keeps moves on meanwhile."""
+"""How long a request may wait and travel; meanwhile the oldest rows that the exchange keeps may be dropped."""
 
 
 class Ends(StrEnum):

@@ -36,7 +36,6 @@ class ProductType(StrEnum):
 
     @property
     def is_coin_margined(self) -> bool:
-        """Whether profit and margin are in the base coin (inverse contracts)."""
         return self.value.endswith("COIN-FUTURES")
 
     @property

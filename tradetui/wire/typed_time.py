@@ -16,13 +16,10 @@ _LARGEST_MS = 4_102_444_800_000
 
 
 def milliseconds(text: str, now_ms: int, flag: str, zone: tzinfo = UTC, *, at_end: bool = False) -> int:
-    """Return a time in Unix milliseconds from ISO 8601 (in `zone` unless it says otherwise), `7d` ago, or milliseconds.
+    """A time in Unix milliseconds from ISO 8601 (in `zone` unless it names another), `7d` ago, or milliseconds.
 
-    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`. Behind a
-    time UTC may stand, or the name of `zone`.
-
-    Raises:
-        InvalidRequest: it is none of the three.
+    "7d ago" reads as `7d` does, in capitals too. A day alone is its first millisecond, or its last `at_end`. UTC or the
+    name of `zone` may follow a time. Raises InvalidRequest where the text is none of the three.
     """
     text = text.strip()
     if ago := _AGO.match(text):
@@ -78,10 +75,9 @@ def _known(moment_ms: int, text: str, flag: str) -> int:
 
 
 def end_until_now(moment_ms: int, now_ms: int, name: str, text: str, zone: tzinfo) -> int:
-    """The end of a stretch as an exchange takes it, which may refuse what is still to come: today lasts until now.
+    """The end of a time span as the exchange accepts it, which may refuse a future one: today lasts until now.
 
-    Raises:
-        InvalidRequest: it is after today in the zone.
+    Raises InvalidRequest where it is after today in the zone.
     """
     today = datetime.fromtimestamp(now_ms / 1000, zone).date()
     if moment_ms > milliseconds(today.isoformat(), now_ms, name, zone, at_end=True):

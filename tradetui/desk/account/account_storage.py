@@ -32,13 +32,13 @@ _log = logging.getLogger(__name__)
 AGAIN_S: Final = (1.0, 10.0)
 """The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
 OWNER_AGAIN_S: Final = 60.0
-"""So often the exchange is asked whose the API key is, beside each time something is sent."""
+"""Interval at which the exchange is asked for the owner of the API key, beside the request at every send."""
 _FILE: Final = "archive.sqlite"
 ACCOUNTS_DIR: Final = "accounts"
 
 
 def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "") -> Path:
-    """Where everything of an account is kept: under its name, or a former one as long as that is the only one.
+    """The directory of an account: under its name, or a former one as long as that is the only one.
 
     A former name is a hash of the key, from before the UID was known, or of another spelling of the address.
     """
@@ -48,7 +48,7 @@ def account_dir(data_dir: Path, identity: AccountIdentity, key_stand_in: str = "
 
 
 def archive_file(settings: DeskSettings, identity: AccountIdentity) -> Path | None:
-    """Where the archive of an account is, or will be; None where nothing is kept."""
+    """The file of an account's archive, whether it exists yet or not; None where nothing is stored."""
     if settings.data_dir is None:
         return None
     return account_dir(settings.data_dir, identity, settings.key_stand_in) / _FILE
@@ -112,7 +112,6 @@ class AccountStorage:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def stop(self) -> None:
-        """End, and close the archive."""
         await self.stop_opening()
         if self.archive is not None:
             await self._disk.run(self.archive.close)

@@ -23,7 +23,7 @@ from tradetui.wire.key_permissions import FUTURES_WRITE_AUTHORITIES
 from tradetui.wire.models.spot import AccountInfo, AccountInfoRequest
 
 OWNER_S: Final = 1.5
-"""How long whatever is sent waits to hear whose the API key is."""
+"""How long a send waits for the exchange to name the owner of the API key."""
 
 IdentityOrigin = Literal["exchange", "remembered", "profile", "key"]
 
@@ -42,7 +42,7 @@ class AccountIdentity(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether the UID is one."""
+        """Whether the UID is known; else a hash of the key stands in for it."""
         return self.origin != "key"
 
     @property
@@ -73,7 +73,7 @@ def _name(address: str, environment: str, uid: str) -> str:
 
 
 class AccountKey(NamedTuple):
-    """What an account is known by before the exchange tells its UID: address, environment, and a hash of the key."""
+    """Identifies an account before the exchange names its UID: address, environment, and a hash of the key."""
 
     base_url: str
     environment: str
@@ -81,7 +81,7 @@ class AccountKey(NamedTuple):
 
 
 def stand_in(api_key: str) -> str:
-    """What stands in for a UID that nobody named."""
+    """The hash of an API key, which stands in for an unknown UID."""
     return f"key-{hashlib.sha256(api_key.encode()).hexdigest()[:16]}"
 
 
@@ -90,8 +90,8 @@ async def identify(
 ) -> AccountIdentity:
     """The account by the UID that the exchange names, or named before, else by the profile, else by the key.
 
-    Only an answer that it will not tell makes the profile's word count; anything else raises `ExchangeError`, since
-    two sessions of one account must not take it for two.
+    The profile's UID counts only after an answer without a UID; anything else raises `ExchangeError`, so that two
+    sessions of one account do not take it for two.
     """
     try:
         reply = await client.read(AccountInfoRequest())

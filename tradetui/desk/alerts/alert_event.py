@@ -40,7 +40,6 @@ class AlertEvent(NamedTuple):
     figures: Mapping[str, str] = MappingProxyType({})
 
     def concerns(self, rule: Rule) -> bool:
-        """Whether a rule is about this event."""
         if self.condition is not None:
             return rule.condition == self.condition
         return rule.condition.kind in self.kinds and rule.condition.symbol in ("", self.symbol)
@@ -64,7 +63,7 @@ class Alert(NamedTuple):
         return self.event.sentence
 
     def as_json(self, account: str, profile: str, environment: str) -> dict[str, object]:
-        """What a command gets on its standard input."""
+        """The standard input of a command."""
         return {
             "event": sorted(self.event.kinds),
             "sentence": self.sentence,

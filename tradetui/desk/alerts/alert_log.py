@@ -49,7 +49,6 @@ class LoggedAlert(NamedTuple):
 
     @property
     def row_id(self) -> str:
-        """Its number, as the key of a row."""
         return str(self.number)
 
 
@@ -71,7 +70,6 @@ class AlertLog:
             connection.execute("DELETE FROM alert_session WHERE boot <> ?", (now.boot,))
 
     def leave(self) -> None:
-        """Forget this session."""
         with self._archive.transaction() as connection:
             connection.execute("DELETE FROM alert_session WHERE owner = ?", (self._owner,))
 
@@ -128,7 +126,7 @@ class AlertLog:
             return DeliveryClaim(mine=True)
 
     def finish(self, number: int, channel: Channel, result: str) -> None:
-        """Note what became of a channel that was claimed: nobody tries it again."""
+        """Note the result of a channel that was claimed: no session tries it again."""
         with self._archive.transaction() as connection:
             connection.execute(
                 "UPDATE alert_claim SET result = ? WHERE alert = ? AND channel = ?", (result, number, channel)
@@ -183,7 +181,7 @@ _ORDER: Final[Mapping[str, int]] = {channel: index for index, channel in enumera
 
 
 def _delivery(channels: str, results: Mapping[str, str]) -> str:
-    """Each channel in the order of `Channel` with what became of it, where that is known; or that it was silenced.
+    """Every channel in the order of `Channel` with its result, where that is known; or that it was silenced.
 
     A session with other rules than the one that wrote the alert down may have delivered it by further channels.
     """

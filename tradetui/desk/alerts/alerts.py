@@ -217,7 +217,7 @@ class Alerts:
         self.delivery.begin(alert, lambda: self._sounding(alert.event))
 
     async def _sounding(self, event: AlertEvent) -> frozenset[Channel]:
-        """The channels of an event by the rules that are silenced now, since another session may have silenced some."""
+        """The channels of an event by the rules that are silenced now: another session may have silenced some."""
         self.silenced = await self._disk.run(self.settings.silences.read)
         alert = alert_of(event, self.settings.rules, self.silenced, self._clock.wall_ms())
         return alert.channels if alert is not None else frozenset()

@@ -37,10 +37,10 @@ _IN_MEMORY: Final = 200
 
 
 class AlertDelivery:
-    """What becomes of a session's alerts outside its screen.
+    """Delivers a session's alerts outside its screen.
 
-    `desktop` shows a sentence outside the program, where there is a terminal that does; `account` is the account's
-    name, once it is known.
+    `desktop` shows a sentence outside the program, where the terminal supports that; `account` is the account's name,
+    once it is known.
     """
 
     def __init__(self, settings: AlertSettings, clock: Clock, disk: Disk, owner: str) -> None:
@@ -139,7 +139,7 @@ class AlertDelivery:
     async def _try(
         self, trouble: str, work: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result | None:
-        """What work on the archive gives; None where that fails, which is logged with what follows from it."""
+        """The result of work on the archive; None where that fails, which is logged with its consequence."""
         try:
             return await self._disk.run(work, *args, **kwargs)
         except (sqlite3.Error, OSError) as problem:

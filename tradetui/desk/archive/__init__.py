@@ -1,1 +1,1 @@
-"""What outlives the exchange's window and the program: fills, stops, bills, equity, and the ledger of them."""
+"""Rows that outlive the exchange's window and the program: fills, stops, bills, equity, and the ledger of them."""

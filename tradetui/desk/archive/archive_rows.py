@@ -223,7 +223,6 @@ class ArchiveRows(Generic[RecordT]):
             self._pages.move_to_end(number)
 
     async def wait_for_pages(self) -> None:
-        """Wait for the pages being read."""
         if self._narrowing is not None:
             await self._narrowing
         while self._loading:
@@ -319,5 +318,5 @@ class WholeArchive(Generic[RecordT]):
         return None if row is None else row.row_id
 
     def index_of(self, row_id: str) -> int | None:
-        """Not known: what is read is not kept."""
+        """None: rows are not kept once read."""
         return None

@@ -157,7 +157,6 @@ def _keep_coverage(connection: sqlite3.Connection, product_type: ProductType, co
 
 
 def bill_coverage(connection: sqlite3.Connection, product_type: ProductType) -> BillCoverage:
-    """How far the bills of a product type are read."""
     row = connection.execute(
         "SELECT since, until, refusal FROM bill_read WHERE product_type = ?", (product_type,)
     ).fetchone()

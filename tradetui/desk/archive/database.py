@@ -34,7 +34,7 @@ KEPT_IN_MEMORY: Final = 5_000
 TRIMMED_IDS: Final = 50_000
 """Fills that such an archive has let go of and knows by their ids when they come again."""
 CACHE_KIB: Final = 512
-"""What SQLite keeps of the file in memory; its own 2 MiB fill up over the hours of a session."""
+"""SQLite's cache of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
 _INSERT: Final = "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, product_type, id) DO NOTHING"
 
@@ -124,7 +124,7 @@ class Archive:
         return more
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
-        """Hold what the fills come to against what the exchange says is held; see `Ledger.prove_starts`.
+        """Compare the sum of the fills with the sizes that the exchange reports; see `Ledger.prove_starts`.
 
         Nothing is proven while fills wait to be booked or are known to be missing. Gives whether `advance_ledger` has
         to take legs up anew.
@@ -240,7 +240,7 @@ class Archive:
         self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
 
     def gaps(self, product_type: ProductType) -> list[Gap]:
-        """What is known to be missing of a product type's fills."""
+        """The known gaps in a product type's fills."""
         rows = self.connection.execute(
             "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
         )

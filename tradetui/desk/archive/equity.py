@@ -27,11 +27,11 @@ EQUITY_TABLES: Final = """
     ) WITHOUT ROWID
     """
 ACCOUNTS_COLUMN: Final = "ALTER TABLE equity_sample ADD COLUMN accounts TEXT"
-"""What each account was worth in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
+"""The equity of every account in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
 
 
 class CoinEquity(NamedTuple):
-    """What the account of one margin coin was worth: in the coin, in USDT as the exchange says, and open profit."""
+    """The account of one margin coin: equity in the coin, in USDT by the exchange's rate, and open profit."""
 
     coin: str
     equity: Decimal
@@ -40,7 +40,7 @@ class CoinEquity(NamedTuple):
 
     @property
     def rate(self) -> Decimal | None:
-        """What one of the coin is worth in USDT: `usdtEquity ÷ accountEquity`; None where that says nothing."""
+        """The USDT rate of the coin: `usdtEquity ÷ accountEquity`; None where that says nothing."""
         return self.in_usdt / self.equity if self.in_usdt is not None and self.equity > 0 else None
 
 
@@ -58,7 +58,7 @@ class EquitySample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one of a coin is worth in USDT, by coin, as the newest sample of equity says."""
+    """The USDT rates by coin, from the newest sample of equity."""
 
     by_coin: Mapping[str, Decimal]
 
@@ -69,11 +69,11 @@ class Rates:
         return cls({account.coin: rate for account in accounts if (rate := account.rate) is not None})
 
     def of_coin(self, coin: str) -> Decimal | None:
-        """What one of a coin is worth in USDT now; None where that is not known."""
+        """The coin's USDT rate now; None where that is not known."""
         return Decimal(1) if coin in USDT_COINS else self.by_coin.get(coin)
 
     def in_usdt(self, amounts: Mapping[str, Decimal]) -> Decimal | None:
-        """What amounts by coin come to in USDT; None where one of them is of a coin whose worth is not known."""
+        """The sum of amounts by coin in USDT; None where a coin's rate is not known."""
         total = Decimal(0)
         for coin, amount in amounts.items():
             if amount:  # nothing, with many decimals, would give the total as many
@@ -83,7 +83,7 @@ class Rates:
         return total
 
     def of_dollar(self, coin: str) -> Decimal | None:
-        """What one of a dollar coin is worth in USDT; None of other coins, whose worth then may have been another."""
+        """A dollar coin's USDT rate; None of other coins, whose rate may have been another then."""
         if coin in PEGGED:
             return self.by_coin.get(coin, Decimal(1))
         return Decimal(1) if coin in USDT_COINS else None

@@ -1,4 +1,4 @@
-"""Reads the ledger: results of a period by day, symbol or coin, and what is missing of them."""
+"""Reads the ledger: results of a period by day, symbol or coin, and their missing parts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ResultQuery:
 
     @property
     def condition(self) -> tuple[str, list[str]]:
-        """What SQL chooses symbols and product types by, to be put behind another condition, and its values."""
+        """The SQL condition on symbols and product types, to be put behind another condition, and its values."""
         parts, values = "", []
         for column, chosen in (("symbol", self.symbols), ("product_type", self.product_types)):
             if chosen is not None:

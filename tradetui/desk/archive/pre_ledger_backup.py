@@ -15,7 +15,6 @@ BEFORE_LEDGER: Final = 1
 
 
 def backup_path(file: Path) -> Path:
-    """Where the backup of an archive lies: beside it."""
     return file.with_name(f"{file.name}.before-ledger")
 
 

@@ -1,4 +1,4 @@
-"""How far fills and bills of a product type are read: what a reader and the archive tell each other."""
+"""How far fills and bills of a product type are read, for the reader and the archive."""
 
 from __future__ import annotations
 

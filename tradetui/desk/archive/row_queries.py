@@ -16,7 +16,7 @@ from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
 
 KINDS: Final[Mapping[type[Record], str]] = {FuturesFill: "fill", TriggerOrder: "trigger"}
-"""What is kept, by its name in the file."""
+"""Archived kinds by their names in the file."""
 _OF_TYPE: Final = "FROM record WHERE kind = ? AND product_type = ?"
 
 
@@ -153,7 +153,6 @@ class RowQueries:
     def matching(
         self, kind: type[RecordT], rowids: Sequence[int], keeps_row: Callable[[ProductRow[RecordT]], bool]
     ) -> list[int]:
-        """Those of these numbers whose rows pass a test."""
         rows = self._connection.execute(
             "SELECT rowid, product_type, body FROM record WHERE rowid IN (SELECT value FROM json_each(?))",
             (dump_json(rowids),),

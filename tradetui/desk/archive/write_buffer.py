@@ -35,7 +35,6 @@ class WriteBuffer(Generic[RecordT]):
         return list(self._waiting.values())
 
     def take_back(self, row_id: str) -> None:
-        """Give up a row that waits."""
         self._waiting.pop(row_id, None)
 
     async def open(self, archive: Archive, gaps: dict[ProductType, Sequence[Gap]] | None = None) -> None:

@@ -26,7 +26,7 @@ class ProfileNotWritten(Exception):
 
 
 class AccountKeys:
-    """What is known of the keys, and their secrets for who asks to see them.
+    """The known keys, and their secrets on request.
 
     Every coroutine raises KeyStoreUnusable while the account is not known, and where the disk fails.
     """
@@ -54,12 +54,10 @@ class AccountKeys:
 
     @property
     def ready(self) -> bool:
-        """Whether keys can be kept."""
         return self._key_store is not None
 
     @property
     def where(self) -> str:
-        """Where keys are kept, in words."""
         return self._key_store.where if self._key_store is not None else "no directory yet"
 
     async def entries(self) -> list[StoredKey]:
@@ -67,7 +65,6 @@ class AccountKeys:
         return await self._disk.run(self._opened().entries)
 
     async def secrets(self, name: str) -> Secrets:
-        """The secrets of one, for who asks to see them."""
         return await self._disk.run(self._opened().secrets, name)
 
     async def reserve(self, intent: str, kind: str, requested_keys: Sequence[RequestedKey]) -> list[str]:
@@ -98,7 +95,6 @@ class AccountKeys:
 
     @property
     def makes_profiles(self) -> bool:
-        """Whether a key can be made a profile of this program."""
         return self._make_profile is not None
 
     async def make_profile(self, name: str, key: StoredKey) -> str:
@@ -120,7 +116,7 @@ class AccountKeys:
 class UnsavedKeys:
     """The keys of one reply: `issued` in the order of `requested`, under reserved `names`, and `others`.
 
-    `reply` is what came, with its secrets covered; `acknowledged` whether the journal has it.
+    `reply` is the received reply, with its secrets covered; `acknowledged` whether the journal has it.
     """
 
     kind: CreationKind
@@ -144,7 +140,7 @@ class UnsavedKeys:
 
     @property
     def missing(self) -> list[str]:
-        """What was requested and is not in the reply."""
+        """Requested keys that the reply lacks."""
         return [
             requested_key.title
             for requested_key, issued_key in zip(self.requested, self.issued, strict=True)
@@ -152,7 +148,7 @@ class UnsavedKeys:
         ]
 
     def rows(self) -> tuple[CreatedItem, ...]:
-        """What became of each, once it is kept."""
+        """The result of every key, once it is stored."""
         created_items = [
             _item(requested_key.title, issued_key, name)
             for requested_key, issued_key, name in zip(self.requested, self.issued, self.names, strict=True)
@@ -162,7 +158,7 @@ class UnsavedKeys:
 
 
 def _item(title: str, issued_key: IssuedKey | None, name: str) -> CreatedItem:
-    """What became of a requested key, by what was issued and saved under its name."""
+    """The result of a requested key, by the issued key saved under its name."""
     if issued_key is None:
         return CreatedItem(title, "not in the reply: it may have been created", None)
     uid = f": UID {issued_key.uid}" if issued_key.uid else ""

@@ -47,7 +47,7 @@ _GRACE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What is being created under which intent: the keys asked for, and the names reserved for them."""
+    """A creation under an intent: the requested keys, and the names reserved for them."""
 
     intent: str
     kind: CreationKind

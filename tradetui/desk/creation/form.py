@@ -1,4 +1,4 @@
-"""What a person fills in to create sub-accounts and keys, held to the requests' own rules as it is typed."""
+"""The form to create sub-accounts and keys, checked by the requests' own rules as it is typed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ FIELD_TITLES: Final[Mapping[str, str]] = {
     "permList": "Permissions",
     "ipList": "IP addresses",
 }
-"""What a person calls each field, in the order of the form."""
+"""Labels of the fields, in the order of the form."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """What was typed: the request once nothing is wrong or missing, and what is, row by row and by field."""
+    """A checked form: the request once nothing is wrong or missing, and the problems, row by row and by field."""
 
     request: CreationRequest | None
     problems: tuple[Mapping[str, str], ...]
@@ -40,7 +40,6 @@ def rows_of(kind: CreationKind) -> int:
 
 
 def creation_fields(kind: CreationKind) -> tuple[FormField, ...]:
-    """The fields of a row, as the request has them."""
     return tuple(sorted(form_fields(CREATION_RULES[kind].row), key=lambda field: list(FIELD_TITLES).index(field.name)))
 
 
@@ -71,7 +70,7 @@ def _read(parameter: Parameter, text: str) -> Any:
 
 
 def _sentence(problem: InvalidRequest) -> str:
-    """Without what was typed, which may be a passphrase."""
+    """The problem without the typed text, which may be a passphrase."""
     return f"{problem.rule}. {problem.remedy}"
 
 

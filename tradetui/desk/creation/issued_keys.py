@@ -95,7 +95,7 @@ def _issued_key(row: object) -> IssuedKey:
 
 
 def _saved(received: object) -> IssuedKey:
-    """What can be saved of a row that could not be read: the exchange sends the secret in it only once."""
+    """The saved part of a row that could not be read: the exchange sends the secret in it only once."""
     row: Mapping[str, object] = received if isinstance(received, Mapping) else {}
     return IssuedKey(
         str(row.get("subAccountApiKey") or row.get("apikey") or ""),

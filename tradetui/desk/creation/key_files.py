@@ -20,7 +20,7 @@ COMPLETE: Final = "complete"
 
 
 class KeyStoreUnusable(Exception):
-    """What is given out cannot be kept; one sentence and what to do."""
+    """Issued keys cannot be stored; one sentence and what to do."""
 
 
 @dataclass(slots=True)
@@ -34,11 +34,9 @@ class KeyMemory:
         """There is nothing a crash could have left."""
 
     def location(self, name: str) -> str:
-        """Where a text is, in words."""
         return "memory"
 
     def path(self, name: str) -> Path | None:
-        """No file."""
         return None
 
     def names(self) -> list[str]:
@@ -54,11 +52,9 @@ class KeyMemory:
         self.texts[name] = text
 
     def replace(self, name: str, text: str) -> None:
-        """Put another text under a name."""
         self.texts[name] = text
 
     def remove(self, name: str) -> None:
-        """Forget a text."""
         self.texts.pop(name, None)
 
 
@@ -73,7 +69,6 @@ class KeyFolder:
         self.where = str(folder)
 
     def location(self, name: str) -> str:
-        """Where a text is, in words."""
         return str(self.path(name))
 
     def path(self, name: str) -> Path:
@@ -118,7 +113,7 @@ class KeyFolder:
             sync_directory(self._folder)
 
     def complete_interrupted_writes(self) -> None:
-        """Put in its place what a crash left beside it, the only copy of a secret perhaps; torn text is left alone."""
+        """Complete a replacement that a crash interrupted, perhaps the only copy of a secret; leave torn text."""
         with self._usable():
             for temporary_file in self._folder.glob(".*.toml.new"):
                 if _is_complete(temporary_file):

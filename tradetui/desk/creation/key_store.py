@@ -34,7 +34,7 @@ class SecretBackend(Protocol):
         """Keep; raises KeyStoreUnusable."""
 
     def get(self, name: str) -> Mapping[str, str]:
-        """What was kept; raises KeyStoreUnusable."""
+        """The stored secrets; raises KeyStoreUnusable."""
 
     def drop(self, name: str) -> None:
         """Forget; raises KeyStoreUnusable."""
@@ -58,7 +58,7 @@ class StoredKey:
     """A key in the key store, without its secrets.
 
     `complete` is whether key, secret and passphrase are all there; `file` is None where nothing outlives the session;
-    `unreadable` says why nothing is known of what the file holds.
+    `unreadable` says why the file could not be read.
     """
 
     name: str
@@ -98,7 +98,6 @@ class KeyStore:
 
     @property
     def where(self) -> str:
-        """Where keys are kept, in words."""
         return self._secret_backend.where if self._secret_backend is not None else self._files.where
 
     def reserve(self, intent: str, kind: str, title: str, passphrase: SecretStr, at_ms: int) -> str:
@@ -139,7 +138,6 @@ class KeyStore:
         return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
 
     def secrets(self, name: str) -> Secrets:
-        """The secrets of an entry, for who asks to see or use them."""
         values = self._read(name)
         if values.get("kept_in") and self._secret_backend is not None:
             values = {**values, **self._secret_backend.get(_boxed(name, values))}

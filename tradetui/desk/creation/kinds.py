@@ -18,7 +18,7 @@ CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | Crea
 
 
 class CreationKind(StrEnum):
-    """What can be created; the values are the journal's kinds."""
+    """The kinds of creations; the values are the journal's kinds."""
 
     SUBACCOUNTS = "create-subaccounts"
     BROKER_SUBACCOUNT = "create-broker-subaccount"
@@ -55,13 +55,12 @@ CREATION_RULES: Final[Mapping[CreationKind, CreationRules]] = {
 
 
 def kind_of(request: CreationRequest) -> CreationKind:
-    """Which creation a request is for."""
     return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedItem:
-    """What became of a requested sub-account or key; `entry` names it in the key store, `good` is None in doubt."""
+    """The result for a requested sub-account or key; `entry` names it in the key store, `good` is None in doubt."""
 
     title: str
     sentence: str
@@ -71,7 +70,7 @@ class CreatedItem:
 
 @dataclass(frozen=True, slots=True)
 class CreationStatus:
-    """Where a creation stands: its state, what that means, what to do next, and a row for each sub-account or key.
+    """The status of a creation: its state and its meaning, the next step, and a row per sub-account or key.
 
     `kept` is whether every issued key is on disk; one that is not is in memory, and can be saved again.
     """
@@ -86,7 +85,6 @@ class CreationStatus:
 
 
 def title_of(request: CreationRequest) -> str:
-    """A request in a few words."""
     if isinstance(request, CreateBatchRequest):
         return f"create sub-accounts with keys: {', '.join(titles_of(request))}"
     if isinstance(request, CreateSubaccountRequest):
@@ -95,7 +93,6 @@ def title_of(request: CreationRequest) -> str:
 
 
 def titles_of(request: CreationRequest) -> tuple[str, ...]:
-    """The names of what a request asks for."""
     if isinstance(request, CreateSubaccountRequest):
         return (request.subaccount_name,)
     return tuple(requested_key.title for requested_key in requested_keys_of(request))
@@ -108,7 +105,7 @@ def requested_names(journalled: object) -> tuple[str, ...]:
 
 
 def what_to_do(kind: CreationKind, names: Sequence[str]) -> str:
-    """What is in doubt after a lost reply, where to look for these sub-accounts, and what to do there."""
+    """The doubt after a lost reply, where to look for these sub-accounts, and the next steps there."""
     if kind is CreationKind.BROKER_SUBACCOUNT:
         return (
             "The sub-account may exist. Check the broker's sub-accounts on the exchange's site, then release this. "

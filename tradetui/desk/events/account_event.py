@@ -22,7 +22,7 @@ _EVENT_ID: Final = re.compile(r"(?P<number>\d{1,18})-(?P<log>[0-9a-f]{8})-(?P<ti
 
 
 class EventKind(StrEnum):
-    """What an event is about."""
+    """Kinds of events."""
 
     FILL = "fill"
     ORDER = "order"
@@ -32,7 +32,7 @@ class EventKind(StrEnum):
 
 
 class OrderState(StrEnum):
-    """What became of a pending order. `gone` waits no more and is not filled whole: cancelled, expired or refused."""
+    """Changes of a pending order. `gone` waits no more and is not filled whole: cancelled, expired or refused."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -83,7 +83,7 @@ _MISSED: Final = "; what it went through before was not seen"
 
 
 def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
-    """What happened; `precision_of` gives the places of a symbol's prices and sizes, as far as they are known."""
+    """The event in a sentence; `precision_of` gives the places of a symbol's prices and sizes, where known."""
     return one_sentence(_sentence(event, precision_of))
 
 

@@ -105,7 +105,7 @@ class EventLog:
     # What is new
 
     def triggers_changed(self) -> None:
-        """The trigger orders in the archive may be others than they were."""
+        """Note that the archive's trigger orders may have changed."""
         self._triggers_changed = True
 
     def take_archived(self) -> None:
@@ -167,7 +167,6 @@ class EventLog:
         }
 
     def take_outcomes(self, steps: Sequence[JournalStep]) -> None:
-        """Enter what came into the journals."""
         if not steps:
             return
         with self._archive.transaction() as connection:
@@ -285,7 +284,7 @@ def _order_body(order: PendingOrder, state: OrderState, filled: Decimal, missed:
 
 
 def _filled_size(connection: sqlite3.Connection, product_type: ProductType, order: PendingOrder) -> Decimal:
-    """What the fills of an order in the archive add up to, in the base coin."""
+    """The sum of an order's archived fills, in the base coin."""
     created_ms = 0 if order.c_time is None else unix_ms(order.c_time)
     bodies = connection.execute(
         "SELECT body FROM record WHERE kind = 'fill' AND symbol = ? AND time >= ? AND product_type = ?"

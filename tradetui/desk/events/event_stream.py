@@ -1,4 +1,4 @@
-"""Follows a desk: what its feeds bring, what other sessions leave in the archive and journals, as one stream."""
+"""Follows a desk: the rows of its feeds and the other sessions' entries in archive and journals, as one stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tradetui.desk.trading_session import journal_location
 from tradetui.wire.models.futures import PendingOrder
 
 ENTERED_EVERY_S: Final = 1.0
-"""How often the archive and the journals are looked at for what other sessions wrote."""
+"""How often the archive and the journals are checked for entries of other sessions."""
 OVERLAP_MS: Final = 60_000
 _FEEDS: Final[Mapping[EventKind, frozenset[str]]] = {
     EventKind.FILL: frozenset({TableName.FILLS, "contracts"}),
@@ -77,7 +77,7 @@ class AccountEvents:
 
     @property
     def health(self) -> Health:
-        """How what is polled stands with the exchange."""
+        """The health of the polled feeds."""
         return health_of(self._desk.client.connection_status, self._feeds, self._desk.clock.monotonic())
 
     async def follow(self) -> AsyncGenerator[AccountEvent, None]:

@@ -54,7 +54,6 @@ class BillHistory:
 
     @property
     def attached(self) -> bool:
-        """Whether there is an archive to keep bills in."""
         return self._archive is not None
 
     async def attach(self, archive: Archive) -> None:
@@ -134,7 +133,7 @@ class BillHistory:
     def _rest_of(
         self, gap: TimeSpan, walked: PageWalk[FuturesBill], reply: Reply[FuturesBill] | None
     ) -> TimeSpan | None:
-        """What of a gap is still to be read, also beyond what the exchange keeps."""
+        """The part of a gap that is still to be read, also beyond the bills that the exchange keeps."""
         if walked.request is None:
             oldest_ms = self._client.server_clock.now_ms - NINETY_DAYS_MS
             return TimeSpan(gap.since, oldest_ms) if gap.since < oldest_ms - BILL_OVERLAP_MS else None

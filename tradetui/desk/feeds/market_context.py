@@ -1,4 +1,4 @@
-"""What the market says beside the account's own rows: contract steps, prices, funding rates, and the stops that wait.
+"""Market figures beside the account's own rows: contract steps, prices, funding rates, and the stops that wait.
 
 All of it is beyond the interface. Where the exchange does not offer a part, that part is unknown, and nothing else
 depends on it.
@@ -136,7 +136,6 @@ class MarketContext:
         self._see((row.record.symbol, row.record.price, row.record.size) for row in rows)
 
     def see_fills(self, rows: Sequence[ProductRow[FuturesFill]]) -> None:
-        """Learn how many decimals prices and sizes have, where the contract is not known."""
         self._see((row.record.symbol, row.record.price, row.record.base_volume) for row in rows[:_NEWEST_ROWS])
 
     def _stop_of(self, position: Position) -> NearestStop:

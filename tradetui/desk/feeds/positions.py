@@ -41,7 +41,7 @@ FILLS_STILL_NEW_S: Final = 0.5
 
 
 def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
-    """What a reply says is held, by symbol and whether it is long; None where its rows do not say that."""
+    """The sizes that a reply reports, by symbol and whether long; None where its rows do not name them."""
     if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
         return None
     rows = {(row.symbol.upper(), row.leg is PositionSide.LONG, row.total) for row in reply.rows}
@@ -118,7 +118,7 @@ class PositionsReader:
 
     @property
     def doubts(self) -> dict[str, str]:
-        """By symbol, why what is held of it is not what its fills sum up to; empty where reported."""
+        """By symbol, why its position is not the sum of its fills; empty where reported."""
         doubts: dict[str, str] = {}
         for product_type, sums in self._sums.items():
             unsteady = self._histories[product_type].corrections.unsteady
@@ -221,12 +221,12 @@ class _Sums:
                 self._last[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:
-        """What is held, at the last price met."""
+        """The positions, at the last price met."""
         return [with_mark(position, self._last.get(position.symbol)) for position in self.book.positions()]
 
 
 def earlier_contradiction(contradiction: str) -> str:
-    """What a reversal's own fills have shown of the account's, and what takes it back."""
+    """What a reversal's own fills have shown of the account's fills, and how that is taken back."""
     release = "once fills and positions agree again, release it in the journal"
     return f"an earlier reversal showed this: {contradiction}; {release}"
 

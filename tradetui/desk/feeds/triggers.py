@@ -93,7 +93,6 @@ class TriggersReader:
         return self._waiting_in_order
 
     async def attach(self, archive: Archive) -> None:
-        """Take what the archive holds, and from now on keep everything there."""
         for product_type in self._product_types:
             for row in await self._disk.run(archive.rows.newest, TriggerOrder, product_type, _KEPT):
                 self._rows.setdefault(row.row_id, row)
@@ -220,7 +219,6 @@ class StopViews:
         self._made_of = (-1, -1)
 
     def update(self, ended: Stops, waiting: Sequence[ProductRow[TriggerOrder]]) -> None:
-        """Take in what was read."""
         marked = tuple(
             MarkedRow(row.product_type, row.record, self._mark_of(row.product_type, row.record.symbol))
             for row in waiting

@@ -29,7 +29,7 @@ _VERIFIED_PER_LOOK = 50_000
 
 
 class JournalFault(StrEnum):
-    """What fails. Nothing is sent until the trader has the journal tried again, and it takes entries."""
+    """Faults of the journal. Nothing is sent until the trader has it tried again, and it takes entries."""
 
     UNREADABLE = "cannot be read"
     UNWRITABLE = "cannot be written"
@@ -52,7 +52,7 @@ class Withheld(Exception):
 
 
 class Intents:
-    """What an account was asked to do. There is no such object in monitor mode.
+    """The intents of an account. There is no such object in monitor mode.
 
     `trouble` says why the journal cannot be used, None while it can; nothing is sent while it cannot.
     """
@@ -227,7 +227,6 @@ class Intents:
         return journal.trading_locked(), intents, self.writers.standing(intents), elsewhere
 
     async def not_settled(self) -> list[Intent]:
-        """Every intent of the account that is not settled, as the journal has it."""
         return await self._disk.run(self._ready().open_intents)
 
     async def newest(self) -> list[Intent]:
@@ -279,12 +278,10 @@ class Intents:
     async def begin(
         self, intent: str, key: str, kind: str, details: Mapping[str, Any], *, after: int | None = None
     ) -> None:
-        """Write a new intent; synced when this returns. `after` is `last_event` before reading what it rests on.
+        """Write a new intent; synced when this returns. `after` is `last_event` before reading the rows it rests on.
 
-        Raises:
-            AlreadyOpen: one of the same key is not settled.
-            Overtaken: one of the same key went on after that event.
-            Withheld: it cannot be written, so nothing may be sent.
+        Raises AlreadyOpen where one of the same key is not settled, Overtaken where one of the same key went on after
+        that event, Withheld where it cannot be written, so that nothing may be sent.
         """
         try:
             now = Moment.now(self._clock)

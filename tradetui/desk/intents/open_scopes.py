@@ -36,17 +36,15 @@ class OpenScopes:
         return f"{holder[0]}, {holder[1]}" if holder is not None else self._elsewhere.get(scope)
 
     def ids(self) -> frozenset[str]:
-        """The open intents of this account's journal."""
         return frozenset(intent for intent, _ in self._here.values())
 
     def names(self) -> tuple[tuple[str, State | None], ...]:
-        """What open intents lock, unknown outcomes first; the state is None where another directory has the intent."""
+        """The scopes of open intents, unknown outcomes first; the state is None for intents in other directories."""
         scopes: dict[str, State | None] = {scope: state for scope, (_, state) in self._here.items()}
         scopes = dict.fromkeys(self._elsewhere) | scopes
         most_urgent_first = sorted(scopes.items(), key=lambda named: (named[1] is not State.UNKNOWN, named[1] is None))
         return tuple((scope.rpartition("|")[2], state) for scope, state in most_urgent_first)
 
     def sentences(self) -> tuple[str, ...]:
-        """Each open intent in words."""
         elsewhere = (f"{scope}: {holder}" for scope, holder in self._elsewhere.items() if scope not in self._here)
         return (*(f"{scope}: {intent}, {state}" for scope, (intent, state) in self._here.items()), *elsewhere)

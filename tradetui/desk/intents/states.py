@@ -10,7 +10,7 @@ from tradetui.exchange.clock import Moment
 
 
 class State(StrEnum):
-    """Where an intent stands."""
+    """The states of an intent."""
 
     INTENDED = "intended"
     WITHDRAWN = "withdrawn"
@@ -101,7 +101,6 @@ class Intent(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What it was to do, in words."""
         return str(self.details.get("title") or f"{self.kind} {self.scope}")
 
     @property
@@ -126,7 +125,7 @@ class Intent(NamedTuple):
 
 
 def end_in(details: Mapping[str, Any]) -> str:
-    """How an intent ended, as the details of a step say: its outcome, the exchange's message, or why it did not."""
+    """The end of an intent by a step's details: its outcome, the exchange's message, or why it did not end."""
     return str(details.get("outcome") or details.get("message") or details.get("why") or "")
 
 

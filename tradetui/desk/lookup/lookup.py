@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_ROWS: Final = 10_000
 """Rows a lookup holds; more are for a narrower question, or for `tradetui show --all`, which holds none."""
 Heard = Callable[[Exception | None], None]
-"""Called with every answer: what went wrong, or None for a page."""
+"""Called with every answer: the error, or None for a page."""
 
 
 class LookupState(StrEnum):
@@ -94,7 +94,6 @@ class Lookup:
 
     @property
     def loading(self) -> bool:
-        """Whether a page is being read."""
         return self.state is LookupState.LOADING
 
     @property
@@ -143,7 +142,7 @@ class Lookup:
             self._task.cancel()
 
     async def close(self) -> None:
-        """Stop, and wait until nothing is read any more."""
+        """Stop, and wait until the read under way has ended."""
         self._listeners.clear()
         self.stop()
         if self._task is not None:

@@ -54,7 +54,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The query, or, where there is none, what is wrong, by field and in the request's own sentence."""
+    """The query, or, where there is none, the errors by field in the request's own sentences."""
 
     query: Query | None
     problems: Mapping[str, str]

@@ -38,11 +38,9 @@ class Lookups:
 
     @property
     def now_ms(self) -> int:
-        """The exchange's time."""
         return self._client.server_clock.now_ms
 
     def begun(self, table: str) -> Lookup | None:
-        """The lookup of a kind, if one was begun."""
         return self._begun.get(table)
 
     def begin(self, table: str, query: Query) -> Lookup:
@@ -72,7 +70,6 @@ class Lookups:
         return None
 
     async def stop(self) -> None:
-        """End all reading."""
         for lookup in self._begun.values():
             await lookup.close()
 

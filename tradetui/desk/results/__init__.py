@@ -1,1 +1,1 @@
-"""Whether an account makes money: what periods of calendar days brought in, sampled equity, and today's result."""
+"""Whether an account makes money: results of calendar periods, sampled equity, and today's result."""

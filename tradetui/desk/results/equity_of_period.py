@@ -97,14 +97,14 @@ class EquityOfPeriod:
 
     @property
     def open_change(self) -> Decimal | None:
-        """How much more is unrealised at the end than at the start."""
+        """The unrealised profit at the end less that at the start."""
         if self.start is None or self.end is None or self.start.unrealised is None or self.end.unrealised is None:
             return None
         return self.end.unrealised - self.start.unrealised
 
     @property
     def transferred(self) -> Decimal | None:
-        """What was moved in, less what was moved out."""
+        """Deposits less withdrawals."""
         return None if self.transfers is None else sum((flow.amount for flow in self.transfers), Decimal(0))
 
 
@@ -210,14 +210,12 @@ class _Series:
 
 
 def _series(sampled: EquitySeries, since: int, until: int) -> _Series:
-    """The samples from one moment (Unix ms) to another, both included."""
     sampled.bring_forward()
     first, beyond = bisect_left(sampled.times, since), bisect_right(sampled.times, until)
     return _Series(sampled.times[first:beyond], sampled.equities[first:beyond], sampled.values[first:beyond])
 
 
 def _gaps(times: Sequence[int], now_ms: int) -> list[int]:
-    """The samples before which nothing was running: the one before is further away than samples are kept at."""
     gaps: list[int] = []
     begin = 0
     for youngest in (*ages_of_spacing(), 0):

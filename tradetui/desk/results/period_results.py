@@ -26,15 +26,14 @@ from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeriodResults:
-    """What a period brought in, in USDT where a coin's worth is known.
+    """The results of a period, in USDT where a coin's rate is known.
 
-    `total` sums what can be turned over into USDT; `other_coins` are fees and profit of coins that cannot, each in
-    its own and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar
-    days of the period from the first with a fill, oldest first. `unexplained` is what the wallets moved by beyond net
-    and transfers, None where one of these is not known; `equity` is empty where symbols were chosen, or it was not
-    asked for. `missing` are the stretches of the period of which fills are not read, yet or for good.
-    `orders_complete` is False while closing orders of some legs are not counted: they wait for older fills, whose
-    reading is under way.
+    `total` sums all that can be converted into USDT; `other_coins` are fees and profit of other coins, each in its own
+    and never in a USDT net. `symbols` and `days` are in USDT, `coins` each in its own. `days` are all calendar days of
+    the period from the first with a fill, oldest first. `unexplained` is the change of the wallets beyond net and
+    transfers, None where one of these is not known; `equity` is empty where symbols were chosen, or it was not
+    requested. `missing` are the stretches of the period of which fills are not read, yet or for good. `orders_complete`
+    is False while closing orders of some legs are not counted: they wait for older fills, whose reading is under way.
     """
 
     period: Period
@@ -62,7 +61,7 @@ class PeriodResults:
 
     @property
     def wallet_moved(self) -> Decimal | None:
-        """What the wallets moved by: net, transfers and what is unexplained; None where one is not known."""
+        """The change of the wallets: net, transfers and the unexplained; None where one is not known."""
         transferred = self.equity.transferred
         if transferred is None or self.unexplained is None:
             return None
@@ -152,7 +151,7 @@ def read_period_results(
 def _unexplained(
     connection: sqlite3.Connection, query: ResultQuery, coins: Sequence[ResultLine], rates: Rates
 ) -> Decimal | None:
-    """What the wallets did beyond net and transfers, in USDT; None where that, or a coin's worth, is not known."""
+    """The change of the wallets beyond net and transfers, in USDT; None where that, or a coin's rate, is not known."""
     if any(line.figures.funding is None for line in coins):
         return None
     moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})

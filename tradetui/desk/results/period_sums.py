@@ -73,7 +73,6 @@ class PeriodSums:
         self.other_coins: defaultdict[str, CoinSums] = defaultdict(CoinSums)
 
     def add_symbol(self, group: GroupSums) -> None:
-        """Take in what a symbol brought in in a coin."""
         coin = group.coin
         self.by_coin[coin].add(group.sums, group.funding, coin)
         self.symbols_of_coin[coin].add(group.symbol)
@@ -87,7 +86,6 @@ class PeriodSums:
                 usdt_sums.add(sums, funding, coin, is_converted=coin not in USDT_COINS)
 
     def add_day(self, day: date, group: GroupSums) -> None:
-        """Take in what a day brought in in a unit."""
         if (rate := self._rates.of_dollar(group.coin)) is not None:
             sums, funding = self._in_usdt(group, rate)
             is_converted = group.is_converted or group.coin not in USDT_COINS
@@ -109,7 +107,6 @@ class Known:
         return not any(span.touches(self._since, self._until, coin) for span in self.missing)
 
     def types_complete(self, product_types: Iterable[str]) -> bool:
-        """Whether no fill of the product types is missing."""
         return not any(span.product_type in product_types for span in self.missing)
 
     def span_complete(self, since: int, until: int) -> bool:
@@ -180,12 +177,11 @@ def _month_spans(first: date, last: date, today: date, zone: tzinfo) -> Sequence
 
 
 def _spans(days: Iterable[date], zone: tzinfo) -> Sequence[QuarterSpan]:
-    """The spans between days that follow each other."""
     return tuple(QuarterSpan(*pair) for pair in pairwise(quarter_of(day_start_ms(day, zone)) for day in days))
 
 
 def _months_and_days(first: date, last: date, today: date) -> Iterator[date]:
-    """Where each of them begins, and where the last ends."""
+    """The first days of the months and single days, and the end of the last."""
     while first <= last:
         yield first
         next_month = first_day(first.replace(day=1) + _OVER_A_MONTH, Grouping.MONTH)

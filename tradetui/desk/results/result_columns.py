@@ -55,7 +55,7 @@ def _amount_column(
 def amount_text(
     amount: Decimal | None, coin: str, figures: ResultFigures, cell_format: CellFormat, *, signed: bool = True
 ) -> str:
-    """An amount of some figures with what is to be known of it."""
+    """An amount of some figures with the marks of its reservations."""
     text = money(amount, coin, cell_format, signed=signed)
     if not amount:
         return text
@@ -180,7 +180,7 @@ class TripLine:
 
     @property
     def size(self) -> Decimal:
-        """What was closed; what is still held while it is open."""
+        """The closed size; the held size while it is open."""
         trip = self.row.trip
         return trip.opened_size - trip.closed_size if self.row.is_open else trip.closed_size
 

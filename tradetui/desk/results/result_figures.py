@@ -12,12 +12,12 @@ from tradetui.trading.results.periods import ResultSums
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFigures:
-    """What trading brought in, all amounts in one coin; fees and funding that were paid are negative.
+    """Trading results, all amounts in one coin; paid fees and funding are negative.
 
     `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is None where
-    it is not known, and not in `net` then. `is_converted` says that some of it was turned over from another coin,
-    `is_complete` that no fill of it is known to be missing, or to have come without its fee or profit. `unexplained`
-    is what the wallets moved by beyond net and transfers; None where that is not known, or was not asked for.
+    it is not known, and not in `net` then. `is_converted` says that some of it was converted from another coin,
+    `is_complete` that no fill of it is known to be missing, or to have come without its fee or profit. `unexplained` is
+    the change of the wallets beyond net and transfers; None where that is not known, or was not requested.
     """
 
     sums: ResultSums = field(default_factory=ResultSums)
@@ -48,22 +48,22 @@ class ResultFigures:
 
     @property
     def average_won(self) -> Decimal | None:
-        """What a won order brought on average; None without one."""
+        """The average result of a won order; None without one."""
         return self.sums.won / self.sums.wins if self.sums.wins else None
 
     @property
     def average_lost(self) -> Decimal | None:
-        """What a lost order cost on average, negative; None without one."""
+        """The average result of a lost order, negative; None without one."""
         return self.sums.lost / self.sums.losses if self.sums.losses else None
 
     @property
     def average_order(self) -> Decimal | None:
-        """What a closing order brought on average; None without one."""
+        """The average result of a closing order; None without one."""
         return (self.sums.won + self.sums.lost) / self.sums.trades if self.sums.trades else None
 
     @property
     def profit_factor(self) -> Decimal | None:
-        """What was won ÷ what was lost; None without losses."""
+        """Sum of wins ÷ sum of losses; None without losses."""
         return self.sums.won / -self.sums.lost if self.sums.lost else None
 
 

@@ -52,7 +52,6 @@ class ResultsReader:
         return await self._disk.run(trip_fill_ids, self._archive.connection, row)
 
     async def symbols(self) -> list[str]:
-        """Every symbol that a fill is kept of."""
         return await self._disk.run(self._archive.rows.symbols, FuturesFill)
 
     async def bills_refused(self, product_types: Sequence[ProductType]) -> str:

@@ -126,7 +126,7 @@ def read_day_opening(
 def _moved_in_by_fills(
     archive: Archive, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample, now_ms: int
 ) -> Decimal | None:
-    """What the wallets moved by beyond fills in USDT, taken for transfers where no bills show these."""
+    """The change of the wallets beyond fills in USDT, taken for transfers where no bills show these."""
     while archive.advance_ledger():
         pass
     beyond = _wallets_beyond_fills(archive.connection, product_types, start, end)
@@ -139,10 +139,10 @@ def _moved_in_by_fills(
 def _wallets_beyond_fills(
     connection: sqlite3.Connection, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample
 ) -> Mapping[str, Decimal] | None:
-    """By coin what the wallets moved by between two samples beyond profit and fees of the fills between them.
+    """By coin, the change of the wallets between two samples beyond profit and fees of the fills between them.
 
-    That is funding, transfers and whatever else the exchange booked, in the coin. None where a sample does not hold
-    the single accounts, or a fill came without its fee or profit. The ledger is to be brought forward before.
+    That is funding, transfers and all else that the exchange booked, in the coin. None where a sample does not hold the
+    single accounts, or a fill came without its fee or profit. The ledger is to be brought forward before.
     """
     if not start.accounts or not end.accounts:
         return None
@@ -186,7 +186,6 @@ class TodayTracker:
             self._task = asyncio.get_running_loop().create_task(self._read(now_ms, zone), name="today's result")
 
     async def stop(self) -> None:
-        """End what is being read."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

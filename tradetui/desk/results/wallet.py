@@ -23,9 +23,9 @@ from tradetui.wire.product_types import ProductType
 
 @dataclass(frozen=True, slots=True)
 class WalletMove:
-    """What the wallets of a coin did in a period, all in the coin.
+    """The change of a coin's wallets in a period, all in the coin.
 
-    `moved` is by the balances of the bills, `net` the result with funding, `transfers` what came in less what went out.
+    `moved` is by the balances of the bills, `net` the result with funding, `transfers` deposits less withdrawals.
     """
 
     coin: str
@@ -35,7 +35,7 @@ class WalletMove:
 
     @property
     def unexplained(self) -> Decimal:
-        """What neither trading nor transfers explain."""
+        """The change that neither trading nor transfers explain."""
         return self.moved - self.net - self.transfers
 
 
@@ -60,10 +60,10 @@ class WalletAudit:
         return max((since for since in known if since is not None), default=None)
 
     def moves(self, since: int, end: int, net_by_coin: Mapping[str, Decimal]) -> list[WalletMove] | None:
-        """What the wallets of each coin did from a moment to another (Unix ms); None where not all of it is read.
+        """The changes of the wallets by coin between two moments (Unix ms); None where not all of it is read.
 
-        `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were
-        both read last. A coin without a bill is left out: fees in it are paid by another account.
+        `net_by_coin` is the period's net with funding. A period that is not over lasts until fills and bills were both
+        read last. A coin without a bill is left out: fees in it are paid by another account.
         """
         if self._wallets is None:
             return None
@@ -114,7 +114,7 @@ def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: S
 
 
 def unexplained_by_day(connection: sqlite3.Connection, query: ResultQuery, rates: Rates) -> dict[str, Decimal]:
-    """What the wallets did beyond net and transfers on each day of a query by day, in USDT, where that is known."""
+    """The change of the wallets beyond net and transfers by day, in USDT, where that is known."""
     days = _audited(connection, query, results(connection, query))
     in_usdt = {day: rates.in_usdt(amounts) for day, (_, amounts) in days.items() if amounts is not None}
     return {day: amount for day, amount in in_usdt.items() if amount is not None}
@@ -158,7 +158,6 @@ def _traded_unseen(connection: sqlite3.Connection, used: _UsedType, span: TimeSp
 
 
 def _end(query: ResultQuery) -> int:
-    """The last moment (Unix ms) whose fills count: of a query without an end, those too that came in since it began."""
     return 2**62 if query.until is None else query.until
 
 
@@ -209,7 +208,6 @@ def _net_since(
 
 
 def _coins(connection: sqlite3.Connection, product_type: ProductType) -> list[str]:
-    """The coins there is a bill in."""
     following = "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1"
     return distinct_texts(connection, following, str(product_type))
 

@@ -98,7 +98,6 @@ class Execution:
     # Preview
 
     def target_of(self, position: Position) -> Target:
-        """The target that a position on the screen stands for."""
         side = None
         if position.mode is not PositionMode.ONE_WAY and position.is_long is not None:
             side = Side.BUY if position.is_long else Side.SELL
@@ -155,14 +154,11 @@ class Execution:
     async def confirm(self, shown: Preview, typed: str = "", departure: Departure | None = None) -> Sent:
         """Read again, compare, write the intent, send once, and begin to follow it.
 
-        `departure` withdraws it until its first byte leaves.
+        `departure` withdraws it until its first byte leaves. It runs in a task of its own: should the caller be
+        cancelled, a request that has not left does not leave, and one that has left is followed all the same.
 
-        It runs in a task of its own: should whoever waits here be cancelled, what has not left does not leave, and
-        what has left is followed all the same.
-
-        Raises:
-            NotConfirmed: a check, a change since the preview, or the journal; nothing was sent.
-            NotSent, Rejected and its like: the exchange did not take it; nothing was done.
+        Raises NotConfirmed for a check, a change since the preview, or the journal, with nothing sent; NotSent,
+        Rejected and their like where the exchange did not take it, with nothing done.
         """
         if reasons := self.blocking_reasons(shown, typed):
             raise NotConfirmed(reasons, shown)
@@ -214,7 +210,7 @@ class Execution:
         return sent
 
     async def _read_before_sending(self, shown: Preview, typed: str) -> tuple[Preview, int]:
-        """What is so now, and the journal's newest event before it was read; raises NotConfirmed."""
+        """The preview now, and the journal's newest event before it was read; raises NotConfirmed."""
         try:
             async with asyncio.timeout(READING_AGAIN_S):
                 before_reading = await self.intents.last_event()
@@ -284,12 +280,10 @@ class Execution:
         return None
 
     async def release(self, intent: str, why: str) -> None:
-        """Give a symbol free whose outcome stays unknown; the trader's own deliberate step, journalled.
+        """Free a symbol whose outcome stays unknown; the trader's own deliberate step, journalled.
 
-        What its fills showed of the account's outlives that. Released once more, it is taken back as well.
-
-        Raises:
-            Withheld: the request may still be under way, and what it does would be taken for the next one's doing.
+        What its fills showed of the account's outlives that. Released once more, it is taken back as well. Raises
+        Withheld where the request may still be under way: its effect would be taken for the next one's.
         """
         read = await self.intents.read(intent)
         if reason := self.reason_against_release(read):
@@ -306,5 +300,4 @@ class Execution:
 
 
 def scope_of(product_type: ProductType, symbol: str) -> str:
-    """What one open intent locks."""
     return f"{product_type}|{symbol.upper()}"

@@ -52,12 +52,11 @@ class Held:
     """By symbol, why it is not what the fills sum up to that positions are summed from."""
 
     def doubt(self, symbol: str) -> str:
-        """Why what is held of a symbol is not known; empty where it is."""
+        """Why a symbol's position is not known; empty where it is."""
         return doubt_of_held(self.positions, symbol) or self.doubts.get(symbol.upper(), "")
 
     @property
     def recent_fills(self) -> frozenset[str]:
-        """Ids of the fills of the minute before the newest one, among which late ones may still come."""
         if not self.fills:
             return frozenset()
         since = max(fill.c_time for fill in self.fills) - _LATE
@@ -66,7 +65,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a preview rests on that may have changed a moment later."""
+    """The facts of a preview that may have changed a moment later."""
 
     held: Held
     orders: Sequence[PendingOrder]
@@ -177,7 +176,7 @@ class MarketState:
         )
 
     async def held(self, product_type: ProductType, symbol: str) -> Held:
-        """What is held now and the newest page of the symbol's fills, newest first, each once."""
+        """The positions now and the newest page of the symbol's fills, newest first, each once."""
         reader = self._readers.setdefault(product_type, PositionsReader(self._client, [product_type]))
         async with ReadGroup() as group:
             reading, fills = await asyncio.gather(
@@ -196,7 +195,7 @@ class MarketState:
     async def read_aftermath(
         self, plan: ReversalPlan, held: Holdings, positions: Sequence[Position], fills: Sequence[FuturesFill]
     ) -> Aftermath:
-        """What is so once it is settled: the symbol's orders and live stops, seen from what is held, costs and risks.
+        """The symbol's orders and live stops after the end, seen from the holdings, and the costs and risks.
 
         `positions` are those of the product type, `fills` all of our own order, none where they are not all known.
         Raises `ExchangeError`.
@@ -225,8 +224,6 @@ class MarketState:
         return likely[0]
 
     async def orders(self, product_type: ProductType, symbol: str) -> Sequence[PendingOrder]:
-        """The symbol's pending orders, live and partially filled."""
-
         async def resting(status: str) -> list[PendingOrder]:
             pages = self._client.futures.iter_pending_orders(product_type=product_type, symbol=symbol, status=status)
             orders: list[PendingOrder] = []
@@ -253,7 +250,7 @@ class MarketState:
     async def _mode(
         self, held: Held, orders: Sequence[PendingOrder], product_type: ProductType, symbol: str, coin: str | None
     ) -> tuple[PositionMode | None, str]:
-        """The position mode and where it is known from; the account is asked where nothing of it shows one."""
+        """The position mode and its source; the account is asked where nothing of it shows one."""
         newest_fill = held.fills[0] if held.fills else None
         mode, mode_from = mode_of(held.positions, orders, newest_fill)
         if mode is not None or coin is None:
@@ -265,8 +262,6 @@ class MarketState:
         return mode_of(held.positions, orders, newest_fill, next((row.pos_mode for row in reply.rows), None))
 
     async def _stops(self, product_type: ProductType, symbol: str) -> Sequence[TriggerOrder] | None:
-        """Live trigger orders, None where the exchange does not report them."""
-
         async def waiting(plan_type: str) -> list[TriggerOrder]:
             pages = self._client.futures.iter_live_triggers(
                 product_type=product_type, plan_type=plan_type, symbol=symbol
@@ -364,7 +359,7 @@ def _unread_rows(held: Held) -> str:
 
 
 def _why_not_planned(held: Held, symbol: str, mode: PositionMode | None, mode_from: str, coin: str | None) -> str:
-    """What has to be known to plan and is not; empty where all is."""
+    """The unknown facts without which nothing can be planned; empty where all are known."""
     if doubt := held.doubt(symbol):
         return f"The position in {symbol} is not certain: {doubt}."
     if mode is None:

@@ -10,7 +10,7 @@ from tradetui.trading.reversal import ReversalPlan
 
 
 class Outcome(StrEnum):
-    """Every way a reversal can end."""
+    """The outcomes of a reversal."""
 
     REVERSED = "reversed"
     SMALLER = "reversed smaller"
@@ -29,7 +29,7 @@ class Outcome(StrEnum):
 
 
 def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False) -> Outcome:
-    """The outcome that what is held now amounts to; `liquidated` where a fill says the system closed it."""
+    """The outcome by the holdings; `liquidated` where a fill says the system closed it."""
     if liquidated:
         return Outcome.LIQUIDATED
     if type(held) is not type(plan.before):
@@ -52,7 +52,7 @@ def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False
 
 
 def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
-    """How much of the reversed leg is gone and how much the other side has grown."""
+    """The decrease of the reversed leg and the increase of the other side."""
     assert type(held) is type(plan.before)
     gone = plan.held_size - held.size_of(plan.closed_leg)
     return gone, held.size_of(plan.opened_leg) - plan.before.size_of(plan.opened_leg)

@@ -16,7 +16,7 @@ REVERSAL = "futures.reverse"
 
 @dataclass(frozen=True, slots=True)
 class RiskContext:
-    """What the checks look at beside the preview; `key_reads_only` is what the exchange says of the API key."""
+    """The input of the checks beside the preview; `key_reads_only` is the exchange's answer about the API key."""
 
     settings: DeskSettings
     connection_status: ConnectionStatus
@@ -71,7 +71,7 @@ def blocking_reasons(preview: Preview, context: RiskContext, typed: str) -> tupl
 
 
 def is_typed(required: str, typed: str) -> bool:
-    """Whether what was typed is what was requested, whatever its case and however much space is in it."""
+    """Whether the typed text is the required one, whatever its case and however much space is in it."""
     return typed.upper().split() == required.upper().split()
 
 

@@ -25,7 +25,7 @@ from tradetui.wire.product_types import ProductType
 
 EXPIRES_S = 10.0
 SENDING_S = 3.0
-"""What was read again may be this old when its request leaves; somebody else may have traded meanwhile."""
+"""The highest age of the second read when its request leaves; somebody else may have traded meanwhile."""
 
 
 _LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
@@ -33,7 +33,7 @@ _LEGS = {"LONG": Side.BUY, "SHORT": Side.SELL}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is to be reversed: a symbol, and the leg by its side (buy = the long leg) where one was named."""
+    """The target of a reversal: a symbol, and the leg by its side (buy = the long leg) where one was named."""
 
     symbol: str
     product_type: ProductType | None = None
@@ -48,7 +48,6 @@ class Target:
 
     @property
     def subject(self) -> str:
-        """Symbol and leg, the symbol alone where no leg was named."""
         return " ".join([self.symbol, *(leg for leg, side in _LEGS.items() if side is self.side)])
 
 
@@ -95,12 +94,11 @@ class Preview:
 
     @property
     def figures(self) -> tuple[CostEstimate, ...]:
-        """Each estimate as a row of text."""
         return () if self.estimates is None else self.estimates.rows()
 
     @property
     def before(self) -> Holdings | None:
-        """What is held before the reversal; None without a plan."""
+        """The holdings before the reversal; None without a plan."""
         return self.plan.before if self.plan is not None else None
 
     @property
@@ -109,7 +107,7 @@ class Preview:
         return self.plan.subject if self.plan is not None else self.target.subject
 
     def unproven(self, zone: tzinfo = UTC) -> str:
-        """Why what is held may be more than is known of, its time in a zone; empty where it is proven."""
+        """Why the position may be larger than known, its time in a zone; empty where it is proven."""
         since = unproven_since(self.positions, self.target.symbol)
         if not since:
             return ""
@@ -150,7 +148,7 @@ class Preview:
 
 
 class ChangedFact(StrEnum):
-    """What may have changed between a preview and the moment of sending; the value is its name on the screen."""
+    """Facts that may change between a preview and the moment of sending; the value is the name on the screen."""
 
     POSSIBLE_AGAIN = "possible again"
     NOT_POSSIBLE = "not possible any more"
@@ -206,7 +204,7 @@ class Change:
 
 
 def changes(old: Preview, new: Preview) -> tuple[Change, ...]:
-    """What is different between what was shown and what is so now; empty where confirming still holds."""
+    """The changes since the preview was shown; empty where confirming still holds."""
     if old.plan is None:
         return () if new.plan is None else (Change(ChangedFact.POSSIBLE_AGAIN, _NONE, new.plan.title),)
     if new.plan is None:
@@ -245,7 +243,7 @@ def _changes(old: Preview, shown: ReversalPlan, new: Preview, now: ReversalPlan)
 
 
 def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> Iterator[Change]:
-    """What the margin of a leg rests on; what either reading does not tell is no change."""
+    """Changes of the facts behind a leg's margin; a fact that either reading lacks is no change."""
     leg = "" if is_reversed else before.shown_leg.upper()
     if before.margin_mode and now.margin_mode and not same(before.margin_mode, now.margin_mode):
         yield Change(ChangedFact.MARGIN_MODE, before.margin_mode, now.margin_mode, leg)
@@ -255,7 +253,7 @@ def _changed_margin(before: Position, now: Position, *, is_reversed: bool) -> It
 
 
 def _changed_contract(before: Contract | None, now: Contract | None) -> Iterator[Change]:
-    """What decides whether a contract takes an order; what either reading does not tell is no change."""
+    """Changes of facts that decide whether a contract takes an order; one that either reading lacks is no change."""
     if before is None or now is None:
         return
     if before.symbol_status and now.symbol_status and not same(before.symbol_status, now.symbol_status):

@@ -22,7 +22,7 @@ from tradetui.wire.product_types import ProductType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aftermath:
-    """What was read once a reversal was settled: the symbol's orders and live stops, its costs and risks.
+    """The rows read once a reversal was settled: the symbol's orders and live stops, its costs and risks.
 
     `unread` says why something of it could not be read; empty where all was.
     """
@@ -83,7 +83,7 @@ class Sent:
 
 
 def sent_of(intent: Intent) -> Sent:
-    """A reversal taken up from what the journal tells of it."""
+    """A sent reversal, from its intent in the journal."""
     details = intent.details
     return Sent(
         intent.id,
@@ -96,7 +96,7 @@ def sent_of(intent: Intent) -> Sent:
 
 
 def plan_of(intent: Intent) -> ReversalPlan:
-    """The plan of an intent, made again from what the journal tells of it."""
+    """The plan of an intent, made again from the journal."""
     details = intent.details
     request = details["request"]
     params = ReversalParams(
@@ -112,5 +112,5 @@ def plan_of(intent: Intent) -> ReversalPlan:
 
 
 def holdings_of_json(sizes: Mapping[str, str]) -> Holdings:
-    """What the journal keeps of held sizes: `net`, or `long` and `short`, in the base coin."""
+    """Holdings from the journal's JSON: `net`, or `long` and `short`, in the base coin."""
     return Net(Decimal(sizes["net"])) if "net" in sizes else Legs(Decimal(sizes["long"]), Decimal(sizes["short"]))

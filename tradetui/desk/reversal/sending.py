@@ -34,7 +34,7 @@ _NAMES_THE_SIDE: Final = re.compile(r"\bside\b", re.IGNORECASE)
 
 
 class NotConfirmed(Withheld):
-    """It was not sent; `reasons` say why, `preview` is what is so now."""
+    """The reversal was not sent; `reasons` say why, `preview` is the newest one."""
 
     def __init__(self, reasons: tuple[str, ...], preview: Preview | None = None) -> None:
         super().__init__(reasons)
@@ -102,7 +102,7 @@ class Sending:
         self._now: Preview | None = None
 
     def _asleep_ms(self) -> float:
-        """What wall time is ahead of monotonic time, which stands still while a machine sleeps."""
+        """The lead of wall time over monotonic time, which stands still while a machine sleeps."""
         return self._clock.wall_ms() - self._clock.monotonic() * 1000
 
     def abandon(self) -> None:
@@ -112,9 +112,7 @@ class Sending:
     async def send(self, now: Preview, before_reading: int) -> Sent:
         """Write the intent and send it once.
 
-        Raises:
-            NotConfirmed: nothing was sent.
-            ExchangeError: a readable refusal; nothing was done.
+        Raises NotConfirmed where nothing was sent, ExchangeError for a readable refusal, with nothing done.
         """
         assert now.plan is not None
         self._now = now
@@ -139,7 +137,7 @@ class Sending:
         return self._sent(now, plan, State.ACKNOWLEDGED, "the exchange accepted it", reply=reply)
 
     async def _failed(self, problem: BaseException, now: Preview, plan: ReversalPlan) -> Sent:
-        """What an exception means: nothing left, a readable refusal, or nobody knows."""
+        """The meaning of an exception: nothing left, a readable refusal, or an unknown outcome."""
         ends_task = is_cancelled(problem) or not isinstance(problem, Exception | asyncio.CancelledError)
         if not self.departure.departed or isinstance(problem, NotSent):
             self.abandon()
@@ -165,10 +163,9 @@ class Sending:
         return self._sent(now, plan, State.UNKNOWN, why)
 
     def after_failure(self, problem: BaseException) -> Sent:
-        """What to do about an attempt that failed where nothing was expected to: what may have left is followed.
+        """Handle an attempt that failed unexpectedly: a request that may have left is followed.
 
-        Raises:
-            NotConfirmed: nothing has left, and nothing will.
+        Raises NotConfirmed where nothing has left, and nothing will.
         """
         self.abandon()
         why = _problem_text(problem)
@@ -275,7 +272,7 @@ class Sending:
 
 
 async def _proven(read: Callable[[Sent], Awaitable[bool]], sent: Sent) -> bool:
-    """What a read after a refusal says; one that fails or takes too long proves nothing."""
+    """The result of a read after a refusal; one that fails or takes too long proves nothing."""
     try:
         async with asyncio.timeout(CALL_S / 4):
             return await read(sent)

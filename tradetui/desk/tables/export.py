@@ -34,7 +34,7 @@ _CHANGED_BY_A_SPREADSHEET: Final = re.compile(r"\d{16,}|0\d+|\d+(\.\d+)?[eE][+-]
 
 
 class Format(StrEnum):
-    """What a file is written as."""
+    """The file formats of an export."""
 
     CSV = "csv"
     JSON = "json"
@@ -82,7 +82,6 @@ class CsvTable(Generic[RowT_contra]):
         self._fields = _fields(columns)
 
     def heading(self) -> list[str]:
-        """The name of each cell."""
         return [csv_cell(name) for name, _ in self._fields]
 
     def cells(self, row: RowT_contra) -> list[str]:
@@ -109,7 +108,7 @@ def _rows_of(rows: RowSource[RowT]) -> Iterator[RowT]:
 
 
 def _fields(columns: Iterable[Column[RowT]]) -> list[tuple[str, Callable[[RowT], object]]]:
-    """What is written of each column: its name and value; of a received time, what was received and the moment."""
+    """The name and value of each written column; of a received time, the received value and the moment."""
     fields: list[tuple[str, Callable[[RowT], object]]] = []
     for column in columns:
         if column.is_received_time:
@@ -139,7 +138,7 @@ def _moment(column: Column[RowT], row: RowT) -> str | None:
 
 
 def _value(column: Column[RowT], row: RowT) -> object:
-    """What a cell holds: None, a number, text, or a nested value."""
+    """The value of a cell: None, a number, text, or a nested value."""
     unreadable = unreadable_fields(row)
     if unreadable and column.id in unreadable:
         return unreadable[column.id]

@@ -47,7 +47,6 @@ class DollarSum:
     others: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, amount: Decimal | None, coin: str | None, row: FillRow) -> None:
-        """Add an amount of a fill's or order's row."""
         if amount is None:
             self.is_incomplete = True
         elif coin is None or is_dollar(coin):
@@ -94,7 +93,7 @@ class FillTotals:
         return texts
 
     def outside_cells(self, cell_format: CellFormat) -> str:
-        """What `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
+        """The sums that `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
         sums = {"profit": self.profit, "fees": self.fees}
         return " · ".join(f"{name} {total.text(cell_format)}" for name, total in sums.items() if total.others)
 
@@ -159,7 +158,7 @@ def fills_headline(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
 
 
 def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> Footer:
-    """What the rest of all orders is worth together, in dollars; `?` where one has no price."""
+    """The value of all orders' rest together, in dollars; `?` where one has no price."""
     orders = list(rows)
     values = [rest_value(row.record) for row in orders]
     known = [value for value in values if value is not None]
@@ -169,7 +168,7 @@ def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFor
 
 
 def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
-    """What the rest of all orders would buy and sell, in dollars at their own prices; `?` where one has none."""
+    """The value that the rest of all orders buys and sells, in dollars at their own prices; `?` where one has none."""
     worth = {True: Decimal(0), False: Decimal(0)}
     unknown = ""
     for row in rows:

@@ -70,7 +70,6 @@ class Table(Generic[RowT_co]):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The endpoint whose rows it shows."""
         from tradetui.wire.endpoints.catalogue import endpoint
 
         return endpoint(self.endpoint_name)
@@ -89,7 +88,6 @@ class Table(Generic[RowT_co]):
 
     @property
     def every_column(self) -> tuple[Column[RowT_co], ...]:
-        """What may be chosen: its own columns, then one for each field of its records that has none yet."""
         from tradetui.desk.tables.every_field import field_columns
 
         chosen = (*self.columns, *self.view.more_columns)
@@ -97,7 +95,6 @@ class Table(Generic[RowT_co]):
         return (*chosen, *field_columns(self.endpoint.row, taken))
 
     def default_columns(self, rows: Iterable[RowT_co]) -> tuple[Column[RowT_co], ...]:
-        """The columns where nobody chose any and the table holds these rows."""
         view = self.view
         return view.columns if view.columns_for is None else view.columns_for(rows)
 

@@ -1,4 +1,4 @@
-"""What every table shows: its columns, and the sums under its rows. Loaded when the first row is to be shown."""
+"""The columns of every table, and the sums under its rows. Loaded when the first row is to be shown."""
 
 from __future__ import annotations
 

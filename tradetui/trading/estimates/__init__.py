@@ -1,4 +1,4 @@
-"""What a reversal will cost and put at risk, as far as what was read allows, and what it did once it has ended.
+"""Costs and risks of a reversal, as far as the rows read allow, and its actual figures once it has ended.
 
-Everything here is arithmetic on what was read, in `Decimal`; an amount that cannot be known is None, never zero.
+Everything here is arithmetic in `Decimal`; an amount that cannot be known is None, never zero.
 """

@@ -1,4 +1,4 @@
-"""What a reversal will cost, as far as it can be known; unknown is None, never zero."""
+"""The costs of a reversal; an unknown cost is None, never zero."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tradetui.wire.models.futures import FuturesAccount, FuturesFill
 from tradetui.wire.models.futures_extended import Contract
 
 PRICE_TOLERANCE: Final = Decimal("0.005")
-"""An estimate holds while prices move by no more than this part of themselves."""
+"""An estimate holds while the price moves by no more than this fraction."""
 
 
 class PriceSource(StrEnum):
-    """Which price the estimates are made at; the value is its name on the screen."""
+    """The price that the estimates use; the value is its name on the screen."""
 
     ASK = "the ask"
     BID = "the bid"
@@ -47,7 +47,7 @@ class CostEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What estimates are made from: the leg that is reversed, the other leg, a price, account, contract and fills.
+    """The input of estimates: the leg that is reversed, the other leg, a price, account, contract and fills.
 
     `price` is in the quote coin. `fills` are the symbol's, newest first.
     """
@@ -67,22 +67,21 @@ class Basis:
 
     @property
     def is_isolated(self) -> bool:
-        """Whether the position has its margin to itself."""
         return self.position is not None and same(self.position.margin_mode, MarginMode.ISOLATED)
 
     @property
     def margin_unclear(self) -> bool:
-        """Whether a word nobody knows says what stands behind the position."""
+        """Whether the position's margin mode is unknown."""
         return self.position is not None and self.position.margin_unclear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalCosts:
-    """What is traded and what it costs. Amounts are in the margin coin unless they say so; minus is paid.
+    """Traded sizes and their costs. Amounts are in the margin coin unless stated; paid amounts are negative.
 
-    `closed` and `opened` are in the base coin, `notional` in the quote coin. `freed` is the margin that closing gives
-    back, `needed` the margin of what is opened; `free` is what may become margin now, `free_after` what may then.
-    `equity_change` is what equity at the mark changes by; `unmade` is the unrealised profit that closing realises.
+    `closed` and `opened` are in the base coin, `notional` in the quote coin. `freed` is the margin that closing frees,
+    `needed` the margin of the opened leg; `free` is what may become margin now, `free_after` afterwards.
+    `equity_change` is the change of equity at the mark; `unmade` is the unrealised profit that closing realises.
     """
 
     closed: Decimal
@@ -103,12 +102,11 @@ class ReversalCosts:
 
     @property
     def traded(self) -> Decimal:
-        """Everything that changes hands, in the base coin."""
+        """Closed and opened size together, in the base coin."""
         return self.closed + self.opened
 
     @property
     def margin_short(self) -> bool | None:
-        """Whether the margin, with what closing frees, does not cover what is opened; None where unknown."""
         if self.free_after is not None:
             return self.free_after < ZERO
         if self.needed is None or self.free is None:
@@ -174,7 +172,7 @@ def fee_rate(basis: Basis, *, inverse: bool) -> tuple[Decimal | None, str]:
 
 
 def _entry_after(plan: ReversalPlan, opened: Decimal, basis: Basis) -> Decimal | None:
-    """The entry of the leg that is opened: in hedge mode averaged with what is held of it already."""
+    """The entry of the leg that is opened; in hedge mode averaged with the size already in that leg."""
     if basis.price is None or not opened:
         return None
     other = basis.other_leg

@@ -15,7 +15,7 @@ from typing import Final
 from tradetui.trading.contract_math import ZERO
 
 MEETS_WITHIN: Final = Decimal("0.01")
-"""A formula whose price for what is held now is further from the reported one is not used for afterwards."""
+"""A formula is not used for afterwards if its price for the current position is further from the reported one."""
 _CLEARLY_FURTHER: Final = Decimal("0.0002")
 _ABSURD: Final = 100
 """A liquidation price beyond so many times the mark is the exchange's way of saying that there is none."""
@@ -60,7 +60,6 @@ class MarginedContract:
 
     @property
     def maintenance(self) -> Decimal:
-        """Maintenance margin at the mark, the other contracts' included, in the margin coin."""
         return self.maintenance_elsewhere + self.maintenance_at(self.mark)
 
     @property
@@ -69,7 +68,6 @@ class MarginedContract:
         return self.maintenance / self.backing if self.backing > ZERO else None
 
     def maintenance_at(self, price: Decimal) -> Decimal:
-        """Maintenance margin of this contract alone at a price, in the margin coin."""
         return self.rate * counted_size(self.legs, self.counting) * (1 if self.inverse else price)
 
     def backing_at(self, price: Decimal) -> Decimal:
@@ -96,7 +94,7 @@ class MarginedContract:
 
 
 def counted_size(legs: Iterable[Leg], counting: LegCounting) -> Decimal:
-    """How much of a contract's legs counts towards maintenance margin, in the base coin."""
+    """The size of a contract's legs that counts towards maintenance margin, in the base coin."""
     sizes: dict[bool, Decimal] = {True: ZERO, False: ZERO}
     for leg in legs:
         sizes[leg.is_long] += leg.size
@@ -111,9 +109,9 @@ def sensible_liquidation(price: Decimal | None, mark: Decimal) -> Decimal | None
 
 
 def best_meeting(estimates: Sequence[Decimal | None], reported: Decimal | None) -> list[int]:
-    """Which of several formulas' prices for what is held now meet the reported one within one per cent, by index.
+    """The indices of the formulas whose price for the current position is within one per cent of the reported one.
 
-    One that is clearly further from it than the best is left out: the marks behind the two are moments apart.
+    One that is clearly further from it than the best is left out: the two marks are moments apart.
     """
     distances = [_distance(estimate, reported) for estimate in estimates]
     best = min(distances, default=Decimal(1))
@@ -125,12 +123,11 @@ def best_meeting(estimates: Sequence[Decimal | None], reported: Decimal | None) 
 
 
 def _distance(estimate: Decimal | None, reported: Decimal | None) -> Decimal:
-    """How far an estimate is from the reported price, as a part of it; a price is as far from none as can be."""
     if estimate is None or reported is None:
         return ZERO if estimate is reported else Decimal(1)
     return abs(estimate - reported) / reported
 
 
 def nearest_to(mark: Decimal, prices: Sequence[Decimal | None]) -> Decimal | None:
-    """Of several liquidation prices the one nearest to the mark: the most careful; None where none is one."""
+    """The liquidation price nearest to the mark, the most careful one; None where there is none."""
     return min((price for price in prices if price is not None), key=lambda price: abs(price - mark), default=None)

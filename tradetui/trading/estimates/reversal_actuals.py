@@ -40,12 +40,12 @@ class RiskFigure(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalActuals:
-    """Figures as they were read once it had ended; None is not known.
+    """Figures read after the reversal ended; None is not known.
 
-    `profit` and `fees` are those of our own fills, in the margin coin, fees below zero where they were paid; `free` is
-    in the margin coin, `ratio` a fraction (1 is liquidation), `liquidation` in the quote coin. `reports_liquidation`
-    says that the position was read with a liquidation price: then None is none. `stops_read` says that waiting stops
-    were read: then a `stop_price` of None is none. `stopped` is the result of the leg should that stop fill.
+    `profit` and `fees` are those of our own fills, in the margin coin, paid fees below zero; `free` is in the margin
+    coin, `ratio` a fraction (1 is liquidation), `liquidation` in the quote coin. If `reports_liquidation`, the position
+    was read with a liquidation price: then None is none. If `stops_read`, waiting stops were read: then a `stop_price`
+    of None is none. `stopped` is the result of the leg should that stop fill.
     """
 
     profit: Decimal | None = None
@@ -66,9 +66,9 @@ def reversal_actuals(
     account: FuturesAccount | None,
     stops: Sequence[TriggerOrder] | None,
 ) -> ReversalActuals:
-    """Everything that is known from what was read; None stands for what could not be read.
+    """The actual figures; None stands for what could not be read.
 
-    `fills` are all fills of our own, none where they cannot be separated or are not all there; `positions` are those of
+    `fills` are all fills of our own, none where they cannot be separated or are incomplete; `positions` are those of
     the product type, `account` is the margin coin's, `stops` are the symbol's waiting trigger orders.
     """
     held = _held_leg(plan, positions)
@@ -127,14 +127,14 @@ def _is_off(estimated: Decimal | None, actual: Decimal | None, tolerance: Decima
 
 
 def _held_leg(plan: ReversalPlan, positions: Sequence[Position]) -> Position | None:
-    """The leg that was opened; in one-way mode whatever is held."""
+    """The leg that was opened; in one-way mode the symbol's position."""
     of_symbol = [position for position in positions if position.symbol == plan.params.symbol]
     opened = [position for position in of_symbol if position.is_long is not plan.reverses_long]
     return next(iter(opened if isinstance(plan.before, Legs) else of_symbol), None)
 
 
 def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
-    """What was paid; None where a fill does not tell, or tells it in another coin."""
+    """The fees; None where a fill names none, or names another coin."""
     if not all(fill.fee_detail for fill in fills):
         return None
     fees = [fee for fill in fills for fee in fill.fee_detail]
@@ -146,7 +146,7 @@ def _fees(fills: Sequence[FuturesFill], margin_coin: str) -> Decimal | None:
 def _stopped(
     plan: ReversalPlan, held: Position | None, stops: Sequence[TriggerOrder] | None
 ) -> tuple[Decimal | None, Decimal | None]:
-    """Price of the nearest stop-loss of what is held, and the result should it fill there."""
+    """Price of the nearest stop-loss of the held leg, and the result should it fill there."""
     if held is None or held.leg is None:
         return None, None
     stop = stops_of_leg(stops or (), held.leg, plan.params.mode, held.stop_loss).nearest

@@ -34,7 +34,6 @@ class ReversalEstimates:
     margin_coin: str
 
     def rows(self) -> tuple[CostEstimate, ...]:
-        """Each estimate with its name, its coin and what it rests on."""
         costs, risks, money = self.costs, self.risks, self.margin_coin
         closed, opened = grouped_digits(costs.closed), grouped_digits(costs.opened)
         at = "no price can be read" if costs.price is None else f"at {grouped_digits(costs.price)}, {costs.price_from}"
@@ -117,7 +116,6 @@ class StopResult:
 
     @property
     def is_part(self) -> bool:
-        """Whether what waits closes only a part of the leg."""
         return self.size < self.leg_size
 
 

@@ -1,4 +1,4 @@
-"""What a reversal changes in margin ratio and liquidation price, as far as the reported figures confirm it."""
+"""How a reversal changes margin ratio and liquidation price, as far as the reported figures confirm it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesAccount
 
 _SHOWN_STEP: Final = Decimal("0.0001")
-"""By so much ratios differ that are shown in per cent with two decimals."""
+"""The smallest difference of two ratios that are shown in per cent with two decimals."""
 
 
 class Estimable(StrEnum):
@@ -136,7 +136,7 @@ def _isolated(
     rate: Decimal,
     inverse: bool,
 ) -> Sequence[_Pair]:
-    """The leg that is reversed now, and the leg that is opened afterwards, each with its own margin."""
+    """The leg that is reversed now, and the leg that is opened afterwards, with their own margins."""
     held, opened = _leg(position), after[-1]
     margin = position.record.margin_size if position.record is not None else None
     other_margin: Decimal | None = ZERO
@@ -154,7 +154,7 @@ def _isolated(
 
 
 def _crossed_equity(account: FuturesAccount) -> Decimal:
-    """Equity without what isolated positions have to themselves."""
+    """Equity without the margin of isolated positions."""
     return account.account_equity - (account.isolated_margin or ZERO) - (account.isolated_unrealized_pl or ZERO)
 
 
@@ -165,7 +165,7 @@ def _leg(position: Position) -> Leg | None:
 
 
 def _legs_after(plan: ReversalPlan, legs: Sequence[Leg], costs: ReversalCosts) -> tuple[Leg, ...] | None:
-    """What is left of the reversed leg, if anything, and then the leg that is opened with what is held of it already.
+    """The remainder of the reversed leg, if any, and then the opened leg with the size already in it.
 
     None where an entry is not known, or where nothing is opened.
     """

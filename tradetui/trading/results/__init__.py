@@ -1,4 +1,4 @@
-"""What trading brought in: figures by quarter-hour, closing orders, round trips, and the periods they are summed over.
+"""Trading results: figures by quarter-hour, closing orders, round trips, and the periods they are summed over.
 
-Everything here is arithmetic on fills in `Decimal`; it reads no clock and no file. The archive keeps what it gives.
+Everything here is arithmetic on fills in `Decimal`; it reads no clock and no file. The archive stores the results.
 """

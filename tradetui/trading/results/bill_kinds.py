@@ -1,4 +1,4 @@
-"""What a bill of a futures account is about, by the exchange's word."""
+"""The kind of a futures account's bill, by the exchange's term."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tradetui.wire.enums import system_close
 
 
 class BillKind(StrEnum):
-    """What moved the wallet."""
+    """Causes of a change of the wallet."""
 
     TRADE = "trade"  # a fill: its profit and its fee
     FUNDING = "funding"

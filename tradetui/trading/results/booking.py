@@ -1,4 +1,4 @@
-"""What one fill adds to the result of its quarter-hour: price profit, fees by coin, traded volume."""
+"""The part of one fill in the result of its quarter-hour: price profit, fees by coin, traded volume."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUARTER_MS: Final = 15 * 60_000
 
 
 class LegKey(NamedTuple):
-    """What a round trip belongs to: the long or short leg of a symbol, or its net in one-way mode."""
+    """The leg that a round trip belongs to: the long or short leg of a symbol, or its net in one-way mode."""
 
     product_type: ProductType
     symbol: str
@@ -27,9 +27,9 @@ class LegKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FillMeaning:
-    """What the words of a fill say of a position.
+    """The effect of a fill on a position, by its terms.
 
-    `opens` is None where they do not say it: in one-way mode only a forced or reducing close is named. `known` is
+    `opens` is None where they do not name it: in one-way mode only a forced or reducing close is named. `known` is
     False where one of them is in no vocabulary; such a fill moves no position.
     """
 
@@ -42,7 +42,7 @@ class FillMeaning:
 
 
 class CoinBooking(NamedTuple):
-    """What a fill adds in one coin; `volume` is in the quote coin, fees that were paid are negative.
+    """The part of a fill in one coin; `volume` is in the quote coin, paid fees are negative.
 
     `gross_in_usd` and `fees_in_usd` are the same at the fill's own price, for coin-margined contracts alone.
     `incomplete_fills` is 1 where the exchange did not give all of it.
@@ -59,7 +59,7 @@ class CoinBooking(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def fill_meaning(side: str, trade_side: str | None, pos_mode: str | None) -> FillMeaning:
-    """What the words of a fill say, each as it was received."""
+    """The meaning of a fill's terms, as received."""
     word, mode = (trade_side or "").lower(), known(PositionMode, pos_mode)
     if pos_mode is None and ("_single" in word or word in ("buy_single", "sell_single")):
         mode = PositionMode.ONE_WAY
@@ -107,7 +107,7 @@ class BookedFill(NamedTuple):
     is_complete: bool = True
 
     def bookings(self) -> list[CoinBooking]:
-        """What it adds, coin by coin; the first is the coin that its profit is in."""
+        """Its bookings, one per coin; the first is in the coin of its profit."""
         gross, fees = self.profit or ZERO, self.fees
         rate = self.price if self.inverse else ZERO
         own = CoinBooking(self.coin, gross, fees, self.volume, gross * rate, fees * rate, not self.is_complete)
@@ -152,7 +152,7 @@ def booked_fill(product_type: ProductType, fill: FuturesFill, time: int) -> Book
 
 
 def fee_amount(fee: FeeDetail) -> Decimal | None:
-    """What a fee changes the account by: negative where it was paid, which a deduction is whatever its sign.
+    """The change of the account by a fee: negative where it was paid; a deduction is paid whatever its sign.
 
     None where it is not given.
     """

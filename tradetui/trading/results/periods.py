@@ -15,7 +15,7 @@ from tradetui.wire.exchange_time import unix_ms, utc_moment
 
 
 class Grouping(StrEnum):
-    """What results are summed by."""
+    """The groupings of results."""
 
     TOTAL = "total"
     DAY = "day"

@@ -45,12 +45,12 @@ class Trip:
 
     @property
     def entry(self) -> Decimal | None:
-        """The average price of what opened it; None where that is not known."""
+        """The average price of the opening fills; None where that is not known."""
         return self.opened_value / self.opened_size if self.opened_size else None
 
     @property
     def exit(self) -> Decimal | None:
-        """The average price of what closed it."""
+        """The average price of the closing fills."""
         return self.closed_value / self.closed_size if self.closed_size else None
 
     @property
@@ -64,7 +64,7 @@ _TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type
 
 
 class Closing(NamedTuple):
-    """What a fill closed: all of its profit, and its own fees in the profit's coin by the part of its size."""
+    """What a fill closed: all of its profit, and its own fees in proportion to the closed size, in its coin."""
 
     size: Decimal
     profit: Decimal
@@ -72,7 +72,7 @@ class Closing(NamedTuple):
 
 
 class FillOutcome(NamedTuple):
-    """What a fill did to its leg: what it closed, if anything, and the trips it ended."""
+    """The effect of a fill on its leg: what it closed, if anything, and the trips it ended."""
 
     closing: Closing | None
     ended: tuple[Trip, ...]
@@ -80,7 +80,7 @@ class FillOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class RunningLeg:
-    """What is held of one leg as its fills tell, and the trip that is under way.
+    """The holding of one leg by its fills, and the running trip.
 
     `proven` says whether the size is known: the first fill may not have been the first ever. Until it is, a close in
     one-way mode counts only where the fill itself proves it.
@@ -125,7 +125,7 @@ class RunningLeg:
         return FillOutcome(closing, ended)
 
     def _closed_size(self, fill: BookedFill, size: Decimal, along: bool, opens: bool | None) -> tuple[Decimal, bool]:
-        """How much of a fill closes, and whether that is proven."""
+        """The closed size of a fill, and whether that is proven."""
         if self.key.leg is not PositionSide.NET:
             return (ZERO if opens else size), True
         against = self.size > ZERO and self.long is not along

@@ -115,12 +115,10 @@ def type_schema(
 
 
 def is_text(field: FieldInfo) -> bool:
-    """Whether the field holds text, given or not."""
     return field.annotation is str or str in get_args(field.annotation)
 
 
 def is_time(field: FieldInfo) -> bool:
-    """Whether the field holds a time, given or not."""
     return _holds(field.annotation, AwareDatetime)
 
 

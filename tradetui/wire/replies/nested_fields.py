@@ -58,7 +58,6 @@ def texts_of(value: Any, name: str, problems: dict[str, str]) -> tuple[str, ...]
 
 
 def _parsed(value: Any) -> Any:
-    """The list or object a text holds as JSON, else the value itself."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return load_json(value)

@@ -223,7 +223,6 @@ def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, 
 
 
 def _shaped(kind: type[Record], fields: dict[str, Any]) -> Mapping[str, str]:
-    """Bring the fields of several shapes into one; gives what could not be read, by name."""
     problems: dict[str, str] = {}
     for name, normalize in kind.normalizers.items():
         value = fields.get(name)

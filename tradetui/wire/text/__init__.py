@@ -1,1 +1,1 @@
-"""Text in and out: JSON without loss of digits, exact decimals, and what is safe to show."""
+"""Text in and out: JSON without loss of digits, exact decimals, and text that is safe to show."""

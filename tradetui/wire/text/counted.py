@@ -1,4 +1,4 @@
-"""How many of something, in words that agree."""
+"""Counts with their noun in the singular or plural."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ def counted(count: int, noun: str) -> str:
 
 
 def shown_of(shown: int, count: int) -> str:
-    """`12/2,000` where so many of all are shown, else all of them: `2,000`."""
+    """`12/2,000` where only some are shown, else the count of all: `2,000`."""
     return f"{count:,}" if shown == count else f"{shown:,}/{count:,}"

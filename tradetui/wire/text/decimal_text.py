@@ -1,4 +1,4 @@
-"""Exact text of decimals: what is typed, what goes into a request and what stands in a cell."""
+"""Exact text of decimals: typed, sent in a request, or shown in a cell."""
 
 from __future__ import annotations
 

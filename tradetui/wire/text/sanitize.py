@@ -26,7 +26,7 @@ _UNSAFE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 def scrub(text: str) -> str:
     """The text with every control, bidi and zero-width character, newline and tab included, as U+FFFD.
 
-    One character stays one character, so that widths and positions can be reasoned about.
+    One character stays one character, so that widths and positions stay the same.
     """
     if text.isascii() and text.isprintable():
         return text

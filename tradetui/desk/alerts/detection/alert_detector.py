@@ -125,7 +125,6 @@ class AlertDetector:
         self._positions = snapshot
 
     def is_pending(self, row: ProductRow[FuturesFill]) -> bool:
-        """Whether a fill's order was among the pending ones."""
         orders = self._orders
         return orders is not None and orders.index_of(f"{row.product_type}|{row.record.order_id}") is not None
 
@@ -207,7 +206,6 @@ class AlertDetector:
         return [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in rows if self._still_held(row)]
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
-        """Whether what a stop protected may still be held."""
         if self._positions.read_at is None:
             return True
         leg = stop_leg(row.record)

@@ -30,7 +30,7 @@ _FEE_PLACES: Final = 4
 
 
 def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) -> str:
-    """What an order did, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
+    """An order's trade, such as "SOLUSDT SHORT closed: bought 123.0 at 138.600, profit +665.43, fee -10.2287 USDT"."""
     fill = fills.first
     effect = effect_of_fill(fill)
     if effect is None:
@@ -45,7 +45,7 @@ def fills_sentence(fills: OrderFills, precision: Precision = UNKNOWN_PRECISION) 
 def trigger_sentence(
     order: TriggerOrder, fills: OrderFills | None = None, precision: Precision = UNKNOWN_PRECISION
 ) -> str:
-    """How a trigger order ended; with its fills, what it did."""
+    """How a trigger order ended; with its fills, their trade."""
     subject = _subject(order)
     at = f" at {_with_places(order.trigger_price, precision.price)}" if order.trigger_price else ""
     match trigger_state(order):
@@ -63,7 +63,7 @@ def trigger_sentence(
 
 
 def _subject(order: TriggerOrder) -> str:
-    """A trigger order by what it is and for what, such as "Take-profit on your SOLUSDT SHORT"."""
+    """A trigger order by kind and leg, such as "Take-profit on your SOLUSDT SHORT"."""
     kind = (trigger_kind(order) or "trigger order").partition(" (")[0].capitalize()
     if is_stop(order):
         leg = stop_leg(order)
@@ -94,7 +94,7 @@ def order_gone_sentence(order: PendingOrder, filled: Decimal, precision: Precisi
 
 
 def order_text(order: PendingOrder, precision: Precision) -> str:
-    """What an order is to do, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg, and is not it."""
+    """The trade of an order, such as "sell 0.50 BTCUSDT at 84,000.0"; hedge mode's side names a leg instead."""
     effect = effect_of_order(order)
     verb = order.side if effect is None else "buy" if effect.buys else "sell"
     price = f" at {_with_places(order.price, precision.price)}" if order.price else ""

@@ -40,7 +40,7 @@ class OrderFills(NamedTuple):
 
     @property
     def size(self) -> Decimal:
-        """What was filled, in the base coin."""
+        """The filled size, in the base coin."""
         return sum((fill.base_volume for fill in self.fills), ZERO)
 
     @property

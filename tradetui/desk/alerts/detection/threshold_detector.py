@@ -32,7 +32,7 @@ BACK: Final = Decimal("0.1")
 
 @dataclass(slots=True)
 class ThresholdState:
-    """What is remembered between two figures: whether the next crossing fires, and since when the figure is back.
+    """The state between two figures: whether the next crossing fires, and since when the figure is back.
 
     `back_since_s` is monotonic seconds, None while it is not back; `seen_s` is when the last figure came.
     """
@@ -84,7 +84,6 @@ class ThresholdDetector:
 
     @property
     def priced_symbols(self) -> frozenset[str]:
-        """The symbols whose price a condition watches."""
         return frozenset(c.symbol for c in self._conditions if c.kind is RuleKind.PRICE_CROSSES)
 
     def margin_ratio(self, ratio: Decimal | None, now_s: float) -> list[AlertEvent]:
@@ -127,7 +126,6 @@ class ThresholdDetector:
         return events
 
     def prices(self, prices: Mapping[str, Decimal], now_s: float) -> list[AlertEvent]:
-        """Look at prices, by symbol."""
         events = []
         for condition in self._of(RuleKind.PRICE_CROSSES):
             price = prices.get(condition.symbol)

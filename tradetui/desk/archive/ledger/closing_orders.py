@@ -44,7 +44,7 @@ class ClosingOrders:
         self._sums = sums
 
     def add(self, sequenced: SequencedFill, closing: Closing) -> None:
-        """Count what a fill closed as part of its order."""
+        """Count the closed part of a fill as part of its order."""
         instant, fill = sequenced
         order_key = (*fill.key, fill.order_id)
         row = self._connection.execute(

@@ -34,7 +34,6 @@ BEFORE_ALL: Final = Instant(-1, "")
 
 
 def sequenced_fill(product_type: ProductType, fill: FuturesFill) -> SequencedFill:
-    """A fill as it is booked, with its point of the sequence."""
     time = unix_ms(fill.c_time)
     return SequencedFill(Instant(time, id_order(fill.trade_id)), booked_fill(product_type, fill, time))
 

@@ -148,7 +148,6 @@ class Ledger:
         return False
 
     def write(self) -> None:
-        """Write what has changed in memory."""
         self._write_quarters()
         self._write_legs()
 
@@ -283,11 +282,11 @@ class Ledger:
         return RunningLeg.flat(key, proven=self._connection.execute(start, key).fetchone() is not None)
 
     def prove_starts(self, product_type: ProductType, held: Mapping[tuple[str, bool], Decimal], at_ms: int) -> bool:
-        """Hold each leg to what the exchange says is held at a time; whether a leg is taken up anew for it.
+        """Compare the legs with the sizes that the exchange reported at a time; whether a leg is taken up anew for it.
 
-        `held` are sizes by symbol and whether they are long. Where the fills alone, none of them missing, come to
-        the same size, nothing was held before the first of them. A leg with a fill near that time is left out: it may
-        be in one of the two readings only.
+        `held` are sizes by symbol and whether they are long. Where the fills alone, none of them missing, come to the
+        same size, nothing was held before the first of them. A leg with a fill near that time is left out: it may be in
+        one of the two readings only.
         """
         legs = self._connection.execute(
             "SELECT symbol, leg FROM ledger_leg WHERE product_type = ? AND NOT behind AND applied_time < ?",

@@ -1,4 +1,4 @@
-"""The ledger's tables in the archive's file, how a quarter-hour stands in them, and what makes a sum of days void."""
+"""The ledger's tables in the archive's file, the columns of a quarter-hour, and when a sum of days is void."""
 
 from __future__ import annotations
 

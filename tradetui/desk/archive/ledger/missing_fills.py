@@ -1,4 +1,4 @@
-"""Which fills are missing: gaps that are still to be read, what came since the last reading, what nobody keeps now."""
+"""Missing fills: gaps that are still to be read, fills since the last reading, and fills that nobody has now."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ def ends_of_lost_fills(connection: sqlite3.Connection, product_type: ProductType
 def spans_never_kept(
     connection: sqlite3.Connection, product_types: Sequence[ProductType] | None, since: int | None
 ) -> list[MissingSpan]:
-    """What is older than the exchange still returned at the first reading, where a period begins there.
+    """Spans older than the oldest fill that the exchange returned at the first reading, where a period begins there.
 
-    A period without a beginning asks for what is known alone. Where it was not written down (archives of before, and
-    those whose past is still being read), the coverage of bills shows it, which begins ninety days before their first
+    A period without a beginning covers only known fills. Where it was not written down (archives of before, and those
+    whose past is still being read), the coverage of bills shows it, which begins ninety days before their first
     reading; a period that begins up to an hour earlier is one of ninety days.
     """
     spans = []
@@ -162,7 +162,6 @@ def first_quarter_before(connection: sqlite3.Connection, product_type: ProductTy
 
 
 def has_booked_fills(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    """Whether the ledger has a fill of a product type."""
     leg = "SELECT 1 FROM ledger_leg WHERE product_type = ? LIMIT 1"
     return connection.execute(leg, (product_type,)).fetchone() is not None
 
@@ -174,7 +173,6 @@ def fills_read_until(connection: sqlite3.Connection, product_type: ProductType) 
 
 
 def were_read(connection: sqlite3.Connection, product_type: ProductType) -> bool:
-    """Whether fills of a product type were ever read into the archive."""
     query = "SELECT 1 FROM ledger_read WHERE product_type = ? UNION ALL"
     query += " SELECT 1 FROM record WHERE kind = 'fill' AND product_type = ? LIMIT 1"
     return connection.execute(query, (product_type, product_type)).fetchone() is not None

@@ -18,7 +18,6 @@ class PositionModes:
         self._runs: dict[ProductType, list[tuple[Instant, str]]] = {}
 
     def forget(self) -> None:
-        """Let go of what is in memory."""
         self._runs.clear()
 
     def changed(self, product_type: ProductType, after: Instant, until: Instant) -> bool:

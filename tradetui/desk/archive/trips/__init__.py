@@ -1,1 +1,1 @@
-"""What the archive knows of a round trip beside its fills: what opened and closed it, and its funding."""
+"""Round trips beyond their fills: what opened and closed them, and their funding."""

@@ -67,7 +67,7 @@ def closed_positions_until(connection: sqlite3.Connection, product_type: Product
 def reported_trip(
     connection: sqlite3.Connection, product_type: ProductType, symbol: str, trip: Trip
 ) -> ReportedTrip | None:
-    """What the exchange reports of a trip; None unless one position of its side began and ended with it."""
+    """The exchange's report of a trip; None unless one position of its side began and ended with it."""
     if trip.opened_ms is None:
         return None
     side = "long" if trip.long else "short"

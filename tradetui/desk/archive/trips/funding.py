@@ -36,7 +36,7 @@ class _Settlements(NamedTuple):
     sums: Sequence[Decimal]
 
     def between(self, after: int, until: int) -> Decimal:
-        """What was paid after one moment and not after another."""
+        """Funding paid after one moment and not after another."""
         return self._until(until) - self._until(after)
 
     def _until(self, moment: int) -> Decimal:
@@ -91,7 +91,7 @@ class TripFunding:
         self._stretches = cache(partial(_Stretches, connection))
 
     def of(self, product_type: ProductType, symbol: str, leg: PositionSide, trip: Trip) -> Decimal | None:
-        """What a trip was paid in its coin, or paid below nothing.
+        """The funding of a trip in its coin; below zero where it was paid.
 
         None where that is not known: its start is not proven, bills of its time were not read, or another leg of the
         symbol was held meanwhile.

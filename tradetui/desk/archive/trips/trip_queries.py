@@ -1,4 +1,4 @@
-"""Reads round trips from the ledger: ended ones, open ones, their fills, and what opened and closed them."""
+"""Reads round trips from the ledger: ended ones, open ones, their fills, and their origins."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ended_trips(connection: sqlite3.Connection, query: ResultQuery) -> Iterator[
 
 
 def _net_difference(reported: ReportedTrip, trip: Trip) -> Decimal | None:
-    """What the exchange's net result of a trip has beyond that of its fills and funding, its rounding aside."""
+    """The exchange's own net result of a trip minus that of its fills and funding, its rounding aside."""
     if reported.net is None:
         return None
     difference = reported.net - trip.net - reported.funding
@@ -97,7 +97,7 @@ def open_trips(connection: sqlite3.Connection, query: ResultQuery, positions: It
 
 
 def _funding_so_far(position: Position, trip: Trip) -> Decimal | None:
-    """What a position was paid since it was opened, or paid below nothing; None where it began at another time.
+    """The funding of a position since it was opened, below zero where paid; None where it began at another time.
 
     `totalFee` of `/api/v2/mix/position/all-position`: plus was received, as the documented example shows, whose
     break-even price it lowers. It is empty, which is nothing, before the first settlement.
@@ -153,7 +153,7 @@ def _kept_trip(connection: sqlite3.Connection, key: LegKey, listed: Trip) -> tup
 
 
 class TripOrigin(StrEnum):
-    """What made a fill; `reversal` is an order that closed one side and opened the other."""
+    """The origin of a fill; `reversal` is an order that closed one side and opened the other."""
 
     ORDER = "order"
     TRIGGER = "trigger"
@@ -165,7 +165,7 @@ class TripOrigin(StrEnum):
 
 
 class TripOrigins:
-    """Reads once which orders triggers made and which opened a trip, then says of each trip what made it.
+    """Reads once which orders triggers made and which opened a trip, then gives the origin of a trip.
 
     It is of trips that ended at a moment (`since`, Unix ms) or later: what one of their closing orders opened ended
     then as well, or still runs.
@@ -183,11 +183,11 @@ class TripOrigins:
         self._connection = connection
 
     def of_opening(self, row: TripRow) -> TripOrigin | None:
-        """What opened a round trip; None where its beginning is not known."""
+        """The origin of a round trip; None where its beginning is not known."""
         return None if row.trip.opened_ms is None else self._origin(row, row.trip.opened_by)
 
     def of_closing(self, row: TripRow) -> TripOrigin | None:
-        """What closed a round trip, or a part of it; None while nothing of it is closed."""
+        """What closed a round trip, or a part of it; None while all of it is open."""
         if row.trip.forced_by:
             return TripOrigin(row.trip.forced_by)
         return self._origin(row, row.trip.closed_by) if row.trip.closed_size else None

@@ -132,6 +132,5 @@ def halves(known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> list
 
 
 def unsteady_sentence(trade_id: str) -> str:
-    """What is to be said of a fill whose figures keep changing."""
     steady = f"after {STEADY_S:.0f} s without a change, or with the next start"
     return f"the figures of fill {trade_id} keep changing; they count again {steady}"

@@ -199,7 +199,7 @@ class FillHistory:
 
     @property
     def _missing(self) -> list[Gap]:
-        """What has not been read, or not all of it decoded."""
+        """The gaps that are not read, or not decoded whole."""
         return [*self.gaps, *self.undecodable_pages.gaps, *self.lost]
 
     def _below(self, gap: Gap) -> bool:

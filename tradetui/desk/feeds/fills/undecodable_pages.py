@@ -39,7 +39,7 @@ class UndecodablePages:
 
     @property
     def gaps(self) -> list[Gap]:
-        """What another session has to read, should this one end before."""
+        """The gaps that another session has to read, should this one end before."""
         return [page.gap for page in self._pages]
 
     def note(self, reply: Reply[FuturesFill], cursor: str | None) -> None:
@@ -62,7 +62,6 @@ class UndecodablePages:
         return page
 
     def decoded(self, page: UndecodablePage) -> None:
-        """All of a page could be decoded."""
         self._forget(page.rows)
 
     def _forget(self, rows: Iterable[str | int]) -> None:

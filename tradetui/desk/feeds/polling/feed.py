@@ -28,7 +28,7 @@ MOST_INTERVALS_A_READ: Final = 3.0
 
 
 class Reading(NamedTuple, Generic[FeedRowT_co]):
-    """What one poll brought: every row that is to be shown, in order, and how many could not be read.
+    """The result of one poll: every row to be shown, in order, and how many could not be read.
 
     `error` is set where a part of it failed: the rows are the best there are, but they do not count as read now.
     `server_ms` is the exchange's time of the oldest reply in it.
@@ -148,7 +148,6 @@ class Feed(Generic[FeedRowT_co]):
         self._rate_limited_reads = self._rate_limited_reads + 1 if isinstance(problem, RateLimited) else 0
 
     def publish(self, snapshot: Snapshot[FeedRowT_co]) -> None:
-        """Make a snapshot the current one and tell the listeners."""
         self.snapshot = snapshot
         for listener in tuple(self._listeners):
             try:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class ProductRead(Generic[FeedRowT_co]):
-    """What one product type last brought; `server_ms` is the exchange's time of the oldest reply in it."""
+    """The last rows of one product type; `server_ms` is the exchange's time of the oldest reply in them."""
 
     rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
@@ -41,7 +41,7 @@ class ProductRead(Generic[FeedRowT_co]):
 
 
 def refuse_unreadable(reply: Reply[Record]) -> None:
-    """Raise UnreadableReply for rows none of which can be read: what is there is not known, and not nothing."""
+    """Raise UnreadableReply for rows none of which can be read: the records are unknown, not absent."""
     if reply.undecodable_rows and not reply.rows:
         raise UnreadableReply(
             f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
@@ -50,17 +50,15 @@ def refuse_unreadable(reply: Reply[Record]) -> None:
 
 
 def symbols_of(rows: Iterable[Record]) -> set[str]:
-    """The symbols of rows that have one."""
     return {symbol for row in rows if (symbol := getattr(row, "symbol", None))}
 
 
 def left_out_sentence(
     product_types: Iterable[ProductType], symbols: Iterable[str], kept_symbols: Collection[str] | None = None
 ) -> str:
-    """What is to be said of rows left out that no requested product type shows; empty where there are none.
+    """The note on rows left out because no requested product type shows them; empty where there are none.
 
-    `kept_symbols` are the symbols that they show; where these are not known, those count that one of them may show by
-    their name.
+    `kept_symbols` are the symbols that they show; where these are not known, the symbols' names decide.
     """
     requested = tuple(product_types)
     named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}
@@ -102,17 +100,14 @@ class ProductReads(Generic[FeedRowT]):
 
     @property
     def left_out(self) -> set[str]:
-        """The symbols of rows that a product type left out."""
         return {symbol for part in self.last.values() for symbol in part.left_out}
 
     @property
     def kept_symbols(self) -> set[str]:
-        """The symbols of rows that were kept."""
         return {symbol for part in self.last.values() for symbol in part.kept_symbols}
 
     @property
     def undecodable_rows(self) -> int:
-        """How many rows of all parts could not be read."""
         return sum(part.undecodable_rows for part in self.last.values())
 
     @property
@@ -156,9 +151,9 @@ async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]
 
 
 class UndecodableRows:
-    """Counts unreadable rows once each, though they are met again on every overlapping page.
+    """Counts an unreadable row once, though it comes again on every overlapping page.
 
-    `identity` is the field that tells the rows apart, where a row that is read well later is counted no longer.
+    `identity` is the field that tells the rows apart; a row that is read well later is counted no longer.
     """
 
     MOST = 1_000
@@ -178,7 +173,7 @@ class UndecodableRows:
             self._met.difference_update(keys)
 
     def key(self, received: object) -> str | int:
-        """What a row is counted by: its identity, or a hash of all of it where it has none."""
+        """The key that a row is counted by: its identity, or a hash of all of it where it has none."""
         identity = received.get(self._identity) if isinstance(received, Mapping) else None
         return str(identity) if identity else hash(str(received))
 

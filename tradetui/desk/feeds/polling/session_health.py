@@ -66,7 +66,7 @@ def health_of(link: ConnectionStatus, feeds: Collection[Feed[FeedRow]], now: flo
 
 
 def _of_link(link: ConnectionStatus) -> Health:
-    """How clock and budget are, where the feeds bring what they should."""
+    """The state of clock and budget, where the feeds read all their rows."""
     if link.last_reply_at is None:
         return Health(LinkState.STARTING)
     if link.server_clock.warns:

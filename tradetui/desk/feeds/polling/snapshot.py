@@ -1,4 +1,4 @@
-"""What a feed knows at one moment: immutable rows, their age and whether they are stale, and what went wrong since."""
+"""A feed's state at one moment: immutable rows, their age and whether they are stale, and errors since."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Freshness(StrEnum):
 
     @property
     def aged(self) -> bool:
-        """Whether the rows are too old to be relied on."""
         return self in (Freshness.STALE, Freshness.DEAD)
 
 

@@ -35,7 +35,7 @@ class ChainPoint(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """What an event's hash covers. The trading lock has no intent: its id is empty, account to kind are None."""
+    """The columns that an event's hash covers. The trading lock has no intent: id empty, account to kind None."""
 
     number: int
     intent: str

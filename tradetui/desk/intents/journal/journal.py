@@ -164,13 +164,10 @@ class Journal:
     ) -> None:
         """Write a new intent as intended; synced when this returns.
 
-        `after` is `last_event` as it was before reading what the intent rests on.
-
-        Raises:
-            AlreadyOpen: one of the same scope is open, in whatever process.
-            Overtaken: one of the same scope went on or ended after that event.
-            FileUnusable: the file is damaged.
-            sqlite3.Error: it could not be written, so nothing may be sent.
+        `after` is `last_event` as it was before reading the rows that the intent rests on. Raises AlreadyOpen where one
+        of the same scope is open, in whatever process; Overtaken where one of the same scope went on or ended after
+        that event; FileUnusable where the file is damaged; sqlite3.Error where it could not be written, so that nothing
+        may be sent.
         """
         self.check_not_replaced()
         self.verify()
@@ -358,13 +355,13 @@ def _state(text: object) -> State:
 
 
 def _inode(file: Path) -> tuple[int, int] | None:
-    """What tells a file from every other one on this machine; None where there is none."""
+    """The identity of a file on this machine; None where there is none."""
     status = _status(file)
     return None if status is None else (status.st_dev, status.st_ino)
 
 
 def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:
-    """What changes whenever somebody writes to a journal: of its file and of its log, None where there is none.
+    """A mark that changes whenever somebody writes to a journal: of its file and of its log, None where there is none.
 
     The time of the last status change would not do: SQLite sets the owner of a log whenever root opens it.
     """

@@ -65,9 +65,8 @@ class Registry:
     def __init__(self, file: Path) -> None:
         """Open the file or make it.
 
-        Raises:
-            FileLost: it is damaged, and was set aside; or one that was set aside has not been accepted yet.
-            FileUnusable: newer, not writable, or on a network file system.
+        Raises FileLost where it is damaged, and was set aside, or where one that was set aside has not been accepted
+        yet; FileUnusable where it is newer, not writable, or on a network file system.
         """
         self.file = file
         if (aside := set_aside_before(file)) is not None:
@@ -101,7 +100,6 @@ class Registry:
             known = wider
 
     def journals(self, aliases: Iterable[str]) -> list[RegisteredHead]:
-        """The journals registered under any of these aliases."""
         rows = {
             row
             for alias in aliases
@@ -113,7 +111,6 @@ class Registry:
         return [RegisteredHead(journal, Path(path), ChainPoint(number, chain)) for journal, path, number, chain in rows]
 
     def head(self, journal: str) -> RegisteredHead | None:
-        """One journal by its id; None where it is not registered."""
         row = self._connection.execute("SELECT path, number, chain FROM journal WHERE id = ?", (journal,)).fetchone()
         return None if row is None else RegisteredHead(journal, Path(row[0]), ChainPoint(*row[1:]))
 
@@ -124,12 +121,11 @@ class Registry:
             self._add_aliases(journal, aliases)
 
     def add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
-        """Register a journal under further names of its account."""
         with transaction(self._connection):
             self._add_aliases(journal, aliases)
 
     def note(self, journal: str, head: ChainPoint, freed: str | None = None) -> None:
-        """Write what a journal has come to, and then free what the intent `freed` held."""
+        """Write a journal's newest event, and then free the scope of the intent `freed`."""
         with transaction(self._connection) as connection:
             connection.execute(
                 "UPDATE journal SET number = ?, chain = ? WHERE id = ? AND number < ?", (*head, journal, head.number)
@@ -162,9 +158,8 @@ class Registry:
     ) -> None:
         """Take a scope under every alias of the account.
 
-        Raises:
-            ScopeTaken: another intent holds it.
-            Overtaken: another intent took it or freed it after the turn `after`.
+        Raises ScopeTaken where another intent holds it, Overtaken where another intent took it or freed it after the
+        turn `after`.
         """
         aliases = tuple(aliases)
         with transaction(self._connection) as connection:
@@ -184,7 +179,6 @@ class Registry:
             self._next_turn(aliases, scope)
 
     def free(self, journal: str, intent: str) -> None:
-        """Free the scope of an intent, which has ended."""
         with transaction(self._connection):
             self._free(journal, intent)
 
@@ -204,7 +198,6 @@ class Registry:
         )
 
     def held_by(self, journal: str) -> list[Reservation]:
-        """Every open scope of a journal, each once."""
         rows = self._connection.execute(f"{_SCOPES} WHERE journal = ?", (journal,))
         return sorted({Reservation(*row) for row in rows})
 

@@ -25,9 +25,8 @@ _FILES_AT_MOST: Final = 100
 def open_journal(location: JournalLocation, lives: ProcessLives | None = None) -> Journal:
     """Open the journal of an account; `check` has still to look at all of it. Blocks briefly.
 
-    Raises:
-        FileLost: it, or another journal of the account, is damaged, absent or not what it was.
-        FileUnusable: newer, not writable, a copy, or on a network file system.
+    Raises FileLost where it, or another journal of the account, is damaged, absent or changed; FileUnusable where it is
+    newer, not writable, a copy, or on a network file system.
     """
     location = located(location)
     if location.file is None or location.registry_file is None:
@@ -60,7 +59,7 @@ def existing_journal(location: JournalLocation) -> Journal | None:
 
 
 def open_intents_in(location: JournalLocation) -> list[Intent]:
-    """What is not settled in the journal of an account, oldest first; nothing is made. Raises as `open_journal`."""
+    """The unsettled intents of an account's journal, oldest first; nothing is made. Raises as `open_journal`."""
     journal = existing_journal(location)
     if journal is None:
         return []
@@ -146,15 +145,10 @@ def _not_what_they_were(
 
 
 def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives | None = None) -> tuple[str, ...]:
-    """Go on without what is lost: the trader's own deliberate step. Nothing is deleted; trading is locked.
+    """Go on without the lost files: the trader's own deliberate step. Nothing is deleted; trading is locked.
 
-    What is damaged or not what it was is renamed and kept, and what it locked is free. Blocks.
-
-    Returns:
-        What was accepted, in sentences; empty where nothing is lost.
-
-    Raises:
-        FileUnusable: the journal cannot be used for another reason.
+    A damaged or changed file is renamed and kept, and its locks are free. Blocks. Returns the accepted losses as
+    sentences; empty where nothing is lost. Raises FileUnusable where the journal cannot be used for another reason.
     """
     location = located(location)
     accepted: list[str] = []

@@ -30,11 +30,11 @@ ENTERED_AGAIN: Final = (
 
 
 class JournalLocation(NamedTuple):
-    """Where an account's journal is, and what keeps it from being taken for another.
+    """The files of an account's journal, and the identity that keeps it from being taken for another.
 
     `file` is None for memory only; without a `registry_file` the journal stands alone. `aliases` are the names under
-    which the account may be known; `former_files` journals that it may have under older names; `alive_dir` is where
-    processes say that they live.
+    which the account may be known; `former_files` journals that it may have under older names; `alive_dir` holds the
+    lock files of living processes.
     """
 
     file: Path | None
@@ -121,7 +121,7 @@ class RegisteredJournal(Journal):
             raise FileLost(str(self.file), str(problem), self.held_scopes()) from None
 
     def held_scopes(self) -> tuple[str, ...]:
-        """What is open in this journal, as the registry has it."""
+        """The open intents of this journal, as the registry has them."""
         return tuple(reservation.scope for reservation in self._registry.held_by(self.id))
 
     def reconcile(self, moment: Moment) -> dict[str, Reservation]:
@@ -250,7 +250,6 @@ class RegisteredJournal(Journal):
         return True if True in locks else locks[0]
 
     def close(self) -> None:
-        """Close the files, the registry too."""
         for journal in self._former:
             journal.close()
         super().close()

@@ -50,7 +50,7 @@ _TRIGGERS: Final = (
 
 
 def migrations(new_id: Callable[[], str]) -> tuple[Migration, ...]:
-    """What leads a journal from one version to the next; `new_id` gives it the id that it is known by for ever."""
+    """The steps from one version of a journal to the next; `new_id` gives it the id that it is known by for ever."""
 
     def chain_events(connection: sqlite3.Connection) -> None:
         for statement in _TABLES.split(";"):

@@ -35,7 +35,7 @@ _IN_PART = frozenset({Outcome.SMALLER, Outcome.CLOSED_ONLY, Outcome.REMAINDER})
 
 
 class Standing(StrEnum):
-    """What a look amounts to."""
+    """The standings of a look."""
 
     UNSEEN = "unseen"
     """Nothing of ours is seen, and it may still come."""
@@ -53,14 +53,14 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """What a look amounts to.
+    """The classification of a look.
 
-    `plan` is what was sent, with those results alone that an order of this size can come to. `effect` is what would be
-    held by our own order alone, None where fills cannot be separated; `filled` is how far the order is, in the base
-    coin. `closed` and `opened` are what our order has closed of the leg and opened
-    on the other side, in the base coin, None where that is not known. `inferred`: only what was traded says that the
-    order was taken. `explained`: what is held is what was held before and all the fills that were read. `evidence` is
-    everything known of our own order; while it stays the same, nothing of ours has changed.
+    `plan` is the sent plan, with those results alone that an order of this size can come to. `effect` are the holdings
+    by our own order alone, None where fills cannot be separated; `filled` is the filled size of the order. `closed` and
+    `opened` are the sizes that our order has closed of the leg and opened on the other side, None where not known. All
+    sizes are in the base coin. `inferred`: only trades show that the order was taken. `explained`: the holdings are
+    those of before and all the fills that were read. `evidence` is everything known of our own order; while it stays
+    the same, nothing of ours has changed.
     """
 
     plan: ReversalPlan
@@ -254,7 +254,7 @@ def _filled(look: Observation, own_volume: Decimal) -> Decimal | None:
 def _closed_and_opened(
     plan: ReversalPlan, ours: Sequence[FuturesFill], filled: Decimal | None, own_volume: Decimal
 ) -> tuple[Decimal | None, Decimal | None]:
-    """What our fills have closed and opened; what the order alone says it has filled closes first, then opens."""
+    """The sizes that our fills have closed and opened; the filled size of an order alone closes first, then opens."""
     held = holdings_after(plan.before, ours)
     if held is None or (filled is None and not ours):
         return None, None

@@ -35,7 +35,6 @@ class Tracking:
         self._queues: list[asyncio.Queue[Progress | None]] = []
 
     def publish(self, progress: Progress) -> None:
-        """Hand over what has changed."""
         self.heard_s = math.inf if progress.stage is SearchStage.ENDED else self._clock.monotonic()
         if progress == self.latest:
             return
@@ -45,7 +44,6 @@ class Tracking:
         self._listener(self.sent, progress)
 
     def end(self) -> None:
-        """Nothing more will come."""
         self.over = True
         for queue in self._queues:
             queue.put_nowait(None)

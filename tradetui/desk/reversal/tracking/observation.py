@@ -15,7 +15,7 @@ from tradetui.wire.models.futures_extended import OrderDetail
 
 
 class OrderAnswer(StrEnum):
-    """What the exchange answers when it is asked for the order of our own clientOid."""
+    """The exchange's answers to a request for the order of our own clientOid."""
 
     SHOWN = "shown"
     NO_SUCH_ORDER = "not found"
@@ -55,11 +55,11 @@ class Observation:
     proven: bool = True
     """Whether what is held is known to be all, not only the sum of the fills that are known."""
     positions: tuple[Position, ...] = ()
-    """What is held of the product type, as it was read."""
+    """The positions of the product type, as they were read."""
 
     @property
     def order_volume(self) -> Decimal | None:
-        """What the order itself says that it has filled, in the base coin; None where there is no order to say it."""
+        """The order's own filled size, in the base coin; None where there is no order."""
         if self.order is None:
             return None
         if self.order.status is OrderStatus.FILLED and not self.order.base_volume:

@@ -33,7 +33,7 @@ _REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
 
 @dataclass(frozen=True, slots=True)
 class OrderReading:
-    """What the exchange says of an order by id: the order, or why there is none, and when it said so (its own ms)."""
+    """The exchange's answer about an order: the order, or why there is none, and when it answered (its own ms)."""
 
     answer: OrderAnswer
     detail: OrderDetail | None = None
@@ -55,10 +55,8 @@ class OrderReads:
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
 
-        An answer that cannot be read, or is about another order, tells as little as no answer at all.
-
-        Raises:
-            ExchangeError: it could not be read now.
+        An answer that cannot be read, or is about another order, shows as little as no answer. Raises ExchangeError
+        where it could not be read now.
         """
         reading = await self._order(params, client_oid)
         if reading.answer is OrderAnswer.NO_SUCH_ORDER and replied_order_id is not None:
@@ -266,7 +264,6 @@ def new_fills(fills: Sequence[FuturesFill], sent: Sent) -> tuple[FuturesFill, ..
 
 
 def _come_twice(own: Sequence[FuturesFill], order: OrderDetail | None) -> bool:
-    """Whether fills come under several ids: those of our order come to what it has filled only without repetitions."""
     over = order is not None and order.status is not None and order.status.is_over
     volume = order.base_volume if order is not None and over else None
     if not volume or sum(fill.base_volume for fill in own) <= volume:

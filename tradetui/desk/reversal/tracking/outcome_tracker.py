@@ -57,7 +57,7 @@ Publish = Callable[[Progress], None]
 
 @dataclass(slots=True)
 class _Search:
-    """What one search for an outcome remembers from look to look; times are monotonic seconds."""
+    """The state of one search for an outcome between looks; times are monotonic seconds."""
 
     sent: Sent
     publish: Publish
@@ -344,9 +344,9 @@ def _digits(amount: Decimal | None) -> str | None:
 
 
 def _how_much(classification: Classification) -> str:
-    """What was closed and what was opened so far, each of what was planned: `closed 3 of 3, opened 0 of 3`.
+    """The closed and opened size so far, with the planned ones: `closed 3 of 3, opened 0 of 3`.
 
-    Where it is open what is closed and what opened, as in one-way mode with a size, both are one amount.
+    Where closed and opened size are not told apart, as in one-way mode with a size, both are one amount.
     """
     plan, closed, opened = classification.plan, classification.closed, classification.opened
     if plan.uncertain:

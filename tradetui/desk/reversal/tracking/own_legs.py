@@ -49,7 +49,6 @@ def find_other_leg(plan: ReversalPlan, look: Observation, closing: Sequence[Futu
 
 
 def _has_ended_unfilled(look: Observation) -> bool:
-    """Whether the order of our id is known to be over, without a fill."""
     return look.order is not None and not look.order.base_volume and look.order.status in _UNFILLED_ENDS
 
 
@@ -81,7 +80,6 @@ def _opening(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFil
 
 
 def _rest_of_order(look: Observation, fills: Sequence[FuturesFill], closing: Sequence[FuturesFill]) -> OtherLeg:
-    """The opening fills of an order that closes and opens: no more than it has filled beyond what it closed."""
     filled = look.order_size if look.order_volume is None else look.order_volume
     rest = (filled or ZERO) - sum((fill.base_volume for fill in closing), ZERO)
     if rest <= ZERO:
@@ -91,7 +89,6 @@ def _rest_of_order(look: Observation, fills: Sequence[FuturesFill], closing: Seq
 
 
 def _is_one_order(plan: ReversalPlan, look: Observation) -> bool:
-    """Whether our order closes and opens."""
     return look.order_size is not None and look.order_size > max(result.closed for result in plan.results)
 
 

@@ -1,1 +1,1 @@
-"""What a column is, and how the text in it is written; nothing here imports a model."""
+"""Columns and the format of their text; nothing here imports a model."""

@@ -24,11 +24,11 @@ UNKNOWN_PRECISION: Final = Precision()
 
 @dataclass(frozen=True, slots=True)
 class CellFormat:
-    """What the text of a cell depends on beside its row.
+    """The format of a cell's text beside its row.
 
     `precisions` are by symbol, `coin_places` the decimals of money by coin, both in capitals. `exact` shows every
-    digit. `today` is the day in the zone: its moments show their time, others their day. `summed_day` is the day that
-    sums are of; None sums all there is. What is exported, copied, sorted by and sent never depends on this.
+    digit. `today` is the day in the zone: its moments show their time, others their day. `summed_day` is the day of the
+    sums; None sums all there is. Export, copy, order and requests never depend on this.
     """
 
     zone: tzinfo = UTC
@@ -39,7 +39,6 @@ class CellFormat:
     summed_day: date | None = None
 
     def precision_of(self, symbol: str | None) -> Precision:
-        """The decimals of a symbol's prices and sizes."""
         return self.precisions.get((symbol or "").upper(), UNKNOWN_PRECISION)
 
 

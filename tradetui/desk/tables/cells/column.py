@@ -1,4 +1,4 @@
-"""What a column is, how the common kinds are made, and which of them a table shows with which sums."""
+"""Columns, the makers of the common kinds, and which of them a table shows with which sums."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNRANKED: Final = 1000
 
 
 class Tone(StrEnum):
-    """What a cell's text means; a theme gives each a colour, and the text alone says it too."""
+    """The meaning of a cell's text; a theme gives each a colour, and the text alone says it too."""
 
     PLAIN = "plain"
     MUTED = "muted"
@@ -59,7 +59,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
     short: Callable[[RowT_contra, CellFormat], str] | None = None
 
     def cell(self, row: RowT_contra, cell_format: CellFormat) -> tuple[str, Tone]:
-        """What is drawn. A field that came and could not be read shows its text as it came, with a question mark."""
+        """The drawn text. A field that came and could not be read shows its text as it came, with a question mark."""
         unreadable = unreadable_fields(row)
         if unreadable and self.id in unreadable:
             return f"{unreadable[self.id]}{UNREADABLE_MARK}", Tone.WARN
@@ -82,7 +82,7 @@ class Column(NamedTuple, Generic[RowT_contra]):
         return self.text(row, cell_format)
 
     def sort_key(self, row: RowT_contra) -> object:
-        """What rows are ordered by; None sorts last."""
+        """The key that rows are ordered by; None sorts last."""
         return (self.order or self.value)(row)
 
 
@@ -181,7 +181,7 @@ TotalTexts: TypeAlias = Mapping[str, tuple[str, Tone]]
 
 
 class Footer(NamedTuple):
-    """What stands under the rows of a table: a row of totals, and a note under that.
+    """The footer of a table: a row of totals, and a note under that.
 
     `short_note` takes the note's place where the totals that the note repeats, `noted_totals` or all, stand whole under
     their columns.
@@ -199,10 +199,10 @@ class Footer(NamedTuple):
 
 
 class TableView(NamedTuple, Generic[RowT_co]):
-    """The columns of one table, and what stands under its rows.
+    """The columns of one table, and its footer.
 
     `columns_for` gives the columns of some rows, where `columns` do not suit all; `more_columns` are not shown before
-    they are chosen. `headline` is the one figure that a panel which is not on the screen would be opened for.
+    they are chosen. `headline` is the one figure of a panel that is not on the screen.
     """
 
     columns: tuple[Column[RowT_co], ...]

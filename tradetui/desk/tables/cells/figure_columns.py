@@ -66,7 +66,6 @@ def price_column(
 
 
 def price(amount: Decimal | None, symbol: str | None, cell_format: CellFormat, *, derived: bool = False) -> str:
-    """A price as `price_column` shows it."""
     places = None if cell_format.exact else cell_format.precision_of(symbol).price
     return number(amount, places=places, at_most=LONGEST_DERIVED if derived else None)
 
@@ -83,7 +82,6 @@ def size_column(
 
 
 def size(amount: Decimal | None, symbol: str | None, cell_format: CellFormat) -> str:
-    """A size as `size_column` shows it."""
     at_least = 0 if cell_format.exact else cell_format.precision_of(symbol).size or 0
     return number(amount, places=None if amount is None or decimals(amount) >= at_least else at_least)
 

@@ -80,7 +80,6 @@ def instant(value: datetime, zone: tzinfo) -> str:
 
 
 def text_or_unknown(value: object) -> str:
-    """Text as received, or the mark of what is not given."""
     return UNKNOWN if value is None or value == "" else str(value)
 
 

@@ -1,1 +1,1 @@
-"""What each table shows where nobody chose, one file a panel's record; nothing here imports a model."""
+"""The default columns of each table, one file a panel's record; nothing here imports a model."""

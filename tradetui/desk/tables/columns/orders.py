@@ -30,7 +30,6 @@ def _filled(row: ProductRow[PendingOrder]) -> Decimal | None:
 
 
 def _whole_percent(part: Decimal | None) -> str:
-    """Whole per cent: what is not filled to the last is not said to be, and a little is not nothing."""
     if part is None:
         return UNKNOWN
     if 0 < part < Decimal("0.01"):
@@ -39,7 +38,7 @@ def _whole_percent(part: Decimal | None) -> str:
 
 
 def rest_value(order: PendingOrder) -> Decimal | None:
-    """What the rest of an order is worth at its own price, in the quote coin; None where it has no price."""
+    """The value of an order's rest at its own price, in the quote coin; None where it has no price."""
     return None if order.price is None else (order.size - (order.base_volume or 0)) * order.price
 
 

@@ -209,7 +209,6 @@ def position_columns(rows: Iterable[Position]) -> tuple[Column[Position], ...]:
 
 
 def _shared_text(column: Column[Position], positions: Sequence[Position]) -> str | None:
-    """What stands in a column in every row; None where rows differ, or where it is a warning."""
     values = {column.value(position) for position in positions}
     if len(values) != 1 or any(column.tone is not None and column.tone(row) is Tone.WARN for row in positions):
         return None
@@ -225,7 +224,6 @@ def positions_footer(rows: Iterable[Position], cell_format: CellFormat) -> Foote
 
 
 def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalTexts:
-    """How many there are, what they are worth together, how many have no stop, what the next funding brings."""
     unrealised = known_sum(map(_unrealised_dollars, positions))
     funding = known_sum(map(next_funding_payment, positions))
     without_stop = sum(position.market.stop_state is StopState.NONE for position in positions)

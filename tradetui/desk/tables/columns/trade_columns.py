@@ -48,7 +48,7 @@ def side_column(side: Callable[[RowT], str | None]) -> Column[RowT]:
 
 
 PRICE_SOURCES: Final[Mapping[str, str]] = {"fill_price": "last price", "mark_price": "mark price"}
-"""What the price that a trigger waits for is, in words."""
+"""The names of the price that a trigger waits for."""
 
 
 def worded_column(
@@ -85,7 +85,7 @@ def effect_column(
     effect: Callable[[SidedRowT], TradeEffect | None],
     phrase: Callable[[TradeEffect], str],
 ) -> Column[SidedRowT]:
-    """What an order does or a fill did, `opens LONG`; its side and trade side as received where they are not known."""
+    """The effect of an order or a fill, `opens LONG`; its side and trade side as received where they are not known."""
 
     def shown(row: SidedRowT) -> str:
         known_effect = effect(row)

@@ -41,7 +41,6 @@ _SIZE: Final[Column[ProductRow[TriggerOrder]]] = size_column("size", "Size", 6, 
 
 
 def _size(row: ProductRow[TriggerOrder], cell_format: CellFormat) -> str:
-    """A size of zero is that of a stop for the whole position."""
     return "whole" if row.record.size == 0 else _SIZE.text(row, cell_format)
 
 

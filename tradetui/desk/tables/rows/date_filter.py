@@ -40,14 +40,12 @@ class DateFilter(NamedTuple):
     """The ids of the only rows that are shown, where those of the archive are narrowed to single ones."""
 
     def keeps(self, moment: datetime, symbol: str) -> bool:
-        """Whether a row of a moment and a symbol is shown."""
         at = moment.timestamp() * 1000
         if (self.since is not None and at < self.since) or (self.until is not None and at >= self.until + 1):
             return False
         return self.keeps_symbol(symbol)
 
     def keeps_row(self, row: object) -> bool:
-        """Whether a fill, an order's fills by the last of them, or a trigger order is shown."""
         if isinstance(row, FilledOrder):
             return self.keeps(row.record.c_time, row.record.symbol)
         record = record_of(row)
@@ -64,7 +62,6 @@ class DateFilter(NamedTuple):
         return any(moment.timestamp() * 1000 <= self.since for moment in moments)
 
     def keeps_symbol(self, symbol: str) -> bool:
-        """Whether rows of a symbol are shown."""
         if not self.symbols or (self.whole_symbols and symbol.upper() in self.symbols):
             return True
         return not self.whole_symbols and any(piece in symbol.upper() for piece in self.symbols)

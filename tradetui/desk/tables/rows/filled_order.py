@@ -21,7 +21,7 @@ SEVERAL: Final = "several"
 
 
 class FillSum(NamedTuple):
-    """What an order's fills come to, under the names of a fill's own fields.
+    """The sums of an order's fills, under the names of a fill's own fields.
 
     `price` is the average by size. An amount that one of the fills does not give is None: a sum without it would be
     another amount.
@@ -43,7 +43,7 @@ class FillSum(NamedTuple):
 
 
 class FilledOrder:
-    """The fills of one order that did the same, newest first, and what they come to.
+    """The fills of one order that did the same, newest first, and their sums.
 
     `older_unknown` says that the order may have older fills than the session knows.
     """
@@ -67,7 +67,7 @@ class FilledOrder:
 
 
 def row_id_of_order(row: ProductRow[FuturesFill]) -> str:
-    """What identifies the order of a fill, and what it did: a reversal may close and open under one order id.
+    """The identity of the order of a fill, and its trade: a reversal may close and open under one order id.
 
     A fill without an order id is an order of its own.
     """

@@ -33,7 +33,7 @@ class ProductRow(Generic[RecordT_co]):
 
     @property
     def time_order(self) -> tuple[datetime, str]:
-        """What rows are ordered by: time first, then id."""
+        """The key by which rows are ordered: time first, then id."""
         if self._time_order is None:
             self._time_order = (time_of(self.record), id_order(self.record.row_id))
         return self._time_order
@@ -44,7 +44,6 @@ class ProductRow(Generic[RecordT_co]):
 
     @property
     def unreadable(self) -> Mapping[str, str]:
-        """The texts of the record's fields that could not be read, by the interface's names."""
         return self.record.unreadable
 
     def __eq__(self, other: object) -> bool:

@@ -17,7 +17,7 @@ RowT_contra = TypeVar("RowT_contra", contravariant=True)
 
 
 class IdentifiedRow(Protocol):
-    """A row that says what identifies it."""
+    """A row with an identity."""
 
     @property
     def row_id(self) -> str:
@@ -37,7 +37,7 @@ FeedRowT_co = TypeVar("FeedRowT_co", bound=FeedRow, covariant=True)
 
 
 class Sort(NamedTuple):
-    """By which column, and whether from the greatest down."""
+    """The column that orders the rows, and whether from the greatest down."""
 
     column: str
     reverse: bool = False
@@ -57,8 +57,7 @@ class RowSource(Protocol[RowT_co]):
     def row(self, index: int) -> RowT_co | None:
         """The row at an index, or None while it is not there yet."""
 
-    def row_id(self, index: int) -> str | None:
-        """The id of the row at an index, or None while it is not there yet."""
+    def row_id(self, index: int) -> str | None: ...
 
     def index_of(self, row_id: str, /) -> int | None:
         """Where the row of this id is."""
@@ -114,7 +113,6 @@ NO_ROWS: Final[MemoryRows[Never]] = MemoryRows((), (), 0)
 
 
 def loaded_rows(source: RowSource[RowT]) -> Iterator[RowT]:
-    """The rows that are there, in their order."""
     return (row for index in range(source.count) if (row := source.row(index)) is not None)
 
 
@@ -125,10 +123,10 @@ def view(
     reverse: bool = False,
     keep: Callable[[RowT], bool] | None = None,
 ) -> RowSource[RowT]:
-    """The rows that are kept, in order; the source itself where nothing is asked.
+    """The rows that are kept, in order; the source itself without a filter or an order.
 
-    Equal rows keep their order either way round, rows without a value come last either way, and a row that is not
-    there yet is left out.
+    Equal rows keep their order either way round, rows without a value come last either way, and a row that is not there
+    yet is left out.
     """
     if sort_key is None and keep is None:
         return source
@@ -152,7 +150,7 @@ def view(
 
 @contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Let what lives for a moment die by itself: a search for cycles among all rows takes longer than sorting them."""
+    """Pause the search for cycles, which takes longer among all rows than sorting them."""
     on = gc.isenabled()
     gc.disable()
     try:
