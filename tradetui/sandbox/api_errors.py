@@ -1,4 +1,4 @@
-"""A refusal: what the exchange answers instead of data."""
+"""A refusal: the exchange's answer in place of data."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ REMEMBERED_CALLS: Final = 4096
 REMEMBERED_READS: Final = 32
 LARGEST_BODY: Final = 1 << 18
 ELSEWHERE: Final = ("", "elsewhere")
-"""What `Sandbox.counts` counts calls of no known endpoint under."""
+"""The name under which `Sandbox.counts` counts calls of unknown endpoints."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class SandboxOptions:
 
 
 class Call(NamedTuple):
-    """One request that arrived; `uid` of the caller where it was proven, `code` as answered (empty in a fault)."""
+    """One request that arrived; `uid` is the caller's where proven, `code` the answer's (empty in a fault)."""
 
     method: str
     path: str
@@ -62,7 +62,7 @@ class Call(NamedTuple):
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back: status, body, and the calls left in this second."""
+    """Status and body of a reply, and the calls left in this second."""
 
     status: int
     body: bytes
@@ -71,10 +71,9 @@ class Answer:
 
 
 class Sandbox:
-    """The exchange. `now` gives its time in milliseconds.
+    """The exchange. `now` gives its time in milliseconds; `skew_ms` puts its clock off.
 
-    `calls` remembers the last requests that arrived, `counts` how many of each method and path did. `skew_ms` puts its
-    clock off.
+    `calls` holds the last requests that arrived, `counts` their number by method and path.
     """
 
     def __init__(
@@ -117,11 +116,11 @@ class Sandbox:
         await _respond(send, answer, truncated=fault == "truncated")
 
     def catch_up(self) -> None:
-        """Let the market move up to now, as every request does."""
+        """Move the market up to now, as every request does."""
         self.exchange_state.advance(self._now())
 
     def answer(self, request: HttpCall, fault: str | None = None) -> Answer:
-        """Everything between a request's bytes and its answer's, without any transport."""
+        """Answer a request, without any transport."""
         now_ms = self._now()
         self.exchange_state.advance(now_ms)
         endpoint = _ROUTES.get((request.method, request.path))
@@ -153,7 +152,7 @@ class Sandbox:
         return Answer(status, envelope_bytes(endpoint.name if endpoint else "", envelope), left)
 
     def _let_in(self, address: str, now_ms: int) -> None:
-        """Refuse an address that has called too often; a caller without one, within this process, never has."""
+        """Refuse an address that has called too often; calls within this process have none and are never refused."""
         if self.options.limits and address and not self._addresses.admits(address, now_ms):
             raise _too_many()
 
@@ -178,7 +177,7 @@ class Sandbox:
     def _admit(
         self, endpoint: Endpoint, key: SandboxKey | None, address: str, now_ms: int, fault: str | None
     ) -> int | None:
-        """How many calls are left in this second, None where nothing limits them; raises Refusal."""
+        """The calls left in this second, None without a limit; raises Refusal."""
         copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
         left: int | None = None
         if self.options.limits:
@@ -234,7 +233,7 @@ _GATEWAY: Final[Mapping[str | None, Callable[[], Answer]]] = {
 
 
 def _drop(scope: Scope) -> None:
-    """End the connection without an answer; in process, where there is none, raise what a client would meet."""
+    """End the connection without an answer; in process, raise the error that a client would meet."""
     transport = scope.get("state", {}).get("transport")
     if transport is None:
         raise ConnectionDropped("the connection was dropped")
@@ -251,7 +250,7 @@ async def _respond(send: Send, answer: Answer, *, truncated: bool) -> None:
 
 
 async def _body(receive: Receive) -> bytes:
-    """The body, of which nothing past the largest is kept: too long, it is no JSON and no signature fits it."""
+    """The body, cut past the largest size: the rest is then no JSON, and no signature fits it."""
     body = bytearray()
     while True:
         message = await receive()

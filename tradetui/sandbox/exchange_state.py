@@ -1,4 +1,4 @@
-"""What the embedded exchange holds: accounts in a moving market, advanced in fixed steps."""
+"""The state of the embedded exchange: accounts in a moving market, advanced in fixed steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 
 
 class ExchangeState:
-    """Everything the server side knows. Time only moves through `advance`."""
+    """All accounts and the market. Time only moves through `advance`."""
 
     def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
         self.seed = seed
@@ -42,7 +42,7 @@ class ExchangeState:
         return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Move the market and everybody in it up to a moment; whole ticks only, so that cuts do not matter."""
+        """Move the market and all accounts up to a moment; whole ticks only, so that cuts do not matter."""
         while self.now_ms + self.step_ms <= now_ms:
             self.now_ms += self.step_ms
             if not self.still:
@@ -63,7 +63,7 @@ class ExchangeState:
     # Reading
 
     def account(self, uid: str) -> Account:
-        """An account, with its past made when it is first asked for."""
+        """An account; its past is made on the first read."""
         if uid in self.account_factories:
             self.accounts[uid] = account = self.account_factories.pop(uid)()
             for book in account.futures.values():
@@ -71,7 +71,7 @@ class ExchangeState:
         return self.accounts[uid]
 
     def book(self, uid: str, product_type: str) -> FuturesBook:
-        """The futures of an account in a product type; raises Refusal for one that is not traded here."""
+        """The futures of an account in a product type; raises Refusal for a product type that is not traded here."""
         try:
             return self.account(uid).futures[product_type.upper()]
         except KeyError:
@@ -83,8 +83,8 @@ class ExchangeState:
     def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
         """A book's rows, newest first.
 
-        Of the account: spot-fills bills converts transfers; of its futures: fills futures-bills closed-positions
-        orders triggers live-triggers.
+        `name` is, of the account, spot-fills, bills, converts or transfers; of its futures fills, futures-bills,
+        closed-positions, orders, triggers or live-triggers.
         """
         account = self.account(uid)
         match name:
@@ -120,7 +120,7 @@ class ExchangeState:
     def order_detail(
         self, uid: str, product_type: str, symbol: str, order_id: str | None, client_oid: str | None
     ) -> Row:
-        """One order, resting or done; raises Refusal where there is none."""
+        """One order, resting or done; raises Refusal if there is none."""
         order = self.book(uid, product_type).order(symbol.upper(), order_id, client_oid)
         if order is None:
             raise Refusal("40109", "The data of the order cannot be found, please confirm the order number")
@@ -142,7 +142,7 @@ class ExchangeState:
     # The one write of a futures account
 
     def reverse(self, uid: str, product_type: str, requested: RequestedReversal, fault: str | None = None) -> Row:
-        """Reverse a position as endpoint 5 says, or as a fault asks; raises Refusal."""
+        """Reverse a position by the rules of endpoint 5, or as a fault changes them; raises Refusal."""
         book = self.book(uid, product_type)
         if requested.client_oid and any(order.client_oid == requested.client_oid for order in book.orders.values()):
             raise Refusal("43118", "clientOid duplicate")

@@ -1,4 +1,4 @@
-"""Who exists on the embedded exchange, with the ninety days each has behind it."""
+"""The accounts of the embedded exchange and their first ninety days."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ BOUND_DAYS = 30
 
 
 class SeededAccount(NamedTuple):
-    """An account as it is begun: how many fills of USDT-, COIN- and USDC-FUTURES it has behind it, how many orders and
-    triggers rest. A `lively` one goes on trading by itself."""
+    """An account at the start: fills by product type (USDT-, COIN-, USDC-FUTURES), resting orders and triggers.
+
+    A `lively` one goes on trading by itself.
+    """
 
     name: str
     uid: str

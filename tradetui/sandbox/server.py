@@ -1,4 +1,4 @@
-"""The embedded exchange behind a real HTTP server, on this machine's loopback unless told otherwise."""
+"""The embedded exchange behind a real HTTP server, by default on this machine's loopback."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LAST_PORT = 65_535
 
 
 class AddressUnusable(OSError):
-    """The address cannot be bound; any other failure of the system is not the address's."""
+    """The address cannot be bound; other failures of the system are not this error."""
 
 
 class _Server(uvicorn.Server):
-    """Tells when it accepts connections; its signals are the caller's business."""
+    """Reports when it accepts connections; signals are the caller's business."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -47,16 +47,13 @@ class _Protocol(H11Protocol):
 
 
 def wall_ms() -> int:
-    """Unix milliseconds of this machine."""
     return time.time_ns() // 1_000_000
 
 
 async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[str], None], stop: asyncio.Event) -> None:
-    """Serve until `stop` is set; `on_ready` is given the base URL once connections are accepted.
+    """Serve until `stop` is set; `on_ready` gets the base URL once connections are accepted.
 
-    Raises:
-        ValueError: the port is none.
-        AddressUnusable: the address cannot be bound.
+    Raises ValueError for an impossible port, AddressUnusable if the address cannot be bound.
     """
     listener = _listener(host, port)
     config = uvicorn.Config(
@@ -85,7 +82,7 @@ async def serving(sandbox: Sandbox, host: str, port: int, on_ready: Callable[[st
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """A socket that listens; an IPv6 address may stand in the brackets of a URL. Raises ValueError, AddressUnusable."""
+    """A listening socket; an IPv6 address may be in brackets. Raises ValueError, AddressUnusable."""
     check_port(port)
     address = host.removeprefix("[").removesuffix("]")
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -101,7 +98,7 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def check_port(port: int) -> None:
-    """Raise ValueError, saying what a port is, for a number that is none."""
+    """Raise ValueError, with the range of ports, for a number that is none."""
     if not 0 <= port <= LAST_PORT:
         raise ValueError(f"port must be a number from 0 to {LAST_PORT}, not {port}; 0 takes one that is free")
 
@@ -114,10 +111,8 @@ def _base_url(listener: socket.socket) -> str:
 def serve(options: SandboxOptions, host: str, port: int, stream: TextIO = sys.stdout) -> None:
     """Serve until SIGINT or SIGTERM, which are no errors; the first line written has address and keys as JSON.
 
-    Raises:
-        ValueError: the port is none.
-        AddressUnusable: the address cannot be bound.
-        OSError: the first line cannot be written.
+    Raises ValueError for an impossible port, AddressUnusable if the address cannot be bound, and OSError if the
+    first line cannot be written.
     """
     check_port(port)
     asyncio.run(_until_signal(options, host, port, stream))

@@ -1,4 +1,4 @@
-"""What an account's simulated owner does: ninety days before the start, and about one trade a second after it."""
+"""The simulated owner of an account: ninety days of trades before the start, and about one trade a second after it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_TRIGGERS: Final = 10
 
 
 def past_level(age_ms: int) -> Decimal:
-    """Where every price was so long ago, as a part of its start price: slow waves that end at one."""
+    """Every price at an age, as a part of its start price: slow waves that end at one."""
     days = age_ms / DAY_MS
     wave = 0.06 * math.sin(days / 7.3) + 0.02 * math.sin(days * 1.9)
     return Decimal(1_000_000 + round(wave * 1_000_000)).scaleb(-6)
@@ -39,7 +39,7 @@ def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
 
 
 def unit_size(spec: ContractSpec, notional: int) -> Decimal:
-    """A tradable size of about so much notional, never nothing."""
+    """A tradable size of about this notional, never zero."""
     return max(spec.step, spec.size(Decimal(notional) / spec.start_price))
 
 
@@ -52,7 +52,7 @@ def fill_past(book: FuturesBook, rng: random.Random, now_ms: int, fills: int) ->
 
 
 def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
-    """One small market trade that keeps what is held between nothing and about twice the target."""
+    """One small market trade that keeps the position between zero and about twice the target."""
     leg = rng.choice(("long", "short")) if book.mode == HEDGE else ""
     held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
     size = max(spec.step, unit_size(spec, rng.randint(500, 6_000)))
@@ -148,7 +148,7 @@ def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: 
 
 
 def act(account: Account, at: MarketMoment) -> None:
-    """Do what the owner does in one step of time, drawn from the account's own random numbers."""
+    """Trade for one step of time, drawn from the account's own random numbers."""
     rng = account.rng
     product_type = rng.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
     book = account.futures[product_type]

@@ -1,4 +1,4 @@
-"""What the wallets did in the ninety days before the start: spot and converts, transfers, funding of the futures."""
+"""The wallets' ninety days before the start: spot and converts, transfers, funding of the futures."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _FUTURES_TRANSFERS: Final = (
     (24 * DAY_MS + 40_000_000, TRANSFER_OUT, Decimal("-0.04")),
     (6 * DAY_MS + 5_000_000, TRANSFER_IN, Decimal("0.02")),
 )
-"""How long before the start, and what part of the balance of now."""
+"""How long before the start, and which part of the present balance."""
 
 
 def spot_history(
     uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int = 320
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Fills and bills of an account that balance: every fill has its two bills and its fee's."""
+    """Spot fills and bills of an account that balance: every fill has its two bills and its fee's."""
     times = sorted(now_ms - rng.randrange(60_000, 89 * DAY_MS) for _ in range(count))
     balances: dict[str, Decimal] = {
         "USDT": Decimal(100_000),
@@ -165,7 +165,7 @@ def transfer_history(uids: list[str], rng: random.Random, ids: Identifiers, now_
 
 
 def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
-    """Funding of what the fills left at each settlement before the book's account began to live, and transfers."""
+    """Funding of the earlier positions at every settlement before the book's account began to live, and transfers."""
     movements = [
         Movement(built_ms - age_ms, business_type, coin, (balance * part).quantize(Decimal("0.01")))
         for coin, balance in book.started_with.items()

@@ -20,7 +20,7 @@ FUNDING_HOURS: Final = 8
 FUNDING_INTERVAL_MS: Final = FUNDING_HOURS * 3_600_000
 STEP_MS: Final = 250
 COLLATERAL_WEIGHT: Final[Mapping[str, Decimal]] = {"BTC": Decimal("0.95"), "ETH": Decimal("0.9")}
-"""What part of its value an asset counts with in multi-assets mode; dollars count in full."""
+"""The part of an asset's value that counts in multi-assets mode; dollars count in full."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A futures order: what it works on, and how the exchange shows it."""
+"""A futures order: its leg, its direction, and its row."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ class Order:
 
     @property
     def leg(self) -> str:
-        """The leg it works on: in hedge mode side names it, in one-way mode there is one net."""
+        """The leg it trades: in hedge mode side names it, in one-way mode there is one net."""
         if self.mode == ONE_WAY:
             return "net"
         return "long" if self.side == "buy" else "short"
 
     @property
     def closes(self) -> bool:
-        """Whether it can only make a position smaller."""
+        """Whether it can only reduce a position."""
         return self.reduce_only or (self.mode == HEDGE and self.trade_side != "open")
 
     def works_on(self, leg: str) -> bool:
-        """Whether filling it changes this leg: opens it where it opens, closes it where it closes."""
+        """Whether filling it opens or closes this leg."""
         if self.mode == HEDGE:
             return self.leg == leg
         return self.buys == ((leg == "short") if self.closes else (leg == "long"))
@@ -98,7 +98,7 @@ class Order:
         }
 
     def detail(self) -> dict[str, Any]:
-        """The order as its own endpoint shows it, where the state has another name."""
+        """The row of the order's own endpoint, where the state has another name."""
         row = self.row()
         row["state"] = row.pop("status")
         row["cancelReason"] = ""

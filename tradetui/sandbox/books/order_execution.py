@@ -1,7 +1,7 @@
-"""Makes, fills and cancels orders at the prices of one moment, and what a step of the market does to an account.
+"""Makes, fills and cancels orders at the prices of one moment, and applies a step of the market to an account.
 
-Resting orders fill, triggers fire, short margin liquidates. Every step goes through `FuturesBook.execute`, so that the
-books balance; nothing here knows a request.
+Resting orders fill, triggers fire, short margin liquidates. Every step goes through `FuturesBook.execute`, so that
+the books balance; nothing here knows a request.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def market_order(
     client_oid: str = "",
     enter_point: str = "API",
 ) -> Order:
-    """Enter a new market order, of which nothing is filled yet."""
+    """Enter a new market order, unfilled."""
     order = book.new_order(
         spec,
         side,
@@ -60,19 +60,19 @@ def market_order(
 
 
 def fill(book: FuturesBook, order: Order, size: Decimal, at: MarketMoment) -> None:
-    """Fill so much of an order at the last price."""
+    """Fill a size of an order at the last price."""
     book.execute(order, size, at.last(order.spec), at.now_ms)
 
 
 def cancel(book: FuturesBook, order: Order, at: MarketMoment) -> None:
-    """End an order; what is filled of it stays filled."""
+    """End an order; its fills stay."""
     order.state, order.changed_ms = "canceled", at.now_ms
     del book.orders[order.order_id]
     book.done[order.order_id] = order
 
 
 def liquidate(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
-    """Close a holding by force; its order says that the exchange's system made it."""
+    """Liquidate a holding; the order's source is the exchange's system."""
     side, trade_side = order_sides(book.mode, held.leg, closes=True)
     trade_side = f"burst_close_{held.leg}" if book.mode == HEDGE else f"burst_{trade_side}"
     order = market_order(book, held.spec, side, trade_side, held.size, at, source="liquidation", enter_point="SYS")
@@ -80,13 +80,13 @@ def liquidate(book: FuturesBook, held: Holding, at: MarketMoment) -> None:
 
 
 def affordable(book: FuturesBook, spec: ContractSpec, at: MarketMoment) -> Decimal:
-    """How much of a contract the free margin opens, in the base coin."""
+    """The size of a contract that the free margin opens, in the base coin."""
     notional = free(book, spec.margin_coin, at.marks()) * book.leverage
     return spec.size(notional if spec.inverse else notional / at.last(spec))
 
 
 def match_account(account: Account, at: MarketMoment) -> None:
-    """Let the prices of a moment do their work in every product type of an account."""
+    """Apply the prices of a moment to every product type of an account."""
     for book in account.futures.values():
         _match(account, book, at)
         _fire(book, at)
@@ -133,7 +133,7 @@ def _execute_trigger(book: FuturesBook, row: dict[str, Any], at: MarketMoment) -
 
 
 def _closed_by(book: FuturesBook, row: Mapping[str, Any]) -> Holding | None:
-    """What a take-profit or stop closes: nothing where the position is gone or, one-way, turned round since."""
+    """The holding that a take-profit or stop closes; None if it is gone or, one-way, has changed its side since."""
     if row["posSide"] == "net":
         return book.held(row["symbol"], "long" if row["side"] == "sell" else "short")
     return book.held(row["symbol"], row["posSide"])

@@ -1,4 +1,4 @@
-"""What the exchange shows, as rows of the interface: contracts, tickers, accounts with their settings, positions."""
+"""Rows of the interface: contracts, tickers, accounts with their settings, positions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ _AUTHORITIES: Final[Mapping[str, str]] = {
 def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
     """One row of the account list.
 
-    What is held ties up `locked`; `available` is the balance without it, so that equity is both and the unrealised
+    Holdings tie up `locked`; `available` is the balance without it, so that equity is both and the unrealised
     profit as long as the balance covers the margin.
     """
     balance, profit, margin = book.balances[coin], book.unrealised(coin, marks), book.margin_held(coin)
@@ -124,7 +124,7 @@ def account_row(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> d
 
 
 def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """The figures of multi-assets mode; empty where one asset stands behind the margin."""
+    """The figures of multi-assets mode; empty in single-asset mode."""
     if not book.assets:
         return {"unionTotalMargin": "", "unionAvailable": "", "unionMm": "", "assetList": []}
     balances = {coin: book.balances[coin], **book.assets}
@@ -151,7 +151,7 @@ def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, 
 
 
 def info_row(account: Account, permissions: Iterable[str], now_ms: int) -> dict[str, Any]:
-    """What `GET /api/v2/spot/account/info` answers."""
+    """The payload of `GET /api/v2/spot/account/info`."""
     return {
         "userId": account.uid,
         "inviterId": "",
@@ -213,7 +213,7 @@ def position_row(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal])
 
 
 def _break_even(held: Holding) -> str:
-    """The price whose profit pays the fees so far and the one for closing; nothing where no price would."""
+    """The price whose profit pays the fees so far and the one for closing; empty where no price would."""
     sign = 1 if held.leg == "long" else -1
     cost, closing = held.size * held.entry, TAKER_FEE * held.size
     if held.spec.inverse:
@@ -224,7 +224,7 @@ def _break_even(held: Holding) -> str:
 
 
 def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) -> Mapping[str, Any]:
-    """The waiting trigger of the first of these types that there is for a holding; of several the first to fire."""
+    """The holding's waiting trigger of the first of these types that it has; of several, the first to fire."""
     for plan_type in plan_types:
         waiting = [row for row in book.live_triggers.values() if row["planType"] == plan_type and _closes(row, held)]
         if waiting:
@@ -234,7 +234,6 @@ def _next_stop(book: FuturesBook, held: Holding, plan_types: tuple[str, ...]) ->
 
 
 def _closes(row: Mapping[str, Any], held: Holding) -> bool:
-    """Whether a take-profit or stop would close this holding."""
     if row["symbol"] != held.spec.symbol:
         return False
     if row["posMode"] == ONE_WAY:

@@ -1,4 +1,4 @@
-"""A reversal on an account: the interface's five rules, what a fault makes of them, and the two market orders."""
+"""A reversal on an account: the interface's five rules, the faults, and the two market orders."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RequestedReversal(NamedTuple):
 
 
 class ReversalSteps(NamedTuple):
-    """What will be done: close so much of a leg, then open so much of a leg, the other one where all goes well."""
+    """The size to close of one leg, and then to open of `opens`, the other leg unless a fault changes it."""
 
     closing: Holding
     close: Decimal
@@ -78,7 +78,7 @@ def decide(account: FuturesBook, requested: RequestedReversal, *, honours_one_wa
 def perform(
     account: FuturesBook, requested: RequestedReversal, steps: ReversalSteps, fault: str | None, at: MarketMoment
 ) -> Order:
-    """Close, then open what margin allows; returns the order whose id the reply names (the closing one)."""
+    """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
     closing = _order(account, requested, steps.closing.leg, steps.close, at, closes=True)
     # A fault says what comes out; margin must not make something else of it.
     most = affordable(account, requested.spec, at) if fault is None else steps.open
@@ -91,8 +91,7 @@ def perform(
 def _order(
     account: FuturesBook, requested: RequestedReversal, leg: str, size: Decimal, at: MarketMoment, *, closes: bool
 ) -> Order:
-    """One of the two market orders, filled at once, or cancelled where nothing is to be done; the closing one has the
-    request's own id."""
+    """One of the two market orders, filled at once, or cancelled at size zero; the closing one has the request's id."""
     side, trade_side = order_sides(account.mode, leg, closes=closes)
     client_oid = requested.client_oid if closes else ""
     order = market_order(account, requested.spec, side, trade_side, size, at, source="reverse", client_oid=client_oid)
@@ -104,7 +103,7 @@ def _order(
 
 
 def _half(steps: ReversalSteps, need: str) -> Decimal:
-    """Half of what is closed and opened; raises Refusal, naming the need, where that is less than one step."""
+    """Half of the size to close; raises Refusal, naming the need, where that is less than one step."""
     half = steps.closing.spec.size(steps.close / 2)
     if not half:
         raise Refusal("45111", f"less than the minimum order quantity: for the fault {need}")
@@ -142,7 +141,7 @@ def reverse_as(
 
 
 def _switch_mode_by_hand(book: FuturesBook, at: MarketMoment) -> None:
-    """What the trader does on the exchange's own page: close and cancel everything, then switch the mode."""
+    """What a trader does on the exchange's own page: close and cancel everything, then switch the mode."""
     for held in list(book.holdings.values()):
         side, trade_side = order_sides(book.mode, held.leg, closes=True)
         order = market_order(book, held.spec, side, trade_side, held.size, at, source="normal", enter_point="WEB")

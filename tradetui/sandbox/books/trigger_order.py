@@ -1,4 +1,4 @@
-"""Trigger orders: how a waiting one looks, when it fires, and how it stands in the history afterwards."""
+"""Trigger orders: the row of a waiting one, when it fires, and its row in the history."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def trigger_row(
     rng: random.Random,
     margin_mode: str = "crossed",
 ) -> dict[str, Any]:
-    """A trigger order as it waits."""
+    """The row of a waiting trigger order."""
     closes = plan_type in PROFIT_LOSS
     side, trade_side = order_sides(mode, leg, closes=closes)
     trailing = plan_type in TRAILING
@@ -86,7 +86,7 @@ def ended(
     price: Decimal | None = None,
     size: Decimal | None = None,
 ) -> dict[str, Any]:
-    """The row as it stands in the history: executed with what it did, failed, or cancelled."""
+    """The row in the history: executed with its result, failed, or cancelled."""
     done = {**row, "planStatus": status, "uTime": str(now_ms)}
     if status == "executed" and price is not None:
         done |= {
@@ -99,13 +99,13 @@ def ended(
 
 
 def fires(row: dict[str, Any], price: Decimal) -> bool:
-    """Whether the price has reached what a waiting trigger waits for."""
+    """Whether the price has reached a waiting trigger's price."""
     trigger = Decimal(row["triggerPrice"])
     return price >= trigger if waits_above(row) else price <= trigger
 
 
 def waits_above(row: dict[str, Any]) -> bool:
-    """Whether a trigger waits for a price above: what opens a long or takes its profit, and what stops a short."""
+    """Whether a trigger waits for a higher price: one that opens a long, takes its profit, or stops a short."""
     closes = row["planType"] in PROFIT_LOSS
     long: bool = row["posSide"] == "long"
     if row["posSide"] == "net":

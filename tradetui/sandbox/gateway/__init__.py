@@ -1,1 +1,1 @@
-"""What a request meets before it is answered: signature, permissions, limits, and faults on demand."""
+"""Checks before a request is answered: signature, permissions, limits, and faults on demand."""

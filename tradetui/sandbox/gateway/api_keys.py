@@ -47,7 +47,7 @@ _WINDOW_MS = 30_000
 
 @dataclass(frozen=True)
 class SandboxKey:
-    """One key: whose it is, what it may do, and the three texts a client needs."""
+    """One key: its account, its permissions, and the three texts a client needs."""
 
     name: str
     uid: str
@@ -78,7 +78,7 @@ def made_key(
     passphrase: str = "",
     ips: tuple[str, ...] = ANYWHERE,
 ) -> SandboxKey:
-    """A key whose texts follow from seed and name, so that the same seed gives the same keys."""
+    """A key whose texts follow from seed and name."""
     digest = hashlib.sha256(f"{seed}/{name}/{uid}".encode()).hexdigest()
     api_key, secret = f"bg_{digest[:32]}", digest[32:] + digest[:32]
     passphrase = passphrase or f"Sandbox{digest[:8]}"
@@ -86,7 +86,7 @@ def made_key(
 
 
 def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
-    """Let a key use an endpoint; raises Refusal, its text in the caller's language as the live exchange does."""
+    """Raise Refusal if the key lacks the endpoint's permission, in the caller's language as the live exchange does."""
     if key.kind == "unified":
         raise Refusal(
             "40085", "You are in Unified Account mode, and the Classic Account API is not supported at this time"
@@ -105,9 +105,9 @@ def check_permission(key: SandboxKey, endpoint: str, locale: str) -> None:
 
 
 class HttpCall(NamedTuple):
-    """What arrived, without any transport: header names in lower case, `query` as on the wire.
+    """A request without any transport: header names in lower case, `query` as on the wire.
 
-    `address` is empty where there is none, within one process.
+    `address` is empty within one process.
     """
 
     method: str
@@ -119,7 +119,7 @@ class HttpCall(NamedTuple):
 
 
 def caller(request: HttpCall, keys: Iterable[SandboxKey], now_ms: int) -> SandboxKey:
-    """The key a request is signed with; raises Refusal where it is not known, not proven, or not allowed from there."""
+    """The key a request is signed with; raises Refusal if it is unknown, not proven, or not allowed from there."""
     headers, body = request.headers, request.body
     name = headers.get("access-key", "")
     if not name:

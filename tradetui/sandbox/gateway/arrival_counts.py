@@ -1,6 +1,6 @@
-"""Counts the calls that arrive, by UID and endpoint in any second, by address in any minute, and refuses those beyond.
+"""Counts calls by UID and endpoint in any second, by address in any minute, and refuses those beyond the limits.
 
-How many are allowed stands in `wire.endpoints`.
+The limits stand in `wire.endpoints`.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE, ADDRESS_L
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60_000
 CALLS_OF_AN_ADDRESS: Final = ADDRESS_CALLS_PER_MINUTE
-"""Calls of one address in any minute, whoever makes them and whatever they ask."""
+"""The most calls of one address in any minute, of all callers and endpoints."""
 RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
-"""How long an address that made more is refused, whether it goes on asking or not."""
+"""How long an address that exceeded this is refused, whether it goes on calling or not."""
 
 
 class ArrivalCounts:
-    """Counts what arrives; a refused arrival is not counted. `who` is a UID or, for public endpoints, an address."""
+    """Counts the calls that are admitted. `who` is a UID or, for public endpoints, an address."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
 
     def admit(self, endpoint: Endpoint, who: str, copy_trader: bool, now_ms: int) -> int | None:
-        """How many calls are left in this second, or None when this one is too many."""
+        """The calls left in this second, or None where this one is too many."""
         allowed = endpoint.limit.per_second
         if copy_trader and endpoint.limit.copy_trader is not None:
             allowed = endpoint.limit.copy_trader
@@ -39,14 +39,14 @@ class ArrivalCounts:
 
 
 class AddressCounts:
-    """Counts what arrives from each address; what is refused is not counted."""
+    """Counts the calls of every address; refused calls are not counted."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[str, deque[int]] = defaultdict(deque)
         self._refused_until: dict[str, int] = {}
 
     def admits(self, address: str, now_ms: int) -> bool:
-        """Whether a call of an address is let in; the one too many shuts the address out for five minutes."""
+        """Whether an address may call; the first call beyond the limit shuts the address out for five minutes."""
         if now_ms < self._refused_until.get(address, now_ms):
             return False
         arrivals = self._arrivals[address]

@@ -1,4 +1,4 @@
-"""Faults of the embedded exchange: which answer is disturbed and how, drawn by rates or as a test plans it."""
+"""Faults of the embedded exchange: which answers they change and how, drawn by rates or planned by a test."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FAULT_KINDS = (
 
 
 class UnknownFault(ValueError):
-    """A fault's name or rate that does not exist; the message names the ones there are."""
+    """A fault's name or rate that does not exist; the message names the existing ones."""
 
 
 class ConnectionDropped(ConnectionResetError):
-    """The connection ended without an answer; raised where there is no socket to close."""
+    """The connection ended without an answer; raised in process, where there is no socket to close."""
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class _Planned:
 
 
 class Faults:
-    """Decides, call by call, what goes wrong; what a test planned comes before what is drawn."""
+    """Decides which fault a call has; planned faults come before drawn ones."""
 
     def __init__(self, rates: Mapping[str, float], seed: int) -> None:
         self.rates = dict(rates)
@@ -48,13 +48,13 @@ class Faults:
         self._planned: list[_Planned] = []
 
     def next(self, kind: str, *, endpoint: str | None = None, times: int = 1) -> None:
-        """Disturb the next calls this way: of one endpoint, by catalogue name, else of any, even with no effect."""
+        """Plan a fault of the next calls: of one endpoint, by catalogue name, else of any, even with no effect."""
         if kind not in FAULT_KINDS:
             raise UnknownFault(f"unknown fault {kind!r}; there are {', '.join(FAULT_KINDS)}")
         self._planned.append(_Planned(kind, endpoint, times))
 
     def of_call(self, endpoint: str) -> str | None:
-        """What disturbs this call's transport, if anything."""
+        """The fault of this call's transport, or None."""
         return self._pick(endpoint, frozenset(FAULT_KINDS) - frozenset(REVERSAL_FAULTS))
 
     def of_reversal(self) -> str | None:
@@ -73,7 +73,7 @@ class Faults:
 
 
 def parse_faults(fault_list: str) -> dict[str, float]:
-    """Read `KIND=RATE,KIND=RATE`; raises UnknownFault naming what is wrong."""
+    """Read `KIND=RATE,KIND=RATE`; raises UnknownFault, which names the error."""
     faults: dict[str, float] = {}
     for word in filter(None, (part.strip() for part in fault_list.split(","))):
         kind, equals, rate = word.partition("=")

@@ -44,14 +44,14 @@ def parameters(body: Any) -> dict[str, str]:
 
 
 def required(values: Mapping[str, str], *names: str) -> None:
-    """Refuse where one of the names is not given."""
+    """Raise Refusal unless all of the names are present."""
     for name in names:
         if name not in values:
             raise Refusal("40019", f"Parameter {name} cannot be empty")
 
 
 def word(name: str, text: str, choices: Iterable[str]) -> str:
-    """The one of the words that is meant, which may be written in any case; raises Refusal."""
+    """The choice that equals the text in any case; raises Refusal."""
     choice = next((choice for choice in choices if choice.lower() == text.lower()), None)
     if choice is None:
         raise Refusal("40020", f"Parameter {name} error")

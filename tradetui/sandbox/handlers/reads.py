@@ -1,4 +1,4 @@
-"""Answers to reads: the rows a caller asked for, filtered, cut into pages, by the rules."""
+"""Answers to reads: rows filtered and paged by the rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RowFilter = Callable[[Row], bool]
 
 
 class PagedRows(NamedTuple):
-    """Where a paged endpoint finds its rows, their id and time fields, the payload's list key, and plain filters."""
+    """The rows of a paged endpoint, their id and time fields, the payload's list key, and plain filters."""
 
     name: str
     id_field: str
@@ -44,7 +44,7 @@ _BY_ORDER: Final = frozenset({"futures.triggers", "futures.pending_orders", "fut
 
 
 class ReadCall(NamedTuple):
-    """One read: whose, of what, with which parameters, when. `now_ms` is the exchange's own time."""
+    """One read: its key, endpoint and parameters. `now_ms` is the exchange's own time."""
 
     exchange_state: ExchangeState
     key: SandboxKey | None
@@ -124,7 +124,7 @@ def _equal(field: str, value: str) -> RowFilter:
 
 
 def _special_filters(call: ReadCall) -> list[RowFilter]:
-    """The filters that are more than one parameter equal to the field of its name."""
+    """The filters beyond one parameter equal to the field of its name."""
     values, kept = call.values, []
     if call.name in _BY_ORDER:
         # When both are sent, orderId prevails.

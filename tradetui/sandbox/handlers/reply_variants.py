@@ -1,4 +1,4 @@
-"""Two dialects of the same reply where they differ: the interface document's, and the live exchange's."""
+"""The two dialects of a reply: the interface document's, and the live exchange's."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MARKED: Final = re.compile(f'"{_NUMBER}(-?[0-9]+(?:\\.[0-9]+)?){_NUMBER}"')
 
 
 def envelope_bytes(name: str, envelope: Mapping[str, Any]) -> bytes:
-    """The envelope as JSON; a number has the digits that the exchange's own text has."""
+    """The envelope as JSON; numbers keep the digits of the exchange's own text."""
     text = json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates, which JSON can smuggle in, have no bytes of their own.
     return (_MARKED.sub(r"\1", text) if name == "convert.history" else text).encode("utf-8", "replace")
 
 
 def in_dialect(name: str, payload: Any, live: bool) -> Any:
-    """The payload in one of the dialects; the rows it is made of are not changed."""
+    """The payload in one of the dialects; its rows are not changed."""
     change = (_LIVE if live else _DOCUMENTED).get(name)
     if name == "futures.live_triggers" and live and payload["entrustedList"]:
         return {"entrustedList": payload["entrustedList"]}
@@ -56,7 +56,7 @@ def _documented_trigger(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _open_or_close(row: Mapping[str, Any], *, closes: bool) -> str:
-    """The trade side in the words that the document has for orders; those of one-way mode it has for fills only."""
+    """The document's trade side for orders; it has those of one-way mode for fills only."""
     trade_side: str = row["tradeSide"]
     return ("close" if closes else "open") if trade_side.endswith("_single") else trade_side
 

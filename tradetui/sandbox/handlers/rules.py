@@ -1,4 +1,4 @@
-"""What each reading endpoint takes, by the exchange's own account: names, words, numbers, spans and pages.
+"""The parameters of every read, as the exchange documents them: names, words, numbers, spans and pages.
 
 Written apart from the client's request models on purpose: a misreading there must not be one here too.
 """
@@ -60,9 +60,9 @@ PAGE_AND_SPAN: Final = ("limit", "idLessThan", "startTime", "endTime")
 
 
 class Paging(NamedTuple):
-    """Default and greatest page size; `capped` gives the greatest where more is asked.
+    """Default and greatest page size; `capped` returns the greatest for a larger one, instead of refusing.
 
-    `first` is the idLessThan that stands for the first page.
+    `first` is the idLessThan of the first page.
     """
 
     default: int
@@ -72,7 +72,7 @@ class Paging(NamedTuple):
 
 
 def page_size(paging: Paging, values: Mapping[str, str]) -> int:
-    """How many rows a page holds; raises Refusal."""
+    """The rows of a page; raises Refusal."""
     text = values.get("limit")
     if text is None:
         return paging.default
@@ -87,9 +87,9 @@ def page_size(paging: Paging, values: Mapping[str, str]) -> int:
 
 
 def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
-    """The id that every row of the page is below, or None for the first page; raises Refusal.
+    """The id below which the page begins, or None for the first page; raises Refusal.
 
-    Ids grow with time, so that a row that has meanwhile left the book still marks its place.
+    Ids grow with time, so the id of a row that has left the book since still marks its page.
     """
     text = values.get("idLessThan")
     if text is None or text == paging.first:
@@ -103,9 +103,9 @@ def page_before(paging: Paging, values: Mapping[str, str]) -> int | None:
 class Span(NamedTuple):
     """The rule of one endpoint's startTime and endTime.
 
-    `ends`: whether they are free, go together, or are required. `one_missing`: what the other end is taken to be.
-    `none`: the range when neither is given. `window_days`: nothing older can be read. `after_binding`: a managed
-    sub-account reads nothing from before it was bound.
+    `ends`: whether they are free, go together, or are required. `one_missing`: the default of the missing one.
+    `none`: the default of both. `window_days`: nothing older can be read. `after_binding`: a managed sub-account
+    reads nothing from before it was bound.
     """
 
     days: int
@@ -260,6 +260,6 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
 
 
 def _documented_word(name: str, text: str, choices: Iterable[str], live_values: Mapping[str, str], live: bool) -> str:
-    """The document's word for one given in the dialect in use; raises Refusal."""
+    """The document's word for one in the dialect in use; raises Refusal."""
     documented_values = {live_values.get(choice, choice) if live else choice: choice for choice in choices}
     return documented_values[word(name, text, documented_values)]

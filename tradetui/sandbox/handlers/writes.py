@@ -97,7 +97,7 @@ class _Virtual:
 
 
 def create_virtual_subaccounts(exchange_state: ExchangeState, key: SandboxKey, body: Any) -> Any:
-    """Endpoint 2: up to five sub-accounts, each with a key; all of them or, raising Refusal, none."""
+    """Endpoint 2: up to five sub-accounts with a key each; all or, raising Refusal, none."""
     if not isinstance(body, list) or not body:
         raise Refusal("40017", "Parameter verification failed body")
     if len(body) > MAX_BATCH:

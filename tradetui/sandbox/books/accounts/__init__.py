@@ -1,4 +1,4 @@
-"""What one account of the embedded exchange holds: wallets, positions, margin, bills and positions that were closed.
+"""One account of the embedded exchange: wallets, positions, margin, bills and closed positions.
 
 It knows orders and contracts, not how they are executed; execution changes it, and rows show it.
 """

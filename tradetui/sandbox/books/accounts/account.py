@@ -21,7 +21,6 @@ _BALANCES = {
 
 
 def no_spot_history() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The spot fills and bills of an account without any."""
     return [], []
 
 
@@ -30,8 +29,7 @@ class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
     `bound_ms` is when a managed one was bound to its trading team; one that is not `funded` begins with nothing.
-    `spot_past` makes the spot fills and bills, `convert_past` the converts, newest first, when they are first asked
-    for.
+    `spot_past` makes the spot fills and bills, `convert_past` the converts, newest first, on the first read.
     """
 
     uid: str

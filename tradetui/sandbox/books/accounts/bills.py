@@ -1,4 +1,4 @@
-"""What moves a wallet beside fills, and the bills of both with the balance after each."""
+"""Wallet movements beside fills, and the bills of both with the balance after each one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Movement(NamedTuple):
 
 
 class Bills:
-    """A book's bills, written from its fills and movements when they are asked for, which is seldom."""
+    """A book's bills, written from its fills and movements when they are read, which is seldom."""
 
     def __init__(self) -> None:
         self._ids = Identifiers()
@@ -41,7 +41,7 @@ class Bills:
         fills: Sequence[Mapping[str, Any]],
         movements: Sequence[Movement],
     ) -> list[dict[str, Any]]:
-        """Every bill, oldest first; `balances` are those that the first of them began with."""
+        """All bills, oldest first; `balances` are those before the first bill."""
         fills_written, movements_written = self._written
         new: list[tuple[int, int, Mapping[str, Any] | Movement]] = []
         if not self._rows:
@@ -84,7 +84,7 @@ def _timed(movements: Iterable[Movement]) -> list[tuple[int, int, Mapping[str, A
 
 
 def _of_fill(fill: Mapping[str, Any]) -> str:
-    """The bill's word for a fill; in hedge mode its side names the leg."""
+    """The bill's business type for a fill; in hedge mode its side names the leg."""
     side, trade_side = fill["side"], fill["tradeSide"]
     if fill["posMode"] == "one_way_mode":
         return f"burst_{side}" if trade_side.startswith("burst") else str(side)

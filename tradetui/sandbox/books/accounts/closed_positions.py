@@ -1,4 +1,4 @@
-"""The history of closed positions, worked out from fills and funding when it is read."""
+"""The history of closed positions, computed from fills and funding when it is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, amount, te
 
 @dataclass(slots=True)
 class _Held:
-    """A position from its first fill on; sizes in the base coin, the rest but values in the margin coin."""
+    """A position from its first fill on; sizes in the base coin, all else but values in the margin coin."""
 
     opened_ms: int
     opened: Decimal = ZERO
@@ -29,10 +29,10 @@ class _Held:
 
 @dataclass(slots=True)
 class ClosedPositions:
-    """Goes through the fills and movements of a book in their order and keeps a row of each position that ended.
+    """Goes through a book's fills and movements in order and keeps a row of every position that ended.
 
-    `held` is what the fills so far left open, by symbol and leg. A book that does not keep its oldest fills begins with
-    what those left.
+    `held` are the positions that the fills so far left open, by symbol and leg. A book that does not keep its oldest
+    fills begins with the positions that those left.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class ClosedPositions:
     _movements: int = 0
 
     def take(self, fills: Sequence[Mapping[str, Any]], movements: Sequence[Movement]) -> None:
-        """Take in the fills that are new, and the funding paid up to each of them; both lists only grow."""
+        """Take in the new fills, and the funding paid up to each of them; both lists only grow."""
         for fill in fills[self._fills :]:
             while self._movements < len(movements) and movements[self._movements].time_ms <= int(fill["cTime"]):
                 self._pay(movements[self._movements])

@@ -19,7 +19,7 @@ _QUOTE_PLACES: Final = Decimal("0.0001")
 
 @dataclass(slots=True)
 class Holding:
-    """What is held of one leg; a one-way net is a long or a short holding, never both."""
+    """The position in one leg; a one-way net is a long or a short holding, never both."""
 
     spec: ContractSpec
     leg: str
@@ -31,12 +31,12 @@ class Holding:
     realised: Decimal = ZERO
     isolated: bool = False
     fees: Decimal = ZERO
-    """What was charged for opening and partly closing it, in the margin coin, as a number above nothing."""
+    """Fees of opening and partly closing it, in the margin coin, above zero."""
     funding: list[Decimal] = field(default_factory=list)
-    """What each settlement since the account began to live paid it, or charged below nothing."""
+    """Funding of every settlement since the account began to live: above zero received, below zero paid."""
 
     def profit(self, price: Decimal, size: Decimal | None = None) -> Decimal:
-        """Profit of so much of it at a price, in the margin coin."""
+        """Profit of a size, or of all of it, at a price, in the margin coin."""
         moved = price - self.entry if self.leg == "long" else self.entry - price
         amount = moved * (self.size if size is None else size)
         return amount / price if self.spec.inverse else amount
@@ -47,12 +47,12 @@ class Holding:
         return self.size * self.entry / self.leverage
 
     def maintenance(self, price: Decimal) -> Decimal:
-        """Margin below which it is closed by force, in the margin coin."""
+        """Maintenance margin, below which it is liquidated, in the margin coin."""
         return self.size * MAINTENANCE * (Decimal(1) if self.spec.inverse else price)
 
 
 def funding(spec: ContractSpec, leg: str, size: Decimal, mark: Decimal) -> Decimal:
-    """What a leg is paid at a settlement, in the margin coin; a long pays a rate above zero."""
+    """A leg's funding at a settlement, in the margin coin, above zero received; a long receives a rate above zero."""
     value = size if spec.inverse else size * mark
     return (value * (-FUNDING_RATE if leg == "long" else FUNDING_RATE)).quantize(PLACES)
 
@@ -97,7 +97,6 @@ class FuturesBook:
 
     @property
     def asset_mode(self) -> str:
-        """The exchange's word for whether several assets stand behind the margin."""
         return "union" if self.assets else "single"
 
     def use_assets(self, coin: str, balance: Decimal, assets: dict[str, Decimal]) -> None:
@@ -106,14 +105,12 @@ class FuturesBook:
         self.assets = assets
 
     def margin_mode(self, symbol: str) -> str:
-        """Crossed or isolated, as the exchange writes it."""
         return "isolated" if symbol in self.isolated else "crossed"
 
     def held(self, symbol: str, leg: str) -> Holding | None:
         return self.holdings.get((symbol, leg))
 
     def net(self, symbol: str) -> Holding | None:
-        """The one-way position of a symbol, whichever side it is on."""
         return self.held(symbol, "long") or self.held(symbol, "short")
 
     def new_order(
@@ -128,7 +125,7 @@ class FuturesBook:
         source: str = "normal",
         enter_point: str = "API",
     ) -> Order:
-        """An order as the account's settings are now, of which nothing is filled; at the market without a price."""
+        """A new order under the account's present settings, unfilled; a market order without a price."""
         order_id = self.ids.at(now_ms)
         return Order(
             spec=spec,
@@ -149,7 +146,7 @@ class FuturesBook:
         )
 
     def order(self, symbol: str, order_id: str | None, client_oid: str | None) -> Order | None:
-        """An order of a symbol, resting or done, by its id where one is given, else by its client's; the newest."""
+        """An order of a symbol, resting or done, by its id, or else by its clientOid; the newest."""
         for order in (*self.orders.values(), *reversed(self.done.values())):
             same = order.order_id == order_id if order_id else order.client_oid == client_oid
             if same and order.spec.symbol == symbol:
@@ -157,11 +154,11 @@ class FuturesBook:
         return None
 
     def locked(self, symbol: str, leg: str) -> Decimal:
-        """How much of a leg resting close orders hold."""
+        """The size of a leg that resting close orders hold."""
         return self._resting_size(symbol, leg, closes=True)
 
     def to_open(self, symbol: str, leg: str) -> Decimal:
-        """How much resting orders would add to a leg."""
+        """The size that resting orders would add to a leg."""
         return self._resting_size(symbol, leg, closes=False)
 
     def _resting_size(self, symbol: str, leg: str, *, closes: bool) -> Decimal:
@@ -170,7 +167,7 @@ class FuturesBook:
         return sum((order.size - order.filled for order in chosen), ZERO)
 
     def execute(self, order: Order, size: Decimal, price: Decimal, now_ms: int, *, maker: bool = False) -> None:
-        """Fill so much of an order: the holding, the balance, the order and the list of fills move together."""
+        """Fill a size of an order: the holding, the balance, the order and the list of fills change together."""
         spec = order.spec
         fee = -size * (MAKER_FEE if maker else TAKER_FEE)
         fee = (fee if spec.inverse else fee * price).quantize(PLACES)
@@ -188,7 +185,7 @@ class FuturesBook:
         self.fills.append(self._fill_row(order, size, price, profit, fee, now_ms, maker))
 
     def settle_funding(self, marks: Mapping[str, Decimal], time_ms: int) -> None:
-        """Pay and charge the funding of everything held at a settlement."""
+        """Pay and charge the funding of all holdings at a settlement."""
         for held in self.holdings.values():
             spec, leg = held.spec, held.leg
             amount = funding(spec, leg, held.size, marks[spec.symbol])
@@ -212,14 +209,14 @@ class FuturesBook:
         return by_leg
 
     def bills(self) -> list[dict[str, Any]]:
-        """Every bill, oldest first: fills, funding and transfers, each with the balance after it."""
+        """All bills, oldest first: fills, funding and transfers, each with the balance after it."""
         balances = dict(self.started_with)
         for movement in self._before_start:
             balances[movement.coin] -= movement.amount
         return self._bills.rows(balances, self._before_start, self.fills, self.movements)
 
     def closed_positions(self) -> list[dict[str, Any]]:
-        """Positions that ended, in the order in which they did."""
+        """Closed positions in the order in which they ended."""
         self.closed.take(self.fills, [*self._before_start, *self.movements])
         return self.closed.rows
 
@@ -305,11 +302,11 @@ class FuturesBook:
         return sum((held.profit(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
 
     def margin_held(self, coin: str, *, isolated: bool | None = None) -> Decimal:
-        """Margin that holdings tie up."""
+        """The margin of all holdings in a coin, or of those in one margin mode."""
         return sum((held.margin() for held in self._of(coin, isolated)), ZERO)
 
     def maintenance(self, coin: str, marks: Mapping[str, Decimal], *, isolated: bool | None = None) -> Decimal:
-        """Margin below which holdings are closed by force."""
+        """Margin below which holdings are liquidated."""
         return sum((held.maintenance(marks[held.spec.symbol]) for held in self._of(coin, isolated)), ZERO)
 
     def _of(self, coin: str, isolated: bool | None) -> Iterator[Holding]:

@@ -19,7 +19,7 @@ def equity(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decima
 
 
 def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
-    """What the other assets of multi-assets mode count for, in dollars."""
+    """The value of multi-assets mode's other assets as margin, in dollars."""
     return sum(
         (amount * marks[f"{coin}USDT"] * COLLATERAL_WEIGHT[coin] for coin, amount in book.assets.items()),
         ZERO,
@@ -27,23 +27,23 @@ def collateral(book: FuturesBook, marks: Mapping[str, Decimal]) -> Decimal:
 
 
 def backing(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """What stands behind the crossed positions of a margin coin: all but what isolated ones have to themselves."""
+    """The margin behind the crossed positions of a coin: all but the margin of isolated positions."""
     apart = book.margin_held(coin, isolated=True) + book.unrealised(coin, marks, isolated=True)
     return equity(book, coin, marks) - apart + collateral(book, marks)
 
 
 def free(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """What may become margin of new positions, in the margin coin; never below nothing."""
+    """Margin available for new positions, in the margin coin; never below zero."""
     return max(ZERO, backing(book, coin, marks) - book.margin_held(coin, isolated=False))
 
 
 def risk_rate(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> Decimal:
-    """Maintenance margin as a part of what stands behind crossed positions; at 1 they are liquidated."""
+    """Maintenance margin divided by the margin behind crossed positions; at 1 they are liquidated."""
     return _rate(book.maintenance(coin, marks, isolated=False), backing(book, coin, marks))
 
 
 def position_rate(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal:
-    """The same for a position: its own where it is isolated, its coin's where it is crossed."""
+    """The risk rate of a position: its own if isolated, its coin's if crossed."""
     if not held.isolated:
         return risk_rate(book, held.spec.margin_coin, marks)
     mark = marks[held.spec.symbol]
@@ -62,10 +62,10 @@ def to_close_by_force(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]
 
 
 def liquidation_price(book: FuturesBook, held: Holding, marks: Mapping[str, Decimal]) -> Decimal | None:
-    """The price of a contract at which what stands behind a position equals maintenance margin.
+    """The price of a contract at which the margin behind a position equals maintenance margin.
 
     Every other price and the worth of other assets stand still. Crossed, it is the same for both legs of a contract,
-    since the margin is the account's. A price that cannot be reached comes out below nothing or absurdly high, as the
+    since the margin is the account's. A price that cannot be reached comes out below zero or absurdly high, as the
     live exchange reports it; None where no price would do it.
     """
     spec, coin = held.spec, held.spec.margin_coin
