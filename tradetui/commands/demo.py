@@ -39,7 +39,7 @@ _ACCOUNTS = (
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the demonstration, or draw a picture of it where a file is named."""
+    """Show the demonstration, or write a picture of it to the named file."""
     name = args.profile or _ACCOUNTS[0]
     if name not in _ACCOUNTS:
         raise ConfigurationError(
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_flags(args: argparse.Namespace) -> None:
-    """Refuse what would change nothing."""
+    """Refuse flags that would change nothing."""
     no_network = "the demo runs on its own embedded exchange, without a network"
     on_a_network = "with a profile for an exchange on the network"
     on_the_sandbox = "on a profile for tradetui sandbox"
@@ -104,7 +104,6 @@ def _product_types(text: str | None) -> tuple[ProductType, ...] | None:
 def demo_settings(
     seed: int, chosen: str, *, read_only: bool, product_types: tuple[ProductType, ...] | None = None
 ) -> UiSettings:
-    """The screen on the embedded exchange with all of its accounts to pick from."""
     exchange = _Exchange(seed, product_types)
     return UiSettings(
         environment="SANDBOX",

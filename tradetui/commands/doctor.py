@@ -1,4 +1,4 @@
-"""`tradetui doctor`: checks what a session needs, each a line with its remedy."""
+"""`tradetui doctor`: checks a session's needs, one line and remedy per check."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _HOPS = {
 
 
 class CheckStatus(StrEnum):
-    """What a check came to; what could not be asked is neither well nor wrong."""
+    """The result of a check; NOT_CHECKED where it could not be made."""
 
     OK = "ok"
     FAILED = "failed"
@@ -68,7 +68,7 @@ _JSON_OK = {CheckStatus.OK: True, CheckStatus.FAILED: False, CheckStatus.NOT_CHE
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line: what was checked, what came of it, what was found, and what to do where it failed."""
+    """One line: the check's name, result and finding, and the remedy of a failure."""
 
     name: str
     status: CheckStatus
@@ -238,7 +238,7 @@ def _alert_check(name: str, result: AlertFinding) -> Check:
 
 
 async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
-    """Whether the exchange was reached, and every check that asks it."""
+    """Whether the exchange answered, and every check that calls it."""
     async with open_reader(loaded) as client:
         product_types = [ProductType(name) for name in loaded.profile.product_types]
         try:
@@ -287,7 +287,7 @@ def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
 async def _answers_check(
     name: str, read: Callable[[ProductType], Awaitable[object]], product_types: Sequence[ProductType]
 ) -> Check:
-    """What came of the same read of every product type, named where it is not the same; raises Unreachable."""
+    """The check of one read of every product type, which it names where their results differ; raises Unreachable."""
     finding = "can be read with this API key"
     checks = [
         await _answer_check(name, finding, partial(read, product_type), product_types) for product_type in product_types

@@ -41,7 +41,6 @@ _SHORTEST_UID = 5
 _ANY_ADDRESS = frozenset({"0.0.0.0", "0.0.0.0/0", "::", "::/0"})
 PROPOSED_BASE_URL = "https://api.bitget.com"
 _FLAGS = {"product_types": "--product-type", "proxy": "--proxy", "uid": "--uid"}
-"""The flags that give settings of the profile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class KeyCheck:
 
 
 async def check_key(loaded: LoadedProfile) -> KeyCheck:
-    """Read what this key may read in any case and what the exchange says of it."""
+    """Read whatever every key may read, and the exchange's account information."""
     async with open_reader(loaded) as client:
         try:
             await client.futures.accounts(product_type=loaded.profile.product_types[0])
@@ -112,7 +111,7 @@ def _clock_sentences(client: ExchangeReader) -> tuple[str, ...]:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask for what is missing (or take it from the environment), write the two files and try the key."""
+    """Ask for missing values (or take them from the environment), write the two files and try the key."""
     asks = sys.stdin.isatty()
     config = places.config_file(os.environ, args.config)
     before = known_profiles(os.environ, args.config)
@@ -173,7 +172,7 @@ def _profile_name(args: argparse.Namespace, before: KnownProfiles, *, asks: bool
 
 
 def _chosen_default(args: argparse.Namespace, before: KnownProfiles, name: str, *, asks: bool) -> str | None:
-    """The profile that plain `tradetui` is to open; None where nobody can tell, since nobody can be asked."""
+    """The profile that plain `tradetui` is to open; None if it is undecided and nobody can be asked."""
     if args.default or not before.names:
         return name
     if not asks:
@@ -188,7 +187,7 @@ def _chosen_default(args: argparse.Namespace, before: KnownProfiles, name: str, 
 
 
 def _keep_default(config: Path, before: KnownProfiles, default: str | None) -> bool:
-    """Write the default down where it would not be clear or changes; gives whether it is clear afterwards."""
+    """Write the default profile where it would be unclear or changes; returns whether it is clear afterwards."""
     if not before.names:
         return True
     if default is None:

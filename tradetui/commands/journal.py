@@ -37,7 +37,7 @@ ACCEPTED = "Trading is locked now for every session of the account; unlock it on
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the intents, newest first; exit code 3 while one is not settled, in whichever journal of the account."""
+    """Print the intents, newest first; exit code 3 while one is unsettled in any journal of the account."""
     loaded = load_privately(os.environ, Flags.of(args))
     account = identity_of(loaded)
     location = journal_of(loaded, account)
@@ -71,7 +71,7 @@ def _accept_loss(location: JournalLocation) -> int:
 
 
 def _newest(location: JournalLocation) -> tuple[list[Intent], bool]:
-    """The newest intents, and whether an intent in another journal of the account locks something, which is said."""
+    """The newest intents, and whether an intent in another journal of the account locks something, which is printed."""
     locked_elsewhere = False
     try:
         journal = existing_journal(location)

@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _profile_keys(args: argparse.Namespace) -> Mapping[str, str]:
-    """The keys of the profile that are in force; says on stderr why others are not."""
+    """The keys of the profile that are in force; prints on stderr why others are not."""
     try:
         changed = load(os.environ, Flags.of(args)).profile.keys
     except NoProfile:

@@ -1,4 +1,4 @@
-"""`tradetui paths`: where everything lies, before and after there is a configuration."""
+"""`tradetui paths`: the path of every file, with and without a configuration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LABELS = {"keys": "API keys", "runtime": "rate limits"}
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print each place and whether something is there yet; exit code 2 where the configuration cannot be loaded."""
+    """Print every path and whether it exists yet; exit code 2 where the configuration cannot be loaded."""
     config = places.config_file(os.environ, args.config)
     data_dir = places.data_dir(os.environ, args.data_dir)
     problem: ConfigurationError | None = None

@@ -27,7 +27,6 @@ from tradetui.wire.text.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, plan, and print what would be sent and held afterwards."""
     loaded = load_privately(os.environ, Flags.of(args))
     named = Target.named(args.symbol)
     if not named.symbol:

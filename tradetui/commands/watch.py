@@ -1,4 +1,4 @@
-"""`tradetui watch`: one line an event of the account, to be resumed from any of them."""
+"""`tradetui watch`: one line per event of the account; it can resume after any of them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _NAMED_DETAILS = {
     EventKind.ALERT: ("rules", "channels"),
     EventKind.OUTCOME: ("intent", "state"),
 }
-"""The details that are fields of the row; of any other kind all of them are one field."""
+"""The details that are fields of the row; of other kinds all details are one field."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print events until SIGINT, SIGTERM or the end of whoever reads them; none of these is an error."""
+    """Print events until SIGINT, SIGTERM or the end of the reader; none of these is an error."""
     loaded = load_privately(os.environ, Flags.of(args))
     since = None if args.since is None else _resume_point(args.since, loaded)
     kinds = frozenset(map(EventKind, args.kinds)) or frozenset(EventKind)
@@ -126,6 +126,6 @@ def event_as_json(event: AccountEvent, sentence: str) -> dict[str, Any]:
 
 
 def event_line(event: AccountEvent, sentence: str, zone: tzinfo) -> str:
-    """Time, kind, what happened, and the id from which to go on."""
+    """Time, kind, sentence, and the id from which to resume."""
     moment = utc_moment(event.time_ms).astimezone(zone)
     return f"{moment:%Y-%m-%d %H:%M:%S}  {event.kind:<{_KIND_WIDTH}}  {sentence}  {event.id}"

@@ -1,6 +1,6 @@
-"""The one way from the commands to standard output and standard error: nothing goes there that a terminal obeys.
+"""The only module through which commands write to stdout and stderr: control characters never reach a terminal.
 
-Imports nothing heavy, so that the first paint may come before anything is.
+It imports nothing heavy, so the first paint may come first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ INTERRUPTED = 130
 
 
 class Output:
-    """A stream to which text, JSON and CSV are written, each made safe in its own way."""
+    """A stream for text, JSON and CSV, all made safe for a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -41,7 +41,7 @@ class Output:
         self.layout(scrub(text) + "\n")
 
     def json(self, json_text: str) -> None:
-        """Write JSON text, with `\\u` escapes for what a terminal would obey or hide: values stay exact."""
+        """Write JSON text, with `\\u` escapes for characters that a terminal would obey or hide: values stay exact."""
         text = escaped(json_text)
         self.layout(text if self._is_unicode or text.isascii() else escaped(text, only_ascii=True))
 
@@ -54,13 +54,13 @@ class Output:
     def csv(self, cells: Iterable[str]) -> None:
         """Write one CSV row: exact in a file or a pipe, with visible `\\u` escapes on a terminal.
 
-        On a terminal a backslash is doubled, so that an escape is told from the same text as it was received.
+        On a terminal a backslash is doubled, to tell an escape from the same text as received.
         """
         shown = (escaped(cell.replace("\\", "\\\\")) for cell in cells) if self.is_terminal else cells
         self.layout(csv_row(shown))
 
     def layout(self, text: str) -> None:
-        """Write what the program itself puts between values, as it is: brackets, commas, line breaks."""
+        """Write the program's own separators unchanged: brackets, commas, line breaks."""
         try:
             self._stream.write(text)
         except UnicodeEncodeError:
@@ -68,7 +68,7 @@ class Output:
             self._stream.write(text.encode(self._encoding, "backslashreplace").decode(self._encoding))
 
     def flush(self) -> None:
-        """Hand everything over to the system; raises OSError where it cannot be written."""
+        """Flush the stream; raises OSError where it cannot be written."""
         self._stream.flush()
 
 
@@ -77,7 +77,7 @@ def stdout() -> Output:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Write one message line by line to a stream, standard error where none is named; raises OSError."""
+    """Write one message line by line to a stream, standard error by default; raises OSError."""
     output = Output(_unguarded(stream or sys.stderr))
     for line in text.splitlines() or [""]:
         output.line(line)
@@ -89,14 +89,14 @@ def stderr_is_terminal() -> bool:
 
 
 def show_progress(text: str, *, last: bool = False) -> None:
-    """Replace the line at which standard error stands; the last one stays."""
+    """Replace the current line of standard error; the last one stays."""
     stream = _unguarded(sys.stderr)
     stream.write(f"\r{scrub(text)}" + ("\n" if last else " "))
     stream.flush()
 
 
 class PageProgress:
-    """Counts pages that were read, and shows the count on standard error where that is a terminal."""
+    """Counts pages that were read, and shows the count on standard error if that is a terminal."""
 
     def __init__(self, subject: str) -> None:
         self._subject = subject
@@ -117,7 +117,7 @@ class PageProgress:
 
 
 def needs_terminal(environ: Mapping[str, str]) -> bool:
-    """Whether there is a terminal on which a screen can be drawn; says what to do where there is none."""
+    """Whether there is a terminal for a screen; prints the remedy if there is none."""
     from tradetui.ui.terminal.abilities import blocking_reason
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -130,7 +130,7 @@ def needs_terminal(environ: Mapping[str, str]) -> bool:
 
 
 def ask(question: str, proposed: str = "") -> str:
-    """Ask for a line on standard error and return the answer, or what is proposed."""
+    """Ask for a line on standard error and return the answer, or the proposed one."""
     output = Output(_unguarded(sys.stderr))
     output.layout(f"{scrub(question)}{f' [{scrub(proposed)}]' if proposed else ''}: ")
     output.flush()
@@ -138,7 +138,7 @@ def ask(question: str, proposed: str = "") -> str:
 
 
 def ask_hidden(question: str) -> str:
-    """Ask for a secret, which is not shown; empty where nothing can be read."""
+    """Ask for a secret without echo; empty where nothing can be read."""
     import getpass
 
     try:
@@ -148,7 +148,7 @@ def ask_hidden(question: str) -> str:
 
 
 class GuardedStderr:
-    """Standard error while a command runs: what libraries and the interpreter write is made safe as well."""
+    """Standard error while a command runs: the output of libraries and the interpreter is made safe as well."""
 
     def __enter__(self) -> None:
         self._before = sys.stderr
@@ -160,7 +160,7 @@ class GuardedStderr:
 
 
 class _Scrubbing:
-    """A stream that scrubs each line and is otherwise the one it stands for."""
+    """A stream that scrubs each line and otherwise behaves as the underlying one."""
 
     def __init__(self, stream: TextIO) -> None:
         self.unguarded = stream

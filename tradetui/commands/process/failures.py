@@ -1,4 +1,4 @@
-"""Turns whatever stopped a command into a sentence on stderr and an exit code."""
+"""Turns the exception that stopped a command into a sentence on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_PROFILE = """tradetui has no configuration yet; it would be {file}
 
 
 def report(problem: Exception) -> int:
-    """Say what stopped the command and return its exit code; a traceback never reaches the person."""
+    """Print why the command stopped and return its exit code; a traceback never reaches the person."""
     _log.info("the command was stopped", exc_info=problem)
     if isinstance(problem, NoProfile):
         say(NO_PROFILE.format(file=problem.location))

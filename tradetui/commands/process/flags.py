@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 EVENT_KINDS = ("fill", "order", "trigger", "alert", "outcome")
-"""What `watch` prints; the values of `EventKind`, which starting does not load."""
+"""The kinds of event that `watch` prints; the values of `EventKind`, which is not loaded at the start."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser whose messages are free of what the arguments could do to a terminal."""
+    """A parser whose messages are free of control characters from the arguments."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **{"formatter_class": _HelpFormatter, **options})
@@ -32,22 +32,22 @@ class CommandParser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """As argparse does, but `-5d` after a flag is its value: a rule then says what is wrong with it."""
+        """As argparse does, but `-5d` after a flag is its value, so that the flag's rule can explain the error."""
         return super().parse_known_args(_values_joined(sys.argv[1:] if args is None else args), namespace)
 
     def refuse_rest(self, command: str | None, rest: Sequence[str]) -> Never:
-        """End the program over arguments that a command does not take; without a command, over those of the program."""
+        """End the program over arguments that a command does not take; without a command, over the program's."""
         about = f"{self.prog} {command}" if command else self.prog
         self.error(f"unrecognized arguments: {' '.join(rest)}. {about} --help lists what it takes.")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write what argparse has to say: usage, help, version and errors all come through here."""
+        """Write argparse's usage, help, version and errors."""
         if message:
             say(message, file)
 
 
 def _values_joined(arguments: Sequence[str]) -> list[str]:
-    """`--since=-5d` for `--since -5d`: argparse takes what begins with a dash for a flag."""
+    """Join `--since -5d` to `--since=-5d`: argparse takes a text with a leading dash for a flag."""
     joined: list[str] = []
     for argument in arguments:
         is_value = re.match(r"-\d", argument) and "--" not in joined
@@ -90,7 +90,7 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 def _terminal_columns() -> int:
-    """Columns of the terminal, from the variable of that name where it is set; 80 where there is none."""
+    """The terminal's columns, from the variable COLUMNS if it is set; 80 without a terminal."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isascii() and columns.isdigit() and int(columns):
         return int(columns)
@@ -115,7 +115,7 @@ _GLOBAL_FLAGS = (
 def global_flags_into(
     parser: argparse.ArgumentParser, product_types: Collection[str] = (), refused: Collection[str] = ()
 ) -> None:
-    """Add the flags that every command takes; what is not given leaves no attribute.
+    """Add the flags of every command; a flag that is not given leaves no attribute.
 
     The help names `product_types`, and none of the flags that the command refuses with a reason.
     """

@@ -1,4 +1,4 @@
-"""Standard output of a command that runs for days: a reader that is slow holds up nothing, one that is gone is seen."""
+"""Standard output of a command that runs for days: a slow reader delays nothing, a closed pipe is detected."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _AT_ONCE: Final = getattr(select, "PIPE_BUF", 512)
 
 
 class LineStream:
-    """Writes lines as they come. Whoever waits for `closed` learns that the reader of a pipe has gone."""
+    """Writes lines as they come; `closed` is set when the reader of a pipe has gone."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Take over a stream; what was written to it before is handed over first. Belongs to the running loop."""
+        """Take over a stream and flush it first. Belongs to the running loop."""
         stream.flush()
         self.closed = asyncio.Event()
         self._descriptor = stream.fileno()
@@ -39,7 +39,7 @@ class LineStream:
         return cls(sys.stdout)
 
     async def flush(self) -> None:
-        """Hand over what `output` was given; raises OSError, BrokenPipeError among it."""
+        """Flush the lines; raises OSError, BrokenPipeError among it."""
         rest = memoryview(self._bytes.getvalue())
         while rest:
             await self._writable()
@@ -48,7 +48,7 @@ class LineStream:
         self._bytes.truncate()
 
     def close(self) -> None:
-        """Wait for nothing any more; the stream itself stays open."""
+        """Stop watching; the stream itself stays open."""
         if self._is_pipe:
             self._loop.remove_reader(self._descriptor)
 

@@ -1,4 +1,4 @@
-"""The log that `--log FILE` asks for: rotated, for its owner alone, without secrets, queries and control characters."""
+"""The log of `--log FILE`: rotated, for its owner alone, without secrets, queries and control characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tradetui.profiles.errors import ConfigurationError
 from tradetui.wire.text.sanitize import scrub
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-"""Size at which a file is put aside as FILE.1, and so on up to FILE.3."""
+"""Bytes at which a file is renamed to FILE.1, and so on up to FILE.3."""
 KEPT_FILES: Final = 3
 _QUERY: Final = re.compile(r"\?\S+")
 
@@ -63,12 +63,12 @@ class _PrivateFile(RotatingFileHandler):
         return open(descriptor, "a", encoding=self.encoding, errors=self.errors)
 
     def close(self) -> None:
-        """Close the file; what it no longer takes is lost."""
+        """Close the file; what cannot be written any more is lost."""
         with suppress(OSError):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Let the message go: standard error is the screen's."""
+        """Drop the message: standard error is the screen's."""
 
 
 class _Lines(logging.Formatter):

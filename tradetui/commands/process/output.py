@@ -1,6 +1,6 @@
 """Prints records for scripts: a JSON array or CSV, streamed row by row, values as the exchange sent them.
 
-A terminal gets the same values with escapes for what it would obey.
+A terminal gets the same values with control characters escaped.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class CsvWriter(Generic[RowT]):
 
 
 def csv_writer(output: Output, columns: Sequence[str]) -> CsvWriter[Mapping[str, object]]:
-    """CSV with the given names of columns; nested values as JSON, formulas made safe."""
+    """CSV with these column names; nested values as JSON, formulas made safe."""
     return CsvWriter(output, columns, lambda row: [csv_cell(row.get(name)) for name in columns])
 
 
@@ -90,7 +90,7 @@ class TableWriter:
 
 
 def row_writer(options: argparse.Namespace, columns: Sequence[str]) -> RowWriter:
-    """What prints rows as the options ask for: JSON, CSV, or aligned text."""
+    """The writer of the chosen format: JSON, CSV, or aligned text."""
     if options.json:
         return JsonWriter(stdout())
     return csv_writer(stdout(), columns) if getattr(options, "csv", False) else TableWriter(stdout(), columns)

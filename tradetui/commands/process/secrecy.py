@@ -5,26 +5,25 @@ from __future__ import annotations
 import sys
 
 _SHORTEST = 4
-"""Characters below which a text would be found in words that are no secret."""
+"""Shorter texts would match words that are no secret."""
 _secrets: set[str] = set()
 _PR_SET_DUMPABLE = 4
 
 
 def hide_in_log(*secrets: str) -> None:
-    """Have these texts, and each line of one that has several, redacted from now on."""
+    """Redact these texts, and every line of one that has several, from now on."""
     for secret in secrets:
         _secrets.update(part for part in (secret, *secret.splitlines()) if len(part) >= _SHORTEST)
 
 
 def redacted(text: str) -> str:
-    """The text with `***` where a secret stood."""
     for secret in sorted(_secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
     return text
 
 
 def forbid_core_dumps() -> None:
-    """Have the system write no core of this process; it goes on where the system does not allow that.
+    """Have the system write no core dump of this process; goes on if the system does not allow that.
 
     The size limit alone is not enough on Linux: a `core_pattern` that pipes into a program ignores it. A process
     that is not dumpable gives none to a pipe either; its files in /proc then belong to root.

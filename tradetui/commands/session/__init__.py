@@ -1,4 +1,1 @@
-"""What commands make of a profile: the client, the desk, the trading session, and the files both keep.
-
-Commands that open an account look in.
-"""
+"""Builds client, desk, trading session and their files from a profile, for commands that open an account."""

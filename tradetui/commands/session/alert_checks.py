@@ -1,4 +1,4 @@
-"""What `doctor` says of a profile's alerts, whether notifications reach the desktop, and of tmux around the screen."""
+"""The checks of `doctor` on a profile's alerts, on desktop notifications, and on tmux around the screen."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tradetui.wire.models.futures import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
 _UNNOTICED_MS: Final = 50
-"""Nobody presses Esc and another key so quickly one after the other."""
+"""Milliseconds between Esc and another key that nobody presses."""
 _PASSTHROUGH: Final = "allow-passthrough"
 _TEST_SENTENCE: Final = "Test by tradetui doctor: this is how an alert comes to your desktop"
 
 
 def ask_tmux(*arguments: str) -> str | None:
-    """What a command of tmux prints; None where it fails."""
+    """The output of a tmux command; None where it fails."""
     try:
         done = subprocess.run(("tmux", *arguments), capture_output=True, text=True, timeout=3.0, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -36,7 +36,7 @@ def ask_tmux(*arguments: str) -> str | None:
 
 
 def escape_note(environ: Mapping[str, str]) -> str:
-    """That tmux takes Esc and the key after it for one, as older versions do for half a second; else empty."""
+    """Why tmux takes Esc and the next key for one, as older versions do for half a second; empty if it does not."""
     wait_ms = ask_tmux("show-options", "-sv", "escape-time") if in_tmux(environ) else None
     if wait_ms is None or not wait_ms.isdecimal() or int(wait_ms) <= _UNNOTICED_MS:
         return ""
@@ -48,7 +48,7 @@ def escape_note(environ: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AlertFinding:
-    """What was found, and what to do about it; an empty remedy means that it is well."""
+    """A finding and its remedy, which is empty if all is well."""
 
     finding: str
     remedy: str = ""
@@ -71,7 +71,7 @@ async def listed_symbols(client: ExchangeReader, loaded: LoadedProfile) -> froze
 
 
 async def has_tickers(client: ExchangeReader, loaded: LoadedProfile) -> bool:
-    """Whether the exchange serves the ticker of a symbol that a price alert is about; True where none is."""
+    """Whether the exchange serves the ticker of a price alert's symbol; True without a price alert."""
     priced = [r.condition for r in profile_rules(loaded.profile) if r.condition.kind is RuleKind.PRICE_CROSSES]
     product_types = [ProductType(name) for name in loaded.profile.product_types]
     for condition in priced:
@@ -88,7 +88,7 @@ async def has_tickers(client: ExchangeReader, loaded: LoadedProfile) -> bool:
 
 
 async def no_equity_because(client: ExchangeReader, loaded: LoadedProfile) -> str:
-    """Why the accounts' equity is not known, where an alert is about today's result; empty where it is."""
+    """Why the accounts' equity is unknown, if an alert is about today's result; empty if it is known."""
     if not any(rule.condition.kind is RuleKind.TODAY_RESULT_BELOW for rule in profile_rules(loaded.profile)):
         return ""
     accounts: list[FuturesAccount] = []
@@ -108,7 +108,7 @@ async def no_equity_because(client: ExchangeReader, loaded: LoadedProfile) -> st
 def rules_finding(
     loaded: LoadedProfile, symbols: frozenset[str] | None, *, tickers: bool, no_equity_because: str = ""
 ) -> AlertFinding:
-    """The alerts that cannot fire, each with the reason; or that all can."""
+    """The alerts that cannot fire, with their reasons; or that all can."""
     rules = profile_rules(loaded.profile)
     product_types = [ProductType(name) for name in loaded.profile.product_types]
     faults = []
@@ -127,7 +127,7 @@ def rules_finding(
 
 
 def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_terminal: bool) -> AlertFinding:
-    """Whether a notification can reach the desktop; a test is sent where there is a terminal."""
+    """Whether a notification can reach the desktop; a test is sent if there is a terminal."""
     if not any(Channel.DESKTOP in rule.channels for rule in profile_rules(loaded.profile)):
         return AlertFinding("no alert goes to the desktop")
     chosen = loaded.profile.desktop_notification
@@ -148,7 +148,7 @@ def desktop_finding(loaded: LoadedProfile, environ: Mapping[str, str], *, to_ter
 
 
 def _missing_passthrough() -> str:
-    """What tmux is to be set to, so that it passes such sequences on from every window; empty where it does."""
+    """The tmux setting that passes such sequences on from every window; empty if it is set."""
     value = ask_tmux("show-options", "-pAv", _PASSTHROUGH)
     if value in (None, "all"):  # a tmux that does not know the option passes everything on
         return ""

@@ -1,4 +1,4 @@
-"""The alerts of a profile, as the desk takes them."""
+"""The settings of a desk's alerts, from a profile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CREDENTIAL_ENDINGS = ("_API_KEY", "_API_SECRET", "_PASSPHRASE")
 
 
 class FileSilences:
-    """The silenced alerts of one profile, among what was chosen on its screen."""
+    """The silenced alerts of one profile, kept in its screen state."""
 
     def __init__(self, data_dir: Path, profile: str) -> None:
         self._data_dir = data_dir
@@ -32,12 +32,12 @@ class FileSilences:
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
     def write(self, names: frozenset[str]) -> None:
-        """Keep other names; raises OSError."""
+        """Replace the names; raises OSError."""
         write_screen_state(self._data_dir, self._profile, {_SILENCED: sorted(names) or None})
 
 
 def profile_rules(profile: Profile) -> tuple[Rule, ...]:
-    """The rules of a profile, or those that count without any."""
+    """The rules of a profile, or the default ones."""
     return DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts)
 
 
@@ -61,7 +61,7 @@ def alert_settings(loaded: LoadedProfile, environment: str, credentials: Credent
 
 
 def environment_without_secrets(environ: Mapping[str, str], prefix: str, credentials: Credentials) -> dict[str, str]:
-    """The variables but for our own, those a key is read from, and any that holds a part of the key."""
+    """The variables without our own, those of a key, and any that holds a part of the key."""
     own_names = {f"{prefix}{ending}" for ending in _CREDENTIAL_ENDINGS}
     return {
         name: value

@@ -1,4 +1,4 @@
-"""Builds what commands need from a profile: client, budget, desk, all of one account."""
+"""Builds the objects of a command from a profile: client, budget and desk of one account."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def credentials_of(loaded: LoadedProfile) -> Credentials:
-    """The profile's key, fetched from the one place it names; raises ConfigurationError."""
+    """The profile's key, read from its one source; raises ConfigurationError."""
     credentials = fetch(loaded)
     secrets = (credentials.secret, credentials.passphrase)
     hide_in_log(credentials.api_key, *(secret.get_secret_value() for secret in secrets))
@@ -57,12 +57,12 @@ def identity_of(loaded: LoadedProfile) -> AccountIdentity:
 
 
 def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
-    """What identifies the profile's account before the exchange has answered."""
+    """The account's identity before the exchange has answered."""
     return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
 
 
 def presumed_identity(loaded: LoadedProfile, credentials: Credentials) -> AccountIdentity:
-    """The account as far as it is known before the exchange has answered."""
+    """The identity as far as it is known before the exchange has answered."""
     key = account_key(loaded, credentials)
     try:
         remembered = KnownAccounts(loaded.data_dir).uid_of(key)
@@ -120,7 +120,7 @@ def _account_kind(loaded: LoadedProfile) -> str | None:
 
 
 def environment_of(loaded: LoadedProfile) -> Environment:
-    """Whose money it is: DEMO where the profile or its product types prove it, LIVE for everything else."""
+    """Whose money it is: DEMO where the profile or its product types prove it, else LIVE."""
     profile = loaded.profile
     if profile.environment == "demo" or all(ProductType(name).is_demo for name in profile.product_types):
         return Environment.DEMO
@@ -128,7 +128,7 @@ def environment_of(loaded: LoadedProfile) -> Environment:
 
 
 def desk_settings(loaded: LoadedProfile) -> DeskSettings:
-    """The settings a desk takes from a profile; a live account starts locked where the profile does not say."""
+    """The desk's settings from a profile; a live account starts locked unless the profile decides."""
     profile = loaded.profile
     environment = environment_of(loaded)
     locked = profile.start_locked if profile.start_locked is not None else environment is Environment.LIVE
@@ -162,7 +162,7 @@ def desk_settings(loaded: LoadedProfile) -> DeskSettings:
 def open_desk(
     loaded: LoadedProfile, flags: Flags | None = None, profile_written: Callable[[str], None] = lambda _: None
 ) -> Desk:
-    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be fetched."""
+    """A desk on a profile, not yet polling; raises ConfigurationError where the key cannot be read."""
     clock, credentials = SystemClock(), credentials_of(loaded)
     kind = ExchangeClient if loaded.profile.account_admin else TradingClient
     client = (ExchangeReader if loaded.read_only else kind)(credentials, **_options(loaded, credentials, clock))
@@ -182,7 +182,7 @@ def open_desk(
 
 
 def journal_of(loaded: LoadedProfile, identity: AccountIdentity) -> JournalLocation:
-    """Where the intents of an account are kept; profiles of one account share it."""
+    """Where an account's intents are kept; profiles of one account share it."""
     from tradetui.desk.trading_session import journal_location  # monitor mode comes without it
 
     key_stand_in = stand_in(credentials_of(loaded).api_key)

@@ -1,4 +1,4 @@
-"""Builds what can send: imported only by sessions that may. What it is built of is loaded once it is needed."""
+"""Builds a session that can send; imported only by sessions that may. Its parts are loaded when needed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def trading_session(
     issued_keys_go: Callable[[], tuple[SecretBackend | None, MakeProfile | None]],
     account: str = "",
 ) -> TradingSession:
-    """A session whose journal, on `disk`, is opened once the exchange has said whose account this is.
+    """A session whose journal, on `disk`, is opened once the exchange has reported the account.
 
-    `issued_keys_go` says what keeps secrets, and what makes profiles.
+    `issued_keys_go` returns the backend of secrets, and the maker of profiles.
     """
 
     def new_id() -> str:
@@ -59,7 +59,7 @@ def trading_session(
 def keys_of_profile(
     loaded: LoadedProfile, flags: Flags, profile_written: Callable[[str], None]
 ) -> tuple[SecretBackend | None, MakeProfile | None]:
-    """Where the keys issued to a profile's account go; `profile_written` is called with each new profile's name."""
+    """Where the account's issued keys are kept; `profile_written` gets every new profile's name."""
     from tradetui.commands.session.issued_key_profiles import KeyringBox, ProfileMaker
 
     source = loaded.profile.credentials

@@ -1,4 +1,4 @@
-"""The data directory belongs to its owner alone: what is found open to others is closed, and that is said."""
+"""Keeps the data directory private to its owner: removes others' permissions and reports it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.storage.private_directory import Closed, close_to_others
 
 OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
-"""Everything that is kept directly in the data directory."""
+"""Every file and folder directly in the data directory."""
 KEY_STORE_DIRECTORIES: Final = ("vault",)
 """Directories of issued keys: a file there that others may read is refused, since it is no secret any more."""
 
@@ -26,13 +26,13 @@ def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 
 
 def close_data_dir(loaded: LoadedProfile) -> Closed:
-    """Take the permissions of others from the data directory and from what is kept in it."""
+    """Remove others' permissions from the data directory and its content."""
     is_default = loaded.data_dir == places.data_dir({})
     return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
 
 
 def closed_sentence(loaded: LoadedProfile, closed: Closed) -> str:
-    """What was found open to others and what became of it; empty where nothing was."""
+    """The files that were open to others and the result of closing them; empty if there were none."""
     sentences = []
     if closed.narrowed:
         (path, mode), *others = closed.narrowed

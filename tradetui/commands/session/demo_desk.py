@@ -45,7 +45,7 @@ def open_demo_desk(
     make_profile: MakeProfile | None = None,
     product_types: tuple[ProductType, ...] = SHOWN_PRODUCT_TYPES,
 ) -> Desk:
-    """A desk on one of the embedded exchange's accounts, with nothing shared with any other program."""
+    """A desk on an account of the embedded exchange, which shares nothing with any other program."""
     clock = clock or SystemClock()
     key = next(key for key in sandbox.exchange_state.keys if key.name == name)
     credentials = Credentials(key.api_key, SecretStr(key.secret), SecretStr(key.passphrase))

@@ -1,4 +1,4 @@
-"""Stored API keys put to use: their secrets in the system's keyring, and the profiles made of them."""
+"""Uses stored API keys: their secrets are in the system's keyring, and profiles are made of them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class KeyringBox:
         self._service = service
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
-        """Keep; raises KeyStoreUnusable."""
+        """Store secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
 
     def get(self, name: str) -> Mapping[str, str]:
-        """What was kept; raises KeyStoreUnusable."""
+        """The stored secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             text = from_keyring(self._service, self._user(name))
         values = json.loads(text) if text else {}
         return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
 
     def drop(self, name: str) -> None:
-        """Forget; raises KeyStoreUnusable."""
+        """Delete secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             out_of_keyring(self._service, self._user(name))
 
@@ -45,7 +45,7 @@ class KeyringBox:
 
 @contextmanager
 def _as_key_store() -> Iterator[None]:
-    """What the keyring refuses, as the key store says it."""
+    """Raise the keyring's errors as KeyStoreUnusable."""
     try:
         yield
     except ConfigurationError as problem:

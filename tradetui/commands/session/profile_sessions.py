@@ -1,4 +1,4 @@
-"""The profiles that a session on the screen can open, each read from its configuration when it is opened."""
+"""The profiles that a session on the screen can open, read from their configuration when they are opened."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ _NO_SYMBOL_LEFT: Final = "symbols: this session may reverse none of them, so it 
 
 
 class ProfileSessions:
-    """Every profile there is, in the order of the configuration; `choices` grows when a profile is made of a key.
+    """All profiles in the order of the configuration; `choices` grows when a profile is made of a key.
 
-    The profile named on the command line is `first`: it is opened as it was read then, and read again whenever it is
-    opened once more.
+    `first`, the profile of the command line, is opened as read before, and read again whenever it is reopened.
     """
 
     def __init__(self, first: LoadedProfile, flags: Flags) -> None:
@@ -51,7 +50,7 @@ class ProfileSessions:
         self.choices.append(choice)
 
     def _load(self, name: str) -> LoadedProfile:
-        """Read a profile's configuration; raises ConfigurationError or NoProfile."""
+        """Raises ConfigurationError or NoProfile."""
         if name != self._first.name:
             return load(self._first.environ, replace(self._flags, profile=name, base_url=None))
         # Another default in the file since the start does not make it another profile.
@@ -74,7 +73,7 @@ class ProfileSessions:
         return open_desk(loaded, self._flags, self._add)
 
     def _reload(self, name: str) -> ConfigurationReload:
-        """Read the configuration of the profile that is open; raises ConfigurationError."""
+        """Read the configuration of the open profile; raises ConfigurationError."""
         from tradetui.commands.session.alert_settings import profile_rules
         from tradetui.commands.session.bootstrap import desk_settings
 
@@ -107,7 +106,7 @@ class ProfileSessions:
 
 
 def look_of(loaded: LoadedProfile) -> ProfileLook:
-    """How a profile wants the screen, with what was chosen in it before."""
+    """A profile's settings of the screen, with the choices made in it before."""
     profile = loaded.profile
     stored, notice = screen_state.read_screen_state(loaded.data_dir, loaded.name)
     return ProfileLook(
@@ -125,7 +124,7 @@ def look_of(loaded: LoadedProfile) -> ProfileLook:
 
 
 def _known_uid(loaded: LoadedProfile) -> str | None:
-    """The UID as the profile or, before, the exchange gave it; for a line of a list no program or keyring is asked."""
+    """The UID as the profile or an earlier session knows it; a list of profiles asks no program or keyring."""
     if loaded.profile.uid is not None or loaded.profile.credentials.source not in ("file", "environment"):
         return loaded.profile.uid
     from tradetui.commands.session.bootstrap import account_key, credentials_of

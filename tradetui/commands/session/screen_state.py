@@ -1,4 +1,4 @@
-"""`state.toml` in the data directory: what was chosen on the screen, by profile. What a person wrote is never in it."""
+"""`state.toml` in the data directory: choices made on the screen, by profile. It holds nothing a person wrote."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HEADING = (
 )
 _PROFILES: Final = "profiles"
 _FROM_BEFORE: Final = frozenset({"theme", "tables"})
-"""What a file holds at its top from before choices were kept by profile."""
+"""Top-level entries of a file from before choices were kept by profile."""
 _ONE_WRITER: Final = threading.Lock()
 
 
 def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], str]:
-    """What was chosen in a profile, and a sentence where the file cannot be read and was put aside.
+    """A profile's choices, and a sentence if the file cannot be read and was put aside.
 
-    A file from before choices were kept by profile counts for each profile that has chosen nothing since.
+    A file from before choices were kept by profile counts for every profile without a later choice.
     """
     file = data_dir / FILE
     try:
@@ -44,9 +44,9 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
 
 
 def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) -> None:
-    """Replace what the file holds of one profile under the names given; all the rest of the file stays.
+    """Replace a profile's choices under these names; the rest of the file stays.
 
-    A name whose value is None is forgotten. Sessions that write at the same moment wait for each other. Raises OSError.
+    A name whose value is None is deleted. Sessions that write at the same moment wait for each other. Raises OSError.
     """
     import tomli_w
 

@@ -1,5 +1,5 @@
-"""`tradetui show`: what may be asked for, the requests made of it, and the rows read and printed.
+"""`tradetui show`: its options, its requests, and the rows read and printed.
 
-`options` is its parser, `requests` and `reading` work for every endpoint, `show_results` shows what fills brought in.
+`options` is its parser, `requests` and `reading` work for every endpoint, `show_results` shows results of fills.
 `cli` looks in, and `completions` at the parser.
 """

@@ -1,6 +1,6 @@
-"""Opens the archive of a profile's account, and reads what a period needs into it where that is not there.
+"""Opens the archive of a profile's account, and reads the missing parts of a period into it.
 
-Each page is kept with what is then still missing, so that a reading that is stopped goes on where it stopped.
+Every page is stored with what is then still missing, so that an interrupted reading continues where it stopped.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tradetui.wire.models.futures_requests import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 REFUSED_FOR_MS: Final = 3 * HOUR_MS
-"""How long fills that were asked for in vain are not asked for again."""
+"""How long fills are not requested again after a refusal."""
 _FILLS_REFUSED: Final = (
     "tradetui: some fills of {} in this period were not given when they were asked for at {:%H:%M %Z}: {}. "
     "They are asked for again after {:%H:%M %Z}, or now with --fresh."
@@ -58,7 +58,7 @@ _BOOKING: Final = "working out results"
 
 
 class Needed(StrEnum):
-    """What the results are made of, and so what is read where there is no archive."""
+    """The records of results, which are read if there is no archive."""
 
     FILLS = "fills"
     EQUITY = "equity"
@@ -67,8 +67,8 @@ class Needed(StrEnum):
 def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
     """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
 
-    What an archive misses of the period is read where the exchange still keeps it; where that fails, it is said, and
-    what is there is given. Raises ConfigurationError, and ExchangeError where fills have to be read and cannot be.
+    Missing parts of the period are read where the exchange still keeps them; if that fails, the error is printed and
+    the rest returned. Raises ConfigurationError, and ExchangeError where fills have to be read and cannot be.
     """
     credentials = credentials_of(loaded)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
@@ -105,7 +105,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
 def _incomplete_types(
     archive: Archive, product_types: Sequence[ProductType], since: int, until: int
 ) -> list[ProductType]:
-    """Of which product types fills or bills of the period are missing that the exchange still keeps."""
+    """The product types with missing fills or bills of the period that the exchange still keeps."""
     now_ms = SystemClock().wall_ms()
     since = max(since, now_ms - NINETY_DAYS_MS)
     gaps = (gap for gap in unread_gaps(archive.connection, now_ms) if gap.meets(since, until))
@@ -122,7 +122,7 @@ def _is_refused(gap: MissingSpan, now_ms: int) -> bool:
 
 
 def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> None:
-    """Say what of the period is not asked for, since it was asked for in vain."""
+    """Print which parts of the period are not requested, since the exchange refused them."""
     now_ms = SystemClock().wall_ms()
     for gap in unread_gaps(archive.connection, now_ms):
         if _is_refused(gap, now_ms) and gap.meets(max(since, now_ms - NINETY_DAYS_MS), until):
@@ -166,7 +166,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
 async def _read_missing(
     loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
 ) -> None:
-    """Read what an archive misses of a period; where that fails, say so: it has the rest."""
+    """Read the missing parts of a period; a failure is printed, since the archive has the rest."""
     async with open_reader(loaded) as client:
         try:
             await _PeriodReader(client, archive, since, until).read(product_types)
@@ -176,7 +176,7 @@ async def _read_missing(
 
 @dataclass(frozen=True, slots=True)
 class _PeriodReader:
-    """Reads what an archive misses of a period (Unix ms); `fresh` asks again for what was refused lately."""
+    """Reads the missing parts of a period (Unix ms) into an archive; `fresh` repeats requests refused lately."""
 
     client: ExchangeReader
     archive: Archive
@@ -200,8 +200,8 @@ class _PeriodReader:
     async def _read_fills(self, product_type: ProductType) -> list[ExchangeError]:
         """Read the newest fills, then older ones page by page until nothing of the period is missing.
 
-        What is refused or cannot be decoded is passed over, and kept as such; gives what the exchange said to that. A
-        reply that cannot be read is no refusal: it is asked for once more at once, and again whenever somebody asks.
+        Refused or undecodable parts are skipped and stored as such; returns their errors. An unreadable reply is no
+        refusal: it is requested once more at once, and again on every later reading.
         """
         history = FillHistory(self.client, product_type, InlineDisk())
         await history.attach(self.archive)
@@ -261,7 +261,7 @@ class _PeriodReader:
 
 
 async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
-    """Read the bills since they were read last; where the exchange gives none, results do without."""
+    """Read the bills since the last ones; if the exchange refuses them, results do without."""
     async with open_reader(loaded) as client:
         for product_type in product_types:
             history = BillHistory(client, product_type, InlineDisk())

@@ -66,11 +66,11 @@ _TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DE
 _NO_EVENTS: Final = frozenset(
     {BusinessType.TRANSFER_IN, BusinessType.TRANSFER_OUT, BusinessType.SYSTEM_LOCK, BusinessType.USER_LOCK}
 )
-"""What stays in the account; a type that is in none of these three is counted as unknown."""
+"""Transfers within the account; a type in none of these three is counted as unknown."""
 
 
 class TaxRow(NamedTuple):
-    """One event: what came in, what went out, and a fee beside it; quantities are above zero, None where none is."""
+    """One event: amounts in and out, and a fee; quantities are above zero, None where none is."""
 
     at: datetime
     note: str
@@ -92,8 +92,8 @@ class TaxRow(NamedTuple):
 class BittyTaxWriter:
     """Takes records in any order and prints their events when it is closed.
 
-    `unknown` counts records of an unknown type, by that type; `in_fills` counts bills of spot trades, which the fills
-    have with their prices; `incomplete` counts fills that came without fee or profit.
+    `unknown` counts records by unknown type; `in_fills` counts bills of spot trades, which the fills have with their
+    prices; `incomplete` counts fills without fee or profit.
     """
 
     def __init__(self, output: Output) -> None:
@@ -115,7 +115,7 @@ class BittyTaxWriter:
         self._output.flush()
 
     def remarks(self) -> list[str]:
-        """What is to be said of records that are not among the events."""
+        """Remarks on records that are not among the events."""
         remarks = []
         if self.in_fills:
             remarks.append(
@@ -191,14 +191,14 @@ def futures_fill_events(fill: FuturesFill, booked: BookedFill) -> Iterator[TaxRo
 
 
 def _margin_fee(at: datetime, note: str, amount: Decimal, coin: str) -> TaxRow:
-    """A fee or funding, which is paid below zero and received above."""
+    """A fee or funding: below zero paid, above zero received."""
     if amount > ZERO:
         return TaxRow(at, note, "Margin-Fee-Rebate", amount, coin)
     return TaxRow(at, note, "Margin-Fee", sold=-amount, sold_asset=coin)
 
 
 def spot_fill_events(fill: SpotFill, base: str, quote: str, *, buys: bool) -> Iterator[TaxRow]:
-    """The trade with what was paid for it; a fee that was received, or that is not the first, has a row of its own."""
+    """The trade with its payment; a received fee, and every fee after the first, has a row of its own."""
     note = f"fill {fill.trade_id} {fill.symbol}"
     cost = fill.size * fill.price_avg if fill.amount is None else fill.amount
     fees = [(fee.fee_coin or (base if buys else quote), fee_amount(fee) or ZERO) for fee in fill.fee_detail]
@@ -235,7 +235,7 @@ async def write_funding(
     until_ms: int,
     symbol: str | None,
 ) -> None:
-    """Write the funding of a period (Unix ms); where the exchange does not give it, say so. Raises ExchangeError."""
+    """Write the funding of a period (Unix ms); prints a remark if the exchange refuses it. Raises ExchangeError."""
     try:
         for product_type in product_types:
             request = FuturesBillsRequest(product_type=product_type, limit=100)

@@ -1,4 +1,4 @@
-"""The catalogue as rows, for `tradetui show endpoints`: what each endpoint takes, gives and allows."""
+"""The catalogue as rows, for `tradetui show endpoints`: parameters, results and limits of every endpoint."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS: Final = tuple(_CELLS)
 
 
 def rows() -> Iterator[dict[str, object]]:
-    """Yield one row an endpoint: its columns, and for JSON its purpose, paging, time rule and parameters too."""
+    """Yield a row per endpoint: its columns, and for JSON its purpose, paging, time rule and parameters too."""
     for endpoint in CATALOGUE.values():
         yield {name: cell(endpoint) for name, cell in _CELLS.items()} | {
             "signed": endpoint.signed,

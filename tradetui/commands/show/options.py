@@ -1,4 +1,4 @@
-"""What `tradetui show` can be asked for: its parser, made of the parameters of the interface's requests."""
+"""The parser of `tradetui show`, made of the parameters of the interface's requests."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MERGED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     TableName.ORDERS: ("status", (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)),
     TableName.TRIGGERS: ("planType", QUERIED_PLAN_TYPES),
 }
-"""What a panel shows is several reads of one parameter, unless the person gives that parameter."""
+"""The parameter whose values a panel reads one by one, unless the person gives it."""
 CONVERT_DEFAULT_DAYS = 90
 BITTYTAX = "bittytax"
 _TAXED = frozenset({TableName.FILLS, TableName.SPOT_FILLS, TableName.SPOT_BILLS, TableName.CONVERT})
@@ -79,7 +79,6 @@ def add_result_commands(whats: argparse._SubParsersAction[CommandParser]) -> Non
 
 
 def show_parser() -> CommandParser:
-    """The parser of `show` with the options of everything it reads."""
     parser = CommandParser(
         prog="tradetui show",
         description="Read one kind of record once, as aligned text, JSON or CSV.",

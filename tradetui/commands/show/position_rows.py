@@ -1,4 +1,4 @@
-"""Positions for scripts: all-position's own names, plus where each comes from."""
+"""Positions for scripts: all-position's own names, plus the source of every position."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def held_positions(
     *,
     with_market: bool,
 ) -> AsyncIterator[Position]:
-    """What is held, as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
+    """Positions as reported or summed from fills, `with_market` with the nearest stop-loss and the next funding."""
     reader = PositionsReader(client, [ProductType(request.product_type) for request in requests])
     coins = {request.product_type: request.margin_coin for request in requests}
     reading = await reader.read()
@@ -88,7 +88,7 @@ async def _with_funding(
 
 
 def position_as_json(position: Position) -> dict[str, object]:
-    """One position under the interface's names, without what is not known, and whether it was reported or summed."""
+    """One position under the interface's names, without unknown fields, and whether it was reported or summed."""
     origin: dict[str, object] = {"source": "reported", "since": None, "provenFlat": None}
     if isinstance(source := position.source, FromFills):
         since = None if source.since is None else str(unix_ms(source.since))

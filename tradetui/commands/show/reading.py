@@ -1,4 +1,4 @@
-"""The rows of one `tradetui show`, read page by page and merged, and how far the reading is."""
+"""The rows of one `tradetui show`, read page by page and merged, and the progress of reading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
 
 RecordRow = TypeVar("RecordRow", bound=Record | ProductRow[Record])
-"""A record, or one with the product type that it was read under."""
+"""A record, alone or with the product type it was read under."""
 _OLDEST = datetime.fromtimestamp(0, UTC)
 
 
@@ -31,8 +31,8 @@ async def merged(
 ) -> AsyncIterator[RecordRow]:
     """Yield the records of all streams, newest first, each id once; without an id every record.
 
-    Holds one record of each stream, so that what is merged may be of any length; ids are remembered only while
-    the same moment lasts, since a record stands in two streams at one time only.
+    Holds one record per stream, so that streams may be of any length; ids are remembered only within one
+    moment, since duplicates have the same time.
     """
     if len(streams) == 1:
         async for record in streams[0]:
@@ -71,7 +71,7 @@ def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
 
 
 class ReadingProgress:
-    """Counts rows, those that could not be read, and pages."""
+    """Counts rows, unreadable rows, and pages."""
 
     def __init__(self, what: str) -> None:
         self._pages = PageProgress(what)
@@ -80,11 +80,10 @@ class ReadingProgress:
         self.may_be_cut = False
         self.undecodable_rows = 0
         self.left_out: set[str] = set()
-        """The symbols of rows that came and are named like other product types'."""
+        """The symbols of rows that are left out, since their names belong to other product types."""
         self.kept_symbols: set[str] = set()
-        """The symbols of rows that were kept."""
         self.refused_before: tuple[int, ExchangeError] | None = None
-        """The moment (Unix ms) before which the exchange returns nothing, and how it refused."""
+        """The moment (Unix ms) before which the exchange returns nothing, and its refusal."""
 
     def page(self, reply: Reply[Any]) -> None:
         self.undecodable_rows += len(reply.undecodable_rows)
@@ -110,9 +109,9 @@ class RowsReader:
     progress: ReadingProgress
 
     async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:
-        """Rows of every product type, newest first; where a record has no time, one product type after the other.
+        """Rows of every product type, newest first; records without a time come by product type.
 
-        Where the desk's rows are written each has the product type that it was read under.
+        Every row for the desk's writers has the product type that it was read under.
         """
         id_field, time_field = self.endpoint.id_field, self.endpoint.time_field
         groups = [
@@ -135,7 +134,7 @@ class RowsReader:
 
     @property
     def _most(self) -> int | None:
-        """Rows in all: as requested, or one page, beyond which one product type may reach further than another."""
+        """The most rows: as requested, or one page, beyond which one product type may reach further than another."""
         if self.options.limit is not None:
             return int(self.options.limit)
         return None if self.options.all or self.endpoint.page is None else self.endpoint.page.default
@@ -169,8 +168,8 @@ class RowsReader:
     async def _pages_of_span(self, request: Any, start: int, end: int) -> AsyncIterator[Reply[Any]]:
         """The pages of a long span, newest first, up to where the exchange refuses to go further back.
 
-        What it keeps ends ninety days ago, which moves on while pages are read: the last day of it is a piece of its
-        own, whose beginning is set when it is reached.
+        The exchange keeps ninety days, a limit that moves on while pages are read: the last day is a piece of its own,
+        whose beginning is set when it is reached.
         """
         last_day = max(start, self.client.server_clock.now_ms - SHORTEST_THREE_MONTHS_MS)
         known: set[object] = set()
@@ -194,7 +193,7 @@ class RowsReader:
 
 
 async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
-    """The same pages; while one of them is used, the next is being read."""
+    """The same pages; the next one is read while one is used."""
     following = asyncio.ensure_future(anext(pages, None))
     try:
         while (page := await following) is not None:

@@ -1,4 +1,4 @@
-"""The requests that one `tradetui show` makes of its options: by product type, and by piece of a long span."""
+"""The requests of one `tradetui show`: by product type, and by piece of a long span."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ReadSpan: TypeAlias = tuple[int, int]
 def requests_of(
     options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int
 ) -> tuple[list[list[Any]], ReadSpan | None]:
-    """One group of requests a product type, and the span that all are read over, if any; raises InvalidRequest."""
+    """One group of requests per product type, and the span of all, if any; raises InvalidRequest."""
     values = _values_of(options, endpoint, loaded, now_ms)
     span = _span_in_pieces(options, endpoint, values, now_ms)
     groups = []
@@ -40,7 +40,7 @@ def requests_of(
 
 
 def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, now_ms: int) -> dict[str, Any]:
-    """The parameters of the request by name, as the options give them or the interface wants them."""
+    """The parameters of the request by name, from the options or with the interface's defaults."""
     values = {
         name: getattr(options, name) for name in _parameters(endpoint) if getattr(options, name, None) is not None
     }
@@ -71,7 +71,7 @@ def _values_of(options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedPr
 def _product_types(
     options: argparse.Namespace, endpoint: Endpoint, loaded: LoadedProfile, symbol: str | None
 ) -> Iterable[str | None]:
-    """The product types to be read, of a symbol those that may trade it; None alone where the endpoint has none."""
+    """The product types to read, of a symbol those that may trade it; None alone if the endpoint has none."""
     if "productType" not in _parameters(endpoint):
         return [None]
     product_types = loaded.profile.product_types
@@ -83,7 +83,7 @@ def _product_types(
 
 
 def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> InvalidRequest:
-    """The same, with the interface's parameters called by the options that give them, and times in the zone."""
+    """The same error with the options' names in place of the parameters', and times in the zone."""
     options = {
         name: {"startTime": "--since", "endTime": "--until"}.get(name, f"--{option_name(name)}")
         for name in _parameters(endpoint)
@@ -104,10 +104,10 @@ def in_options(problem: InvalidRequest, endpoint: Endpoint, zone: tzinfo) -> Inv
 def _span_in_pieces(
     options: argparse.Namespace, endpoint: Endpoint, values: dict[str, Any], now_ms: int
 ) -> ReadSpan | None:
-    """The span from --since to --until (or now) where all of it is wanted and is more than one request may ask for.
+    """The span from --since to --until (or now) where all of it is wanted and exceeds the limit of one request.
 
-    It is so too where it begins about when what the exchange keeps does, which moves on while pages are read.
-    The times in `values` are then those of its newest piece; reading goes on from there piece by piece.
+    So is a span that begins about where the exchange's records do, a limit that moves on while pages are read.
+    The times in `values` become those of its newest piece; reading goes on from there piece by piece.
     """
     rule, start = endpoint.time, values.get("startTime")
     end = values.get("endTime", now_ms)

@@ -29,22 +29,22 @@ _PRICE: Final = Context(prec=12)
 
 
 def without_fee_or_profit(fill_count: int) -> str:
-    """What is to be said of fills that the exchange did not give completely."""
+    """The sentence on fills that the exchange did not give completely."""
     return f"the exchange gave no fee or no profit for {counted(fill_count, 'fill')}"
 
 
 def readable_time(at_ms: int | None, zone: tzinfo) -> str | None:
-    """Day and time to the second; None for a time that is not known (Unix ms)."""
+    """Day and time to the second; None for an unknown time (Unix ms)."""
     return None if at_ms is None else f"{utc_moment(at_ms).astimezone(zone):%Y-%m-%d %H:%M:%S}"
 
 
 def with_utc_names(columns: Sequence[str], times: Sequence[str]) -> tuple[str, ...]:
-    """The columns, behind each of the times another one of the same name and `Utc`, as tables are exported."""
+    """The columns, each of the times followed by one of the same name and `Utc`, as in exported tables."""
     return tuple(name for column in columns for name in ((column, f"{column}Utc") if column in times else (column,)))
 
 
 def with_utc_times(row: Mapping[str, object], times: Sequence[str]) -> Mapping[str, object]:
-    """The row, with each time that is known (Unix ms as text) in ISO 8601 UTC as well."""
+    """The row, with every known time (Unix ms as text) in ISO 8601 UTC as well."""
     utc = {name: instant(utc_moment(int(str(row[name]))), UTC) for name in times if row[name] is not None}
     return {**row, **{f"{name}Utc": text for name, text in utc.items()}}
 
@@ -58,7 +58,7 @@ def with_rounded_money(row: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def ungrouped(figure: str) -> str:
-    """A figure of the screen as other programs read it, without marks between thousands."""
+    """A figure of the screen without marks between thousands, for other programs."""
     return figure.replace(",", "")
 
 
@@ -88,7 +88,7 @@ class TripRows:
         return cells
 
     def _price_places(self, symbol: str) -> int | None:
-        """The most decimals that a price of the newest fills of a symbol has, which are those of its contract."""
+        """The most decimals of the prices in a symbol's newest fills, which are those of its contract."""
         if symbol not in self._places:
             precisions = SeenPrecisions()
             page = self._archive.rows.page(Selection(FuturesFill, symbol=symbol), None, _FILLS_LOOKED_AT)

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from tradetui.commands.show.bittytax import BittyTaxWriter
 
 ROWS_AT_A_TIME = 25
-"""Rows written before what comes in from the exchange is looked at."""
+"""Rows written before the loop reads from the exchange again."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Parse what is asked, read it page by page and print each row as it comes."""
+    """Parse the options, read page by page and print each row as it comes."""
     parser = show_parser()
     options, unknown = parser.parse_known_args(args.rest)
     if unknown:
@@ -122,7 +122,7 @@ async def _write_funding(
     *,
     cut: bool,
 ) -> None:
-    """The funding of the period of the fills, which no fill shows."""
+    """Write the funding of the fills' period, which no fill contains."""
     from tradetui.commands.show.bittytax import write_funding
 
     request, now_ms = requests[0][0], client.server_clock.now_ms
@@ -159,7 +159,7 @@ def _say_what_is_left_out(
 def _period_of_funding(
     options: argparse.Namespace, request: Any, span: ReadSpan | None, oldest_ms: int | None, now_ms: int, *, cut: bool
 ) -> ReadSpan:
-    """The period that the fills printed are of: as requested, or since the oldest of them where not all were read."""
+    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
     since_ms, until_ms = span or (request.start_time, request.end_time)
     if since_ms is None and options.all:
         since_ms = 0
@@ -169,7 +169,7 @@ def _period_of_funding(
 
 
 def _writer_of_rows(options: argparse.Namespace) -> CsvWriter[object] | BittyTaxWriter | None:
-    """What writes the desk's rows; None where they are written as received."""
+    """The writer of the desk's rows; None where they are written as received."""
     if options.format == BITTYTAX:
         from tradetui.commands.show.bittytax import BittyTaxWriter
 

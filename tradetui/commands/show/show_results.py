@@ -85,11 +85,11 @@ _WHY_NOTHING: Final = {
     TRIPS: _NO_RESULT.format("round trip ended"),
     PNL: _NO_RESULT.format("fill was made"),
 }
-"""What to say, and to do, where there is nothing to print."""
+"""The sentence and the remedy for an empty result."""
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    """Print what was requested; exit code as of every command."""
+    """Print the requested results; returns the exit code."""
     now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
     try:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None
@@ -190,7 +190,7 @@ def _why_no_funding(archive: Archive, product_types: Sequence[ProductType]) -> s
 
 
 def _without_fills(archive: Archive, query: ResultQuery) -> str:
-    """Which of the symbols asked for the archive has no fill of, and what to do; empty where there is none."""
+    """The requested symbols without a fill in the archive, and the remedy; empty if there are none."""
     if not query.symbols:
         return ""
     known = archive.rows.symbols(FuturesFill)
