@@ -1,7 +1,7 @@
-"""How the application and its screens know each other: what either asks of the other, and what is to be opened.
+"""The protocols between the application and its screens, and the messages that open a screen.
 
-Neither imports the other. Both look in here, and so does every dialog and widget. What a screen wants opened that it
-does not know it posts as a message: the application takes it.
+Neither imports the other: both look in here, and so does every dialog and widget. A screen posts a message to have
+another one opened; the application handles it.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class KeyedScreen(Protocol):
         """Whether a binding is absent in this session."""
 
     async def run_action(self, action: str) -> None:
-        """Do what a binding does."""
+        """Run a binding's action."""
 
     def say_unbound(self, event: events.Key) -> None:
-        """Say of a key that nothing took that it does nothing here."""
+        """Show that an unbound key does nothing here."""
 
     def show_alert(self) -> None:
-        """There is a new alert."""
+        """Show a new alert."""
 
 
 def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
@@ -64,10 +64,10 @@ def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
 
 @runtime_checkable
 class FollowsDesk(Protocol):
-    """A screen that says how the account is or what may be done now, which the desk may change at any time."""
+    """A screen that shows the account's state or permissions, which the desk may change at any time."""
 
     def desk_changed(self) -> None:
-        """The desk has published something."""
+        """Follow a change that the desk published."""
 
 
 @runtime_checkable
@@ -75,24 +75,24 @@ class FollowsRow(Protocol):
     """A screen about one row of a panel."""
 
     def follow(self, feed_name: str, rows: RowSource[object]) -> None:
-        """Show the row as it is among these rows of a feed."""
+        """Show the present row among these rows of a feed."""
 
 
 @runtime_checkable
 class SeesEveryKey(Protocol):
-    """A screen that sees every key before whatever has the focus."""
+    """A screen that gets every key before the focused widget."""
 
     def before_key(self, event: TypedInput) -> bool:
-        """Whether the key goes on to what has the focus."""
+        """Whether the key goes on to the focused widget."""
 
 
 class TradingApp(Protocol):
-    """What they ask it; what is to be opened they post as a message."""
+    """The application as screens see it; they post a message to have a screen opened."""
 
     key_order: KeyOrder
     settings: UiSettings
     failure: str | None
-    """Why the account chosen could not be opened."""
+    """Why the chosen account could not be opened."""
 
     @property
     def desk(self) -> Desk | None:
@@ -100,7 +100,7 @@ class TradingApp(Protocol):
 
     @property
     def preferences(self) -> ScreenPreferences:
-        """What was chosen on the screen: theme, columns, order."""
+        """The choices made on the screen: theme, columns, order."""
 
     @property
     def chosen(self) -> int:
@@ -112,7 +112,7 @@ class TradingApp(Protocol):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The lookup that is open, else the main screen: whose keys help and palette show."""
+        """The lookup that is open, else the main screen, whose keys help and palette show."""
 
     def remember_table(self, name: str, choice: TableChoice) -> None:
         """Show a table the same way next time."""
@@ -124,25 +124,25 @@ class TradingApp(Protocol):
         """Go to a panel of the main screen."""
 
     def refresh_header(self) -> None:
-        """Bring the header of the main screen up to date at once, behind a dialog too."""
+        """Update the header of the main screen at once, behind a dialog too."""
 
     async def leave_lookup(self) -> None:
         """Go back to the main screen."""
 
     def copy(self, text: str | None, what: str) -> None:
-        """Put text on the clipboard and say what it was."""
+        """Put text on the clipboard and show what it was."""
 
     def use_look(self, look: ProfileLook) -> None:
-        """Show the screen as a profile wants it: theme, zone, keys, columns and order."""
+        """Apply a profile's theme, zone, keys, columns and order."""
 
     def use_mouse(self, *, on: bool) -> None:
         """Take the mouse, or leave it to the terminal."""
 
     def choose_theme(self, name: str) -> None:
-        """Take other colours."""
+        """Change the theme."""
 
     def key_named(self, id_: str) -> str:
-        """The first key of the binding of an id, as the profile has it and a person writes it."""
+        """The first key of a binding, as the profile sets it and a person writes it."""
 
     def lock_or_unlock(self) -> None:
         """Lock trading at once; unlocking asks first."""
@@ -156,7 +156,7 @@ def trading_app(node: DOMNode) -> TradingApp:
 
 
 def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[[_Answer], object]) -> None:
-    """Open a dialog; `then` is called with its answer, and not where it was left, which is None."""
+    """Open a dialog and call `then` with its answer; a dialog that was left has none."""
 
     async def take(answer: _Answer | None) -> None:
         # Of Textual's own awaitables none: a screen that is asked to leave must not wait for itself to be gone.
@@ -167,7 +167,7 @@ def ask_in_dialog(node: DOMNode, dialog: Screen[_Answer | None], then: Callable[
 
 
 class OpenMessage(Message):
-    """What `open_posted` in `ui/application/lazy_imports.py` opens."""
+    """The messages that `open_posted` in `ui/application/lazy_imports.py` handles."""
 
 
 class OpenScreenList(OpenMessage):
@@ -175,11 +175,11 @@ class OpenScreenList(OpenMessage):
 
 
 class OpenAlerts(OpenMessage):
-    """The alerts of the profile, and the log of what was alerted."""
+    """The alerts of the profile, and their log."""
 
 
 class OpenMoney(OpenMessage):
-    """What the account brought in."""
+    """The account's results."""
 
 
 @dataclass(eq=False)
@@ -191,19 +191,19 @@ class OpenTrips(OpenMessage):
 
 
 class OpenJournal(OpenMessage):
-    """The journal of what was sent."""
+    """The journal of intents."""
 
 
 @dataclass(eq=False)
 class OpenCreation(OpenMessage):
-    """The form of what can be created by this name; the list of all where there is none."""
+    """The form of the creation of this name, or the list of all creations."""
 
     name: str | None = None
 
 
 @dataclass(eq=False)
 class OpenDetail(OpenMessage):
-    """Every field of a row; `title` says what it is, `feed_name` which feed it comes from, empty where from none."""
+    """Every field of a row; `title` names it, `feed_name` its feed, empty without one."""
 
     title: str
     row_id: str
@@ -214,9 +214,9 @@ class OpenDetail(OpenMessage):
 
 @dataclass(eq=False)
 class OpenHistory(OpenMessage):
-    """Every row of a panel that was ever seen; `panel` is `fills` or `triggers`, `dates` and `product` narrow them.
+    """Every archived row of a panel; `panel` is `fills` or `triggers`, `dates` and `product` narrow them.
 
-    `beyond_rows` is what else the figure that was opened is made of, such as `funding -14.86 USDT`.
+    `beyond_rows` is the rest of the opened figure, such as `funding -14.86 USDT`.
     """
 
     panel: str
@@ -227,9 +227,9 @@ class OpenHistory(OpenMessage):
 
 @dataclass(eq=False)
 class OpenDates(OpenMessage):
-    """The choice of dates and symbols for the rows of a table; `chosen` is called with it, with None for all of them.
+    """The choice of dates and symbols of a table's rows; `chosen` gets it, or None for all rows.
 
-    `now_ms` is the moment that spans such as `7d` end at, in Unix milliseconds. `whole_days` refuses times of day.
+    `now_ms` is the end of spans such as `7d`, in Unix milliseconds. `whole_days` refuses times of day.
     """
 
     title: str
@@ -242,7 +242,7 @@ class OpenDates(OpenMessage):
 
 @dataclass(eq=False)
 class OpenSort(OpenMessage):
-    """The choice of a column to order the rows by; `chosen` is called with its id, None for the order they come in.
+    """The choice of a column to order the rows by; `chosen` gets its id, None for the order they come in.
 
     `subject` names the rows, `under_cursor` a column's id, `keys` the keys that open the list, by Textual's names.
     """
@@ -257,9 +257,9 @@ class OpenSort(OpenMessage):
 
 @dataclass(eq=False)
 class OpenColumns(OpenMessage):
-    """The choice of a table's columns; `chosen` is called with it. `subject` names the rows.
+    """The choice of a table's columns, which `chosen` gets; `subject` names the rows.
 
-    `default` are the columns that stand as long as nobody chooses any.
+    `default` are the columns until somebody chooses.
     """
 
     table: Table[object]
@@ -269,14 +269,14 @@ class OpenColumns(OpenMessage):
 
 
 class OpenProfiles(OpenMessage):
-    """The list of profiles, to open another one."""
+    """The list of profiles."""
 
 
 @dataclass(eq=False)
 class OpenLookup(Message):
     """The lookup of one kind of record, opened by the application itself, which holds it.
 
-    With texts its form opens, filled in with them.
+    With texts, its form opens filled in with them.
     """
 
     table: str
@@ -285,14 +285,14 @@ class OpenLookup(Message):
 
 @dataclass(eq=False)
 class OpenReversal(OpenMessage):
-    """The reversal of a target; None asks for it first."""
+    """The reversal of a target; with None, a dialog asks for the target first."""
 
     target: Target | None
 
 
 @dataclass(eq=False)
 class OpenExport(OpenMessage):
-    """Writing rows into a file, whose proposed name begins with `file_stem`; `title` says what they are."""
+    """The export of rows into a file, whose proposed name begins with `file_stem`; `title` names the rows."""
 
     rows: RowSource[object]
     columns: Sequence[Column[object]]

@@ -19,13 +19,13 @@ _SHOWN_S = 8.0
 
 
 class Throttle:
-    """Lets one of those through that come together, so that a busy market does not ring without end."""
+    """Lets one of several events through that come together, so that a busy market does not ring without end."""
 
     def __init__(self) -> None:
         self._last_at: float | None = None
 
     def lets_through(self, now: float, *, at_once: bool) -> bool:
-        """Whether this one goes through; what is `at_once` always does."""
+        """Whether this event goes through; one that is `at_once` always does."""
         if not at_once and self._last_at is not None and now - self._last_at < AT_MOST_EVERY_S:
             return False
         self._last_at = now
@@ -33,17 +33,17 @@ class Throttle:
 
 
 class AlertNotices:
-    """Rings and shows what the rules send to bell, line and desktop."""
+    """Rings and shows the alerts that the rules send to bell, line and desktop."""
 
     def __init__(self, app: App[object], *, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> None:
-        """`sequence` is the profile's choice of how a terminal is asked to notify, None for the terminal's own."""
+        """`sequence` is the profile's way to notify through the terminal, None for the terminal's own."""
         self._app = app
         self._bell = Throttle()
         self._sequence = sequence
         self._environ = environ
 
     def show(self, alert: Alert, now: float) -> None:
-        """Ring and show; `now` is monotonic seconds. Beside a dialog a message comes too, but not of the market."""
+        """Ring and show; `now` is monotonic seconds. Beside a dialog it also shows a message, but not of the market."""
         # Behind a dialog the screen's own line is still there.
         screen = next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, ModalScreen))
         if isinstance(screen, KeyedScreen):

@@ -1,4 +1,4 @@
-"""The screen `A`: the alerts of the profile, each tested and silenced here, and the log of what was alerted."""
+"""The screen `A`: the profile's alerts, which can be tested and silenced here, and the log of alerts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tradetui.ui.table.table_screen import ClosableScreen
 
 LOG_READ_EVERY_S = 1.0
 _FRAME = 3
-"""Lines of a panel that are no rows: its border and the titles of the columns."""
+"""Lines of a panel beside its rows: its border and the titles of the columns."""
 _HINTS = ("back", "help", "test_alert", "silence", "detail", "filter", "next_panel")
 
 
@@ -92,7 +92,7 @@ class AlertsScreen(ClosableScreen):
 
     @property
     def table(self) -> RecordTable[object]:
-        """The one of the two that has the focus, or had it last."""
+        """The table that has the focus, or had it last."""
         return self._log_table if self._on_log else self._rules_table
 
     @property

@@ -1,4 +1,4 @@
-"""A desktop notification through the terminal: the bytes that ask for one. It loads no Textual: `doctor` sends one too.
+"""A desktop notification through the terminal, by an escape sequence. It loads no Textual: `doctor` sends one too.
 
 OSC 9 is iTerm2's, OSC 777 urxvt's; most terminals that notify know one of the two. A BEL follows, which marks the
 window where the terminal knows neither.
@@ -35,9 +35,9 @@ def in_tmux(environ: Mapping[str, str]) -> bool:
 
 
 def notification(sentence: str, sequence: DesktopSequence | None, environ: Mapping[str, str]) -> str:
-    """What to write to the terminal for a notification of one sentence, without what a terminal would obey in it.
+    """The escape sequence of a notification of one sentence, free of other control characters.
 
-    `sequence` is the profile's choice, None for what the terminal that `environ` names is known to know.
+    `sequence` is the profile's choice, None for the one that the terminal in `environ` knows.
     """
     # Semicolons part the fields of both sequences, and OSC 9 with a number first means something else to some.
     text = f"{TITLE}: {scrub(sentence)}".replace(";", ",")

@@ -1,4 +1,4 @@
-"""The application: it paints first, then opens a desk, and hands what the desk publishes to the main screen."""
+"""The application: it paints first, then opens a desk, and passes the desk's news to the main screen."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ASCII: Final = AsciiFilter()
 
 
 def _tidy_up() -> None:
-    """Clear away once what starting has left, and never look again at what stays: the modules and their classes."""
+    """Collect garbage once after the start, and exempt modules and classes from later collections."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(500, 3, 3)  # what calls leave in cycles lies a fifth as long: half a MiB and more
@@ -65,7 +65,7 @@ def _tidy_up() -> None:
 
 
 class TradeApp(App[None], inherit_bindings=False):
-    """The screen. It renders what the desk hands it and does no network or disk work itself."""
+    """The application. It renders the desk and does no network or disk work itself."""
 
     CSS_PATH = Path(__file__).with_name("tradetui.tcss")
     TITLE = "tradetui"
@@ -105,7 +105,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self._trading_lock = TradingLock(self, self._lock_changed)
 
     def _begin_with(self, name: str) -> None:
-        """Take a theme before anything is parsed: one that changes later has every style parsed once more."""
+        """Set a theme before anything is parsed: a later change parses every style once more."""
         theme = next(theme for theme in THEMES if theme.name == name)
         if theme.ansi:
             self.theme = name  # the terminal's own colours take more than styles
@@ -118,11 +118,11 @@ class TradeApp(App[None], inherit_bindings=False):
         return filters if self.settings.terminal.has_utf8 else [*filters, _ASCII]
 
     def get_default_screen(self) -> Screen[Any]:
-        """What is painted before the main screen, which then is always the lowest, is imported."""
+        """The start screen, painted before the main screen, which then is always the lowest, is imported."""
         return StartScreen(self.settings, self.begin)
 
     def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
-        """The screen, its styles read: Textual reads them once it has styled it, and all others with them again."""
+        """The screen with its styles parsed: Textual parses them only after styling it, and all others with them again."""
         shown: Screen[Any] = super().get_screen(screen, screen_class)
         if unread := [file for file in shown.css_path if not self.stylesheet.has_source(str(file))]:
             self.stylesheet.read_all(unread)
@@ -130,7 +130,7 @@ class TradeApp(App[None], inherit_bindings=False):
         return shown
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """What is on the screen as SVG; the spaces that a text begins with are kept by every renderer."""
+        """The screen as SVG; the spaces that a text begins with are kept by every renderer."""
         drawn = super().export_screenshot(title=title, simplify=simplify)
         return drawn.replace("<text ", '<text xml:space="preserve" ')
 
@@ -141,11 +141,11 @@ class TradeApp(App[None], inherit_bindings=False):
         return self._main
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colours our styles name, for themes that do not give them."""
+        """The colours our styles name, for themes that do not define them."""
         return dict(THEMES[0].variables)
 
     def _paint_all(self, _: object) -> None:
-        """Paint every cell: the terminal was somebody else's meanwhile, or what a colour means is another now."""
+        """Paint every cell: another program used the terminal meanwhile, or a colour's meaning has changed."""
         for screen in self.screen_stack:
             screen.refresh(layout=True)
             for widget in screen.walk_children():
@@ -161,7 +161,7 @@ class TradeApp(App[None], inherit_bindings=False):
             notify(self, sentence, severity="warning", seconds=10)
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
+        """Queue keys one after the other; those that work in dialogs, such as the lock's, wait for nothing."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
@@ -175,20 +175,20 @@ class TradeApp(App[None], inherit_bindings=False):
             await self.key_order.add(event)
 
     async def _hand_over(self, event: TypedInput) -> None:
-        """Give the key to the screen, which may drop it, and then to whatever has the focus."""
+        """Pass the key to the screen, which may drop it, and then to the focused widget."""
         screen = self.screen
         if isinstance(screen, SeesEveryKey) and not screen.before_key(event):
             return
         await super().on_event(event)
 
     async def on_key(self, event: events.Key) -> None:
-        """Do what a key is bound to that nothing on the screen took, or have the screen say that it does nothing."""
+        """Run a key's binding if no widget took the key, or have the screen show that it does nothing."""
         event.prevent_default()  # Textual's own method would look for the binding once more
         if not await self._check_bindings(event.key) and isinstance(self.screen, KeyedScreen):
             self.screen.say_unbound(event)
 
     async def begin(self) -> None:
-        """Open the desk, and meanwhile show the main screen that is to show its rows."""
+        """Open the desk, and meanwhile show the main screen."""
         if not self.settings.inline_start:
             gc.disable()
             self.set_timer(STARTED_S, _tidy_up)
@@ -239,14 +239,14 @@ class TradeApp(App[None], inherit_bindings=False):
         desk.start()
 
     async def _read(self, blocking: Callable[[], _Read]) -> _Read:
-        """What a function that blocks gives, called in a thread but where the start is to be in one."""
+        """Call a function that blocks, in a thread unless the start is to be in one."""
         return blocking() if self.settings.inline_start else await asyncio.to_thread(blocking)
 
     def refresh_header(self) -> None:
         self.main.refresh_header()
 
     def _lock_changed(self) -> None:
-        """Show it at once, behind a dialog and in one: what the dialog's button would send is refused from now on."""
+        """Show it at once, behind a dialog and in one: the dialog's button is refused from now on."""
         self.refresh_header()
         self._published(None)
 
@@ -276,7 +276,7 @@ class TradeApp(App[None], inherit_bindings=False):
 
     @property
     def keyed_screen(self) -> KeyedScreen:
-        """The results or the lookup that is open, else the main screen: whose keys help and palette show."""
+        """The results or the lookup that is open, else the main screen, whose keys help and palette show."""
         return next(
             (screen for screen in reversed(self.screen_stack) if is_of_results(screen)), self.lookup or self.main
         )
@@ -303,7 +303,7 @@ class TradeApp(App[None], inherit_bindings=False):
             await self._back_to_main()
 
     async def _back_to_main(self) -> None:
-        """Close every screen and dialog: what stands in them is of the desk that is open."""
+        """Close every screen and dialog: they show the desk that was open."""
         self.lookup = None
         while self.screen is not self.main:
             await self.pop_screen()
@@ -312,7 +312,7 @@ class TradeApp(App[None], inherit_bindings=False):
     # What can be done from every screen
 
     def _with_own_keys(self, settings: UiSettings) -> UiSettings:
-        """The settings with the keys that can be taken; why the others are not is kept to be said."""
+        """The settings with the keys that can be taken; the reasons against the others are kept to be shown."""
         own = profile_bindings(settings.keys)
         self._key_troubles = own.troubles
         return replace(settings, keys=own.taken)
@@ -327,7 +327,6 @@ class TradeApp(App[None], inherit_bindings=False):
         self._say_notices()
 
     def use_mouse(self, *, on: bool) -> None:
-        """Take the mouse, or leave it to the terminal for the rest of the session."""
         self.settings = replace(self.settings, mouse=on)
         switch_mouse(self, on=on)
         notify(self, MOUSE_ON if on else MOUSE_OFF, seconds=8)
@@ -370,7 +369,7 @@ class TradeApp(App[None], inherit_bindings=False):
         self.push_screen(lazy_imports.help_dialog(self.settings.keys, self.keyed_screen))
 
     def copy(self, text: str | None, what: str) -> None:
-        """Put text on the clipboard by OSC 52 and say what it was."""
+        """Put text on the clipboard by OSC 52 and show what it was."""
         if text is None:
             notify(self, "Nothing to copy: no row under the cursor.", severity="warning")
             return

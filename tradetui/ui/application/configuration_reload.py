@@ -18,7 +18,7 @@ READ_S: Final = 30.0
 
 
 def reload_configuration(app: App[Any]) -> None:
-    """Read the configuration of the open profile again, take of it what may be taken, and say what became of it."""
+    """Read the configuration of the open profile again, apply what may change, and show the result."""
     app.run_worker(_reload(app), group="configuration", exclusive=True, exit_on_error=False)
 
 

@@ -1,6 +1,6 @@
-"""Everything of the screen that is imported only when it is opened: no other module of `ui` imports in a function.
+"""All modules of the screen that are imported only when opened: no other module of `ui` imports in a function.
 
-The first paint waits for none of it, nor does the main screen for what most sessions never open.
+The first paint waits for none of it, nor does the main screen for screens that most sessions never open.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
 
 
 def lost_journal_dialog(intents: Intents) -> Screen[None]:
-    """What of the journal is lost, and the step to go on without it."""
+    """The lost part of the journal, and the step to go on without it."""
     from tradetui.ui.intents.journal.unusable_journal import LostJournalDialog
 
     return LostJournalDialog(intents)
 
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
-    """Ask whether to try a journal again that could not be written; `changed` is called once it was."""
+    """Ask whether to try a journal again that could not be written; `changed` is called after a success."""
     from tradetui.ui.intents.journal.unusable_journal import ask_to_try_again
 
     ask_to_try_again(app, intents, changed)
@@ -81,9 +81,9 @@ def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
 
 
 async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest: DeskScreen) -> None:
-    """Open what a screen has posted a message for; `lowest` is the lookup or main screen beneath whatever is open.
+    """Open the screen of a message; `lowest` is the lookup or main screen beneath whatever is open.
 
-    What needs a desk, or a session that may send or create, is not opened without it.
+    A screen that needs a desk, or a session that may send or create, is not opened without it.
     """
     trading_app = cast(TradingApp, app)
     settings, desk = trading_app.settings, trading_app.desk
@@ -160,7 +160,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
 
 def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
-    """Draw a chart; the first one loads the library that does."""
+    """Draw a chart; the first one loads the plotting library."""
     from tradetui.ui.money.charts.plot import draw
 
     return draw(chart, width, height, has_utf8=has_utf8)

@@ -32,7 +32,7 @@ class OpenDesk:
         published: Callable[[Feed[FeedRow]], None],
         alerted: Callable[[Alert], None],
     ) -> None:
-        """Hold a desk that was opened, and call back for whatever it publishes and alerts until it is closed."""
+        """Hold an opened desk, and call back for everything it publishes and alerts until it is closed."""
         self.desk, self.alert_notices = desk, alert_notices
         delivery = desk.alerts.delivery
         delivery.desktop = alert_notices.show_on_desktop
@@ -43,7 +43,7 @@ class OpenDesk:
         )
 
     async def close(self) -> None:
-        """Hold nothing any more, and wait until the desk has stopped, or one that an earlier call began to stop."""
+        """Drop the desk, and wait until it, or one that an earlier call began to stop, has stopped."""
         for unsubscribe in self._unsubscribers:
             unsubscribe()
         self._unsubscribers = ()

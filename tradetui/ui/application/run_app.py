@@ -12,7 +12,7 @@ from tradetui.ui.terminal.terminal_guard import TerminalGuard
 from tradetui.wire.text.sanitize import scrub
 
 THREAD_TURN_S: Final = 0.001
-"""How long the threads that read keys and write what is painted wait for the interpreter at most; Python's is 5 ms."""
+"""The longest wait of the threads that read keys and write the screen for the interpreter; Python's is 5 ms."""
 _log = logging.getLogger(__name__)
 
 

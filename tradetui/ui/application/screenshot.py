@@ -15,7 +15,7 @@ DRAWN_WITHIN_S = 0.3
 
 
 async def picture(app: App[Any], size: tuple[int, int], after: float, keys: Sequence[str], *, as_text: bool) -> str:
-    """Run for so many seconds, press the keys (Textual's names, `wait:500` waits) and give what is on the screen."""
+    """Run for some seconds, press the keys (Textual's names, `wait:500` waits) and return the screen."""
     async with app.run_test(size=size, notifications=True) as pilot:
         await asyncio.sleep(after)
         await pilot.pause()
@@ -35,6 +35,6 @@ def is_key(name: str) -> bool:
 
 
 def screen_text(app: App[Any]) -> str:
-    """The characters on the screen, line by line, without colours; behind a dialog what lies there."""
+    """The characters on the screen, line by line, without colours; behind a dialog, those of the screen."""
     visible_screen_stack.set(app._background_screens)
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips()) + "\n"

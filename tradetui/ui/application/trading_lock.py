@@ -1,4 +1,4 @@
-"""The lock of trading as the screen works it: locking is done at once, wherever one is; unlocking asks first."""
+"""The lock of trading on the screen: locking is immediate everywhere; unlocking asks first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCKED_NOW: Final = "Trading is locked."
 
 
 class TradingLock:
-    """Locks and unlocks on the screen of an application; `changed` is called so that the screen shows it."""
+    """Locks and unlocks on the screen of an application, and calls `changed` to show it."""
 
     def __init__(self, app: App[Any], changed: Callable[[], None]) -> None:
         self._app = app
@@ -46,8 +46,8 @@ class TradingLock:
     def lock_or_unlock(self, desk: Desk | None) -> None:
         """Lock trading at once; unlocking asks first, on top of whatever is open.
 
-        Where the journal is lost it says what is lost, and asks whether to go on without it; where it fails, whether
-        to try it again. Where the API key is another account's it says so, and nothing unlocks it.
+        With a lost journal it names the loss and asks whether to go on without it; with a failing journal, whether to
+        try again. If the API key is another account's it says so, and nothing unlocks.
         """
         if desk is None or desk.intents is None:
             self.lock(desk)

@@ -1,4 +1,4 @@
-"""From when to when, and of which symbols, rows are shown."""
+"""The dialog for the dates and symbols of rows."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ _WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day
 
 
 class DatesDialog(ParameterForm[DateFilter | None]):
-    """Returns the filter that was typed, an empty one for none at all, and None when it was left."""
+    """Returns the typed filter, an empty one for none at all, and None if it was left."""
 
     def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
-        """`whole_days` refuses times of day."""
         super().__init__(classes="dialog -form")
         self._heading = title
         self._texts = {} if before is None else dict(before.texts)

@@ -1,4 +1,4 @@
-"""What every dialog with a deliberate answer has in common: the button that arms, keys and places, the lock."""
+"""The base of dialogs with a deliberate answer: the button that arms, the keys, the layout and the lock."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tradetui.wire.text.sanitize import scrub
 
 TOO_SOON: Final = "Enter came too soon after another key and pressed nothing: look, then press it again."
 ARMS_S: Final = 0.5
-"""How long what will be sent is on the screen before it can be confirmed."""
+"""Seconds that a request is on the screen before it can be confirmed."""
 Result = TypeVar("Result")
 
 
 class DeliberateButton(Button):
     """Enter presses it only where the focus was painted here before, and not together with another key.
 
-    `refuses_held` is whether an Enter that is held down presses nothing either: so it is where something is sent.
+    `refuses_held` is whether a held Enter presses nothing either, as for every button that sends.
     """
 
     refuses_held = False
@@ -55,7 +55,7 @@ class DeliberateButton(Button):
             self._painted_at = Message().time
 
     def action_press(self) -> None:
-        """Press it where the person could have seen what Enter would press."""
+        """Press it if the person could have seen which button Enter presses."""
         keys = trading_app(self).key_order
         key = keys.current
         was_painted = self._painted_at is not None and key is not None and key.time > self._painted_at
@@ -72,9 +72,9 @@ def with_unlock_binding(reasons: Iterable[str], changed_keys: Mapping[str, str])
 
 
 class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
-    """Cancel stands left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
+    """Cancel is left and has the focus, so that Enter presses it; Tab then Enter presses the other button.
 
-    Under both stands why the other one is off, and nowhere else. Esc cancels.
+    Only the line under both says why the other one is off. Esc cancels.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "cancel", "Cancel")]
@@ -86,7 +86,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def buttons(
         self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
     ) -> ComposeResult:
-        """Both buttons and their line: `ready` where the other is on, `harmless` where it sends and loses nothing."""
+        """Both buttons and their line: `ready` enables the other one, `harmless` says that it sends and loses nothing."""
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"
@@ -101,7 +101,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
             self.reason_line.update(content)
 
     def say_next_step(self, effect: str) -> None:
-        """Say what Enter does at the focus, once nothing is missing; `effect` is the other button's: "sends it"."""
+        """Show what Enter does at the focus, once nothing is missing; `effect` is the other button's: "sends it"."""
         focused, step = self.focused, ""
         if focused is self.confirm_button:
             step = f"Enter {effect}; Esc cancels."
@@ -112,11 +112,11 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         self.give_reason(Content.styled(scrub(step), "$quiet"))
 
     def box_for_text(self, key: str) -> Input | None:
-        """The box that takes what is typed while a button has the focus; None where nothing is to be typed."""
+        """The box that takes text while a button has the focus; None if there is none."""
         return None
 
     def on_key(self, event: events.Key) -> None:
-        """Text while a button has the focus goes to the box for it."""
+        """Text typed while a button has the focus goes to the box for it."""
         if event.character is not None and event.is_printable and not isinstance(self.focused, Input):
             self._type(event, event.character, event.key)
 
@@ -135,10 +135,10 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
 
     @abstractmethod
     def confirm(self) -> None:
-        """Do what the other button says."""
+        """Run the other button's action."""
 
     def pressed_too_soon(self) -> None:
-        """Say that Enter pressed nothing."""
+        """Show that Enter pressed nothing."""
         self.give_reason(TOO_SOON)
 
     @on(DeliberateButton.PressedTooSoon)
@@ -155,22 +155,21 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
 
 
 class LockingDialog(DeliberateDialog[Result], Generic[Result]):
-    """One that sends something: trading can be locked and unlocked over it, and it then says what may be done."""
+    """A dialog that sends: trading can be locked and unlocked over it, and its buttons follow."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("L", "lock", "Lock or unlock", id="lock")]
 
     def action_lock(self) -> None:
-        """Lock at once; unlocking asks first, and then the dialog is as it was."""
+        """Lock at once; unlocking asks first and then returns to the dialog."""
         trading_app(self).lock_or_unlock()
 
     def desk_changed(self) -> None:
-        """The desk has published something: the lock may be another one."""
         self.say_what_may_be_done()
 
     def on_screen_resume(self) -> None:
-        """What was in front is gone; it may have unlocked trading."""
+        """A screen that was in front may have unlocked trading."""
         self.call_later(self.desk_changed)
 
     @abstractmethod
     def say_what_may_be_done(self) -> None:
-        """Bring the buttons and the line under them up to date."""
+        """Update the buttons and the line under them."""

@@ -1,4 +1,4 @@
-"""The screen under every dialog: what lies behind it, dimmed."""
+"""The screen behind every dialog, dimmed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STYLES_KEPT = 4096
 class DimmedScreen(Visual):
     """A screen in dimmed colours, drawn from its strips.
 
-    Textual's own goes through Rich's console and mixes the colours of every segment anew: half the time that a frame
+    Textual's own goes through Rich's console and mixes the colours of every segment again: half the time that a frame
     with a dialog took.
     """
 
@@ -66,7 +66,7 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
 
     @on(events.Mount)
     def _take_messages(self) -> None:
-        """Take the messages from the screen behind: it shows them again once it is in front."""
+        """Take the messages from the screen behind, which shows them again once it is in front."""
         for screen in self.app.screen_stack[:-1]:
             for rack in screen.query(ToastRack):
                 rack.display = False
@@ -76,7 +76,7 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
 
     @staticmethod
     def framed(title: str, keys: str = "") -> Vertical:
-        """The dialog's box, with its title above and what keys do below."""
+        """The dialog's box, with its title above and its keys below."""
         box = Vertical()
         box.border_title, box.border_subtitle = sanitized(title), sanitized(keys)
         return box

@@ -1,4 +1,4 @@
-"""A table as shown into a file: where, and as what."""
+"""The dialog that writes a table's rows to a file of a chosen format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Save = Callable[[Path, Format, bool], int]
 
 
 class ExportDialog(DeliberateDialog[str | None]):
-    """Returns what was written in words; `save(path, form, replace)` gives the number of rows and runs in a thread."""
+    """Returns a sentence on the result; `save(path, form, replace)` returns the number of rows and runs in a thread."""
 
     AUTO_FOCUS = "Input"
 
@@ -84,7 +84,7 @@ class ExportDialog(DeliberateDialog[str | None]):
 def open_export(
     app: App[Any], desk: Desk | None, rows: RowSource[RowT], columns: Sequence[Column[RowT]], file_stem: str, title: str
 ) -> None:
-    """Ask where to, and write these rows as they are now, whatever comes in later."""
+    """Ask for a path, and write these rows as they are now, whatever comes in later."""
     if isinstance(rows, SelfOrdering):
         rows = rows.whole()
     now = datetime.now(UTC) if desk is None else utc_moment(desk.clock.wall_ms()).astimezone(desk.zone)

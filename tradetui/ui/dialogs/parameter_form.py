@@ -1,4 +1,4 @@
-"""What every form over a request's parameters does: it holds each box to its rule as one types, and sends nothing."""
+"""The base of forms over a request's parameters: it checks every box while one types, and sends nothing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tradetui.ui.safe_text import sanitized
 
 
 class ParameterForm(DeliberateDialog[Result], Generic[Result]):
-    """Boxes, a line for what is wrong with each, two buttons, and under them what the focused box takes.
+    """Boxes, each with a line for its error, two buttons, and below them the rule of the focused box.
 
-    A form lays out its boxes, and says in `check` what is wrong. Enter in a box does what the button does.
+    A form lays out its boxes, and checks them in `check`. Enter in a box presses the button.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +35,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     @abstractmethod
     def check(self) -> None:
-        """Show what is wrong or missing, by `show_problem` and `show_result`."""
+        """Show missing and wrong fields, by `show_problem` and `show_result`."""
 
     def box(self, field: FormField, box_id: str, *, text: str = "", placeholder: str = "", classes: str = "") -> Input:
         return LineBox(
@@ -48,7 +48,7 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         )
 
     def field_lines(self, field: FormField, title: str, text: str, placeholder: str, *, whole: bool) -> ComposeResult:
-        """The title of a field with its box, and the line for what is wrong, `whole` of it or its beginning."""
+        """The title of a field with its box, and the line for its error, `whole` or its beginning."""
         with Horizontal(classes="field"):
             yield Static(sanitized(title), classes="name", markup=False)
             yield self.box(field, f"field-{field.name}", text=text, placeholder=placeholder)
@@ -56,25 +56,25 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
 
     @property
     def texts(self) -> dict[str, str]:
-        """What stands in the boxes of `field_lines`, by the field's name."""
+        """The texts of the boxes of `field_lines`, by the field's name."""
         boxes = self.query(".field Input").results(Input)
         return {(box.id or "").removeprefix("field-"): box.value for box in boxes}
 
     def show_problem(self, line_id: str, problem: Content) -> Static:
-        """Write what is wrong under a box, or close its line up."""
+        """Write the error under a box, or close its line."""
         line = self.query_one(f"#{line_id}", Static)
         line.update(problem)
         line.display = bool(problem.plain)
         return line
 
     def show_result(self, *, acceptable: bool, about: list[str]) -> None:
-        """Say what the focused box takes, and whether the form may be accepted."""
+        """Show the focused box's rule, and whether the form may be accepted."""
         self.confirm_button.disabled = not acceptable
         self.give_reason("\n".join(filter(None, about)))
 
     @staticmethod
     def to_correct(titles: Iterable[str]) -> str:
-        """Why it cannot be accepted: the fields that are missing or wrong, by their titles."""
+        """The fields that are missing or wrong, by their titles."""
         return f"Fill in or correct: {', '.join(titles)}."
 
     def focused_id(self, prefix: str) -> str:
@@ -86,12 +86,12 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         self.check()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The rule of a field stands below as soon as it has the focus."""
+        """Show the rule of a field as soon as it has the focus."""
         self._typed_in = None
         self.check()
 
     def is_typed_in(self, box_id: str) -> bool:
-        """Whether somebody is typing in a box, in which what is half typed is not called wrong yet."""
+        """Whether somebody is typing in a box, whose incomplete text is not called wrong yet."""
         return self._typed_in == box_id
 
     @on(Input.Changed)

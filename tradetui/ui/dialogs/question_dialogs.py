@@ -1,4 +1,4 @@
-"""Lines to read, and questions: one of a list, a line of text, yes or no, where the safe answer has the focus."""
+"""Dialogs for lines to read and for questions: one of a list, a text, yes or no; the safe answer has the focus."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tradetui.ui.safe_text import notify, sanitized
 
 
 class LinesDialog(DimmingScreen[None]):
-    """Lines that are read and put away."""
+    """Lines to read and close."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss", "Close")]
 
@@ -53,7 +53,7 @@ class ListDialog(DimmingScreen[ScreenResultType]):
 
 
 class ChoiceDialog(ListDialog[int | None]):
-    """Returns the place of what was picked, None when nothing was."""
+    """Returns the index of the choice, or None."""
 
     def __init__(self, title: str, options: Sequence[str], chosen: int = 0) -> None:
         super().__init__(classes="dialog")
@@ -74,7 +74,7 @@ class ChoiceDialog(ListDialog[int | None]):
 
 
 class TextDialog(DimmingScreen[bool]):
-    """Returns whether it was done. `work` returns what to say then; whatever it raises is shown, and asked again."""
+    """Returns whether it was done. `work` returns a sentence to show; its error is shown, and the dialog asks again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(False)", "Cancel")]
     AUTO_FOCUS = "Input"
@@ -104,7 +104,7 @@ class TextDialog(DimmingScreen[bool]):
 
 
 class ConfirmDialog(DeliberateDialog[bool | None]):
-    """Returns True where the named action was chosen; Enter presses Cancel unless the focus was moved."""
+    """Returns True if the named action was chosen; Enter presses Cancel unless the focus was moved."""
 
     def __init__(self, title: str, question: str, action: str) -> None:
         super().__init__(classes="dialog")

@@ -1,4 +1,4 @@
-"""How a table is shown: which columns, in which order and how wide, and which of them orders its rows."""
+"""Dialogs for a table's columns, with their order and widths, and for the column that sorts its rows."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tradetui.wire.text.sanitize import scrub
 _KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
 ID_WIDTH = 24
 MOST_LINES, AROUND_THE_LIST = 20, 9
-"""Lines of the list where there is room, and of the screen, the box, the keys and the buttons around it."""
+"""The most lines of the list, and the lines of the screen, the box, the keys and the buttons around it."""
 
 
 class ColumnsDialog(DeliberateDialog[TableChoice | None]):
-    """Returns the choice, None where it was left as it is. What is shown stands first, in its order."""
+    """Returns the choice, None where nothing changed. Shown columns come first, in their order."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "cancel", "Leave it"),
@@ -71,7 +71,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._list.highlighted = 0
 
     def on_resize(self, event: events.Resize) -> None:
-        """The columns scroll where they do not fit; keys and buttons stay in sight."""
+        """Scroll the columns where they do not fit; keys and buttons stay visible."""
         self._list.styles.max_height = max(3, min(MOST_LINES, event.size.height - AROUND_THE_LIST))
 
     @property
@@ -104,7 +104,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._draw(self._order.index(name))
 
     def action_move(self, by: int) -> None:
-        """Change places with the next column that is shown."""
+        """Swap with the next column that is shown."""
         shown, at = list(self._shown), self._at
         there = at + by
         if at < len(shown) and 0 <= there < len(shown):
@@ -138,7 +138,7 @@ _MOVES_OR_CLOSES: Final = frozenset("jkq")
 
 
 def column_letters(titles: Sequence[str], taken: Collection[str]) -> list[str]:
-    """A key for each title: a letter of the title where one is free, else any free letter; empty where none is left."""
+    """A key per title: a free letter of the title, else any free letter; empty where none is left."""
     free = dict.fromkeys(
         letter
         for letter in string.ascii_lowercase + string.ascii_uppercase

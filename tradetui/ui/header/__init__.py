@@ -1,1 +1,1 @@
-"""The header bar: a widget that the first paint needs, and what it says of a session."""
+"""The header bar: a widget that the first paint needs, and its content of a session."""

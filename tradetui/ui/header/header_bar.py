@@ -1,4 +1,4 @@
-"""The header bar: lays out badges, figures and the link in one or two lines; `header_content` decides which."""
+"""The header bar: badges, figures and the link in one or two lines; `header_content` provides them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def has_two_lines(height: int) -> bool:
 
 
 class Figure(NamedTuple):
-    """One figure of the bar with its label; where room is short, the ones of the greatest `rank` go first.
+    """One figure of the bar with its label; where room is short, those of the greatest `rank` go first.
 
-    `short` is what is left of it where it does not fit as a whole; nothing if empty.
+    `short` is its shorter form where it does not fit as a whole; nothing if empty.
     """
 
     rank: int
@@ -51,7 +51,7 @@ class Figure(NamedTuple):
 
 
 class HeaderContent(NamedTuple):
-    """What stands in the bar: badges at the left, the link at the right, and what the account is worth below."""
+    """The bar's content: badges at the left, the link at the right, and the account's worth below."""
 
     environment: str
     access: str
@@ -66,16 +66,16 @@ _NOT_OPEN: Final = (Figure(1, (("not open: nothing is read and nothing can be se
 
 
 class HeaderBar(Widget):
-    """Two lines, or one on a low terminal; how the link is doing is repainted every few seconds."""
+    """Two lines, or one on a low terminal; the link's state is repainted every few seconds."""
 
     def __init__(self, settings: UiSettings, chosen: int) -> None:
-        """`chosen` is the index of the profile whose account is opened or open."""
+        """`chosen` is the index of the profile that is open or being opened."""
         super().__init__(id="header")
         self._painted_at = -QUIET_SECONDS
         self.begin(settings.environment, settings.access, settings.profiles[chosen].name)
 
     def begin(self, environment: str, access: str, account: str) -> None:
-        """Another account is being opened: nothing of the one before may stay."""
+        """Clear the bar for an account that is being opened."""
         self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
         self._urgent: tuple[object, ...] = ()
         self.refresh()
@@ -85,9 +85,9 @@ class HeaderBar(Widget):
         self.refresh()
 
     def show(self, urgent: tuple[object, ...], now: float, content: HeaderContent) -> None:
-        """Bring the bar up to date: at once where `urgent` is another than before, else every few seconds.
+        """Update the bar: at once if `urgent` has changed, else every few seconds.
 
-        What the account is worth is always that of now, since the panels below show sums of the same rows.
+        The account's worth is always the present one, since the panels below show sums of the same rows.
         """
         if urgent == self._urgent and now - self._painted_at < QUIET_SECONDS:
             shown = self.shown._replace(worth=content.worth)
@@ -99,7 +99,7 @@ class HeaderBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The bar: the link stands at the right end of the first line."""
+        """The bar, with the link at the right end of the first line."""
         shown, width = self.shown, self.content_size.width
         badges: list[Part] = [
             (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
@@ -124,7 +124,7 @@ def _line(parts: list[Part], width: int) -> Content:
 
 
 def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[Part]:
-    """The figures that fit at the right end of a line, and what is at its left."""
+    """The figures that fit at the right end of a line, and the parts at its left."""
     taken = sum(cell_len(text) for text, _ in left)
     right = _in_a_row(fitting_figures(figures, width - taken - 1))
     room = width - taken - sum(cell_len(text) for text, _ in right)

@@ -1,4 +1,4 @@
-"""What the header bar shows of a session: account, alarm, equity, results, margin, exposure, link and clock."""
+"""The header bar's content of a session: account, alarm, equity, results, margin, exposure, link and clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Alarm(StrEnum):
-    """What the header is loud about, the most urgent first. A journal that fails is named by its `JournalFault`."""
+    """The header's warnings, the most urgent first. A journal that fails is named by its `JournalFault`."""
 
     OTHER_OWNER = "KEY OF ANOTHER ACCOUNT"
     JOURNAL_LOST = "JOURNAL LOST OR DAMAGED"
@@ -44,10 +44,9 @@ _PROFIT_STYLES: Final = {Tone.GAIN: "$gain", Tone.LOSS: "$loss"}
 
 
 def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) -> None:
-    """Bring the bar up to date with a session; `key_named` gives the key of a binding.
+    """Update the bar from a session; `key_named` gives the key of a binding.
 
-    What matters is painted at once: whose money it is, what may be done, what it is worth, and what is known for the
-    first time.
+    Urgent facts are painted at once: whose money it is, permissions, worth, and the first value of any figure.
     """
     link, totals, today, health = desk.client.connection_status, desk.totals(), desk.today(), desk.health
     halved = any(use.halved for use in link.budget.usage().values())
@@ -85,9 +84,9 @@ def account_of(desk: Desk) -> str:
 
 
 def alarm_of(desk: Desk, key_named: Callable[[str], str]) -> str:
-    """A journal that is lost or fails, a lock others do not see, or what an open intent locks, in whatever state.
+    """A journal that is lost or fails, a lock hidden from others, or the lock of an open intent in any state.
 
-    Behind it stands the key that shows it or its remedy; `key_named` gives the key of a binding.
+    The key that shows or mends it follows; `key_named` gives the key of a binding.
     """
     intents = desk.intents
     if intents is None:
@@ -148,14 +147,14 @@ def _label(text: str) -> Part:
 
 
 def _worth_label(totals: Totals) -> str:
-    """What the first figure is: several assets count at the exchange's valuation, which is no equity."""
+    """The first figure's label: several assets count at the exchange's valuation, which is no equity."""
     if not totals.has_union:
         return "equity"
     return "equity+union" if totals.has_single else "union margin"
 
 
 def link_of(link: ConnectionStatus, state: LinkState, halved: bool) -> tuple[Figure, ...]:
-    """Link and latency, clock offset, and how many of the calls that an address may make in a minute were made."""
+    """Link and latency, clock offset, and the calls made in a minute of those that an address may make."""
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if state is LinkState.DOWN:
         latency = ""  # that of the last replies, which are past

@@ -1,4 +1,4 @@
-"""What opens over any screen: help, the command palette, the list of screens and the choice of the profile.
+"""Screens that open over any other: help, command palette, list of screens and choice of profile.
 
-Nothing of it is imported before it is opened: `lazy_imports` alone does.
+Only `lazy_imports` imports them, when they are opened.
 """

@@ -1,4 +1,4 @@
-"""Help: every key and what it does, and every figure of the header; typing narrows it."""
+"""Help: every key and its action, and every figure of the header; typing filters the lines."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ HEADER_FIGURES: Final = (
     (Alarm.NOT_KEPT, "rows of this session cannot be written to the disk"),
     ("— ~ ?", "unknown; worked out or converted by this program; touched by rows that could not be read"),
 )
-"""As the bar writes it, and what it says."""
+"""A figure as the bar writes it, and its meaning."""
 
 
 _AROUND: Final = 10
 """Cells of the dialog and its frame beside the lines."""
 _NARROWEST: Final = 12
-"""Cells that what a key does has at least."""
+"""The fewest cells of a key's description."""
 _LABEL_WIDTH: Final = max(len(label) for label, _ in HEADER_FIGURES) + 1
 NOTES = (
     ("copying", "Copying uses OSC 52; inside tmux it needs `set -g set-clipboard on`."),
@@ -70,7 +70,7 @@ NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """One line: `off` says why a key does nothing now, empty where it does something."""
+    """One line: `off` is why a key does nothing now, empty where it does something."""
 
     group: str
     keys: str
@@ -79,7 +79,7 @@ class HelpLine:
     off: str = ""
 
     def matches(self, text: str) -> bool:
-        """Whether every word of a text is in the line, whatever its case; a `/` before a word only begins a search."""
+        """Whether every word of a text is in the line in any case; a `/` before a word only begins a search."""
         line = f"{self.group} {self.keys} {self.name} {self.about} {self.off}".casefold()
         terms = text.casefold().split()
         return all((word.removeprefix("/") or word) in line for word in terms)
@@ -152,7 +152,7 @@ class HelpDialog(DimmingScreen[None]):
 
     @property
     def _width(self) -> int:
-        """Cells of a line; before the first layout those that the dialog will have."""
+        """Cells of a line; before the first layout, of the future dialog."""
         return self._text.content_size.width or self.app.size.width - _AROUND
 
     def on_resize(self) -> None:

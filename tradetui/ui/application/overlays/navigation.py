@@ -1,4 +1,4 @@
-"""Where to go from any screen: the list of what can be opened, and the list of profiles with host, UID and mode."""
+"""The list of screens that can be opened, and the list of profiles with host, UID and mode."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tradetui.ui.table.desk_screen import DeskScreen
 from tradetui.wire.text.sanitize import scrub
 
 SUMMARY_S: Final = 0.8
-"""How long the configuration of a profile may take to be read for the list of profiles."""
+"""Seconds to wait for a profile's configuration in the list of profiles."""
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
 
@@ -41,7 +41,7 @@ async def ask_for_profile(app: App[Any]) -> None:
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
-    """The line of a profile in the list; what is open says itself who it is."""
+    """The line of a profile in the list; an open profile describes itself."""
     if inline:
         summary = profile.summary()
     else:
@@ -58,7 +58,7 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
 
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
-    """One line for each profile, the figures of all below each other; `open_index` is None where none is open."""
+    """One line per profile, their figures aligned; `open_index` is None where none is open."""
     cells = []
     for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
         figures = (
@@ -76,7 +76,7 @@ def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], ope
 
 
 _TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
-"""Of the bindings that open a screen which shows no single table."""
+"""Titles of bindings that open a screen without a single table."""
 
 
 def open_screen_list(screen: DeskScreen) -> None:

@@ -18,7 +18,7 @@ _NOT_LISTED = frozenset({"palette", "back", "up", "down", "left", "right", "page
 
 
 class Actions(Provider):
-    """What the keys do, for who does not remember the key."""
+    """The actions of all keys, found by name."""
 
     async def discover(self) -> Hits:
         for name, about, run in self._entries():
