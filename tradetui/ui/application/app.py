@@ -122,7 +122,7 @@ class TradeApp(App[None], inherit_bindings=False):
         return StartScreen(self.settings, self.begin)
 
     def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
-        """The screen with its styles parsed: Textual parses them only after styling it, and all others with them again."""
+        """The screen with its styles parsed: Textual parses them only after styling it, and all others again."""
         shown: Screen[Any] = super().get_screen(screen, screen_class)
         if unread := [file for file in shown.css_path if not self.stylesheet.has_source(str(file))]:
             self.stylesheet.read_all(unread)

@@ -86,7 +86,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def buttons(
         self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
     ) -> ComposeResult:
-        """Both buttons and their line: `ready` enables the other one, `harmless` says that it sends and loses nothing."""
+        """Both buttons and their line: `ready` enables the other one, `harmless` means it sends and loses nothing."""
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"

@@ -1,1 +1,1 @@
-"""Key bindings: the one registry that help, footer, palette, `tradetui keys` and the README are made from."""
+"""Key bindings: the one registry behind help, footer, palette, `tradetui keys` and the README."""

@@ -1,6 +1,6 @@
-"""The one registry of key bindings: help, hints, palette, `tradetui keys` and the README are made from it.
+"""The one registry of key bindings, from which help, hints, palette, `tradetui keys` and the README are made.
 
-It holds no Textual. `where` names the screens a binding belongs to; `hint` puts it into the bottom line.
+It holds no Textual. `where` names a binding's screens; `hint` puts it into the bottom line.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ SCREEN_NAMES: Final[Mapping[str, str]] = {
     "money": "the screen of results",
     "trips": "the round trips",
 }
-"""What a screen is called in a sentence, by its name here."""
+"""The names of screens in a sentence."""
 
 
 class KeyBinding(NamedTuple):
-    """One binding: `id` for the configuration, Textual's key names, the action, and what it does in words.
+    """One binding: `id` for the configuration, Textual's key names, the action, and its description.
 
-    One that works `in_dialogs` goes before whatever has the focus.
+    A binding that works `in_dialogs` runs before the focused widget gets the key.
     """
 
     id: str
@@ -54,7 +54,7 @@ class KeyBinding(NamedTuple):
 
 
 class Move(StrEnum):
-    """Where a key moves the cursor."""
+    """A move of the cursor."""
 
     UP = auto()
     DOWN = auto()
@@ -196,7 +196,7 @@ REASONS: Final[Mapping[str, str]] = {
     "lock_at_once": "monitor mode: there is nothing to lock",
     "create": "nothing can be created: the profile does not set account_admin",
 }
-"""Why a binding may be disabled, by id, where one reason is all there is."""
+"""Why a binding may be disabled, by id, for bindings with a single reason."""
 
 
 GROUPS: Final = ("Anywhere", "Panels", "Records", "Rows", "View", "Money", "Trading", "Account")
@@ -221,7 +221,7 @@ _NAMES: Final = {
 
 
 def key_table(changed: Mapping[str, str] | None = None) -> list[KeyRow]:
-    """Every binding as a row; `changed` are the keys in force of a profile of its own, by id."""
+    """Every binding as a row; `changed` are the profile's own keys in force, by id."""
     own = changed or {}
     return [
         KeyRow(
@@ -240,12 +240,12 @@ def bindings_named(*ids: str) -> list[KeyBinding]:
 
 
 def bound_keys(id_: str, changed_keys: Mapping[str, str]) -> list[str]:
-    """The keys of a binding by Textual's names; `changed_keys` are those of the profile, by id."""
+    """The keys of a binding by Textual's names; `changed_keys` are the profile's, by id."""
     return [key.strip() for key in (changed_keys.get(id_) or BINDING_OF_ID[id_].keys).split(",")]
 
 
 def key_named(id_: str, changed_keys: Mapping[str, str]) -> str:
-    """The first key of a binding as a person writes it, for a sentence; `changed_keys` are those of the profile."""
+    """The first key of a binding as a person writes it, for a sentence; `changed_keys` are the profile's."""
     return shown_keys(bound_keys(id_, changed_keys)[0])
 
 
@@ -265,7 +265,7 @@ def _shown_key(key: str) -> str:
 
 
 def _sign(name: str) -> str:
-    """The sign of which this is the name in Unicode, `full_stop`; empty where it is that of no visible one."""
+    """The sign of this Unicode name, such as `full_stop`; empty if it names no visible sign."""
     try:
         sign = unicodedata.lookup(name.replace("_", " "))
     except KeyError:

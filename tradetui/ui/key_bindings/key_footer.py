@@ -1,4 +1,4 @@
-"""The bottom line: the keys that matter now, in which order, each of which can also be clicked."""
+"""The bottom line: the keys that matter now, in their order, which can also be clicked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HINT_ORDER: Final = (
     "product",
     "pause",
 )
-"""What does not fit is left out from the end, so what is used most stands first."""
+"""Keys that do not fit are left out from the end, so the most used come first."""
 _RANKS: Final = {id_: rank for rank, id_ in enumerate(_HINT_ORDER)}
 
 
@@ -54,7 +54,7 @@ class Hints(Widget):
         self._note = ""
 
     def show(self, hints: Sequence[Hint], note: str = "") -> None:
-        """Show these; the line is repainted only when it reads otherwise."""
+        """Show these; the line is repainted only if its text changes."""
         if (tuple(hints), note) != (self._hints, self._note):
             self._hints, self._note = tuple(hints), note
             self.refresh()
@@ -99,7 +99,7 @@ class Hints(Widget):
 
 @cache
 def hinted_bindings(*, on_positions: bool, may_trade: bool) -> tuple[KeyBinding, ...]:
-    """The bindings with a hint that mean something here, what is used most first."""
+    """The bindings with a hint that apply here, the most used first."""
     return tuple(
         binding
         for binding in sorted(BINDINGS, key=lambda binding: _RANKS.get(binding.id, len(_RANKS)))

@@ -1,8 +1,8 @@
-"""Keys that arrive together reach the application one by one: each after all that the one before it set off is done.
+"""Keys that arrive together reach the application one by one, each after the previous one is fully handled.
 
-Textual hands each key to whatever has the focus at that moment, while the key before may still be on its way to the
-handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, are then lost or
-change their order.
+Textual gives every key to the widget that has the focus at that moment, while the key before may still be on its way
+to the handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, are then
+lost or change their order.
 """
 
 from __future__ import annotations
@@ -22,31 +22,30 @@ if TYPE_CHECKING:
 
 TypedInput: TypeAlias = events.Key | events.Paste
 BURST_GAP_S: Final = 0.03
-"""Keys that follow each other faster than this were not pressed one after the other by a person who looked."""
+"""Keys that follow each other faster were not pressed one after the other by a person who looked."""
 PAINT_FIRST_S: Final = 0.02
 """How long a key's paint has the interpreter for itself, while no other key waits: a little more than one frame.
 
-What is painted is written by a thread of Textual's, which would wait for the passes below.
+Painted lines are written by a thread of Textual's, which would wait for the passes below.
 """
 HELD_S: Final = 0.75
-"""A key that is held down comes again within so long, the first time later than all others."""
+"""The longest gap between repeats of a held key, of which the first is the longest."""
 LONGEST_S: Final = 1.0
-"""A handler that takes longer does not keep the keys after it waiting."""
+"""The longest wait of keys for the handler of the one before."""
 ROUNDS: Final = 3
 """Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
 MOST_ROUNDS: Final = 12
 
 
 class KeyOrder:
-    """The keys that wait for their turn; `current` is the one being handled, `gap_s` the seconds since the one before.
+    """The queue of keys; `current` is being handled, `gap_s` the seconds since the one before.
 
-    `is_repeated` says whether that one was the same key.
-
-    Times are those at which a key was read from the terminal, by the clock of Textual's messages.
+    `is_repeated` says whether that one was the same key. Times are those at which a key was read from the terminal, by
+    the clock of Textual's messages.
     """
 
     def __init__(self, app: App[Any], dispatch: Callable[[TypedInput], Awaitable[None]]) -> None:
-        """`dispatch` hands one key to the application; it runs in the application's own message pump."""
+        """`dispatch` passes one key to the application, in its own message pump."""
         self.current: TypedInput | None = None
         self.gap_s = float("inf")
         self.is_repeated = False
@@ -60,12 +59,12 @@ class KeyOrder:
 
     @property
     def in_burst(self) -> bool:
-        """Whether the key being handled came together with the one before it."""
+        """Whether the current key came together with the one before it."""
         return self.gap_s < BURST_GAP_S
 
     @property
     def is_held(self) -> bool:
-        """Whether the key being handled may be one that is held down, and so was not pressed anew."""
+        """Whether the current key may be held down, and so was not pressed again."""
         return self.is_repeated and self.gap_s < HELD_S
 
     @property
@@ -73,7 +72,7 @@ class KeyOrder:
         return self._task is not None and not self._task.done()
 
     async def add(self, event: TypedInput) -> None:
-        """Handle the key now, or once its turn has come."""
+        """Handle the key now, or in its turn."""
         key = event.key if isinstance(event, events.Key) else ""
         gap_s, self._read_at = event.time - self._read_at, event.time
         is_repeated, self._read_key = key != "" and key == self._read_key, key
@@ -94,7 +93,7 @@ class KeyOrder:
         await self._dispatch(event)
 
     async def _finish(self) -> None:
-        """Wait until the key has done all it does, then take the next one."""
+        """Wait until the key is fully handled, then take the next one."""
         while True:
             await self._let_paint()
             await self._handled()
@@ -103,7 +102,7 @@ class KeyOrder:
             await self._through(self._app, partial(self._begin, *self._waiting.popleft()))
 
     async def _let_paint(self) -> None:
-        """Leave the interpreter to the key's paint, until another key waits for its turn."""
+        """Leave the interpreter to the key's paint, until another key waits."""
         if self._waiting:
             return
         self._key_waits.clear()
@@ -126,14 +125,14 @@ class KeyOrder:
             return
 
     def _focus(self) -> list[DOMNode]:
-        """What a key passes through now: whatever has the focus, and all around it out to the application."""
+        """The nodes that a key passes now: the focused widget, and all around it out to the application."""
         if not self._app.is_running or not self._app.screen_stack:
             return []
         return list((self._app.focused or self._app.screen).ancestors_with_self)
 
     @staticmethod
     async def _through(node: DOMNode, work: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Wait until a node has handled every message that it has now, and then this work."""
+        """Wait until a node has handled all its present messages, and then this work."""
         passed = asyncio.Event()
 
         async def at_its_turn(work: Callable[[], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""The box for one line of text: what is pasted is put in whole, or it is said that it was not."""
+"""The box for one line of text: a paste is inserted whole, or a notice says that it was not."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LONGEST_TEXT: Final = 1_400
 
 
 def one_line(text: str) -> str:
-    """The lines of a text with a blank between, without the empty ones and the space around each."""
+    """The lines of a text joined by blanks, without empty ones and the space around each."""
     return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 class LineBox(Input):
-    """An input whose cursor stands still, that loses nothing without a word."""
+    """An input whose cursor does not blink, and that reports every text it loses."""
 
     @on(events.Mount)
     def _begin(self) -> None:
@@ -32,5 +32,5 @@ class LineBox(Input):
             self.replace(text, *self.selection)
 
     def restricted(self) -> None:
-        """Say that what was typed or pasted is not there."""
+        """Show that typed or pasted text was not inserted."""
         notify(self.app, f"A box takes {LONGEST_TEXT:,} characters at most: this was not put in.", severity="warning")

@@ -1,4 +1,4 @@
-"""A profile's own keys: which of them are in force, and why the others are not."""
+"""A profile's own keys: which are in force, and why the others are not."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tradetui.ui.key_bindings.binding_registry import (
 from tradetui.ui.key_bindings.textual_bindings import is_key_name, long_name
 
 RENAMED: Final[Mapping[str, str]] = {"ask": "query", "live_stops": "view"}
-"""Ids of bindings as profiles may still write them, with the ids they have now."""
+"""Former ids of bindings that profiles may still contain, with their present ids."""
 _SPELLING: Final = "Write one character, or a name such as f5, space, pageup, ctrl+k; several with commas."
 
 
 class KeyTrouble(NamedTuple):
-    """A line of the profile's `keys` that is not taken: its id, why, and what to do."""
+    """A line of the profile's `keys` that is not taken: its id, the reason, and the remedy."""
 
     id: str
     rule: str
@@ -33,16 +33,16 @@ class KeyTrouble(NamedTuple):
 
 
 class ProfileBindings(NamedTuple):
-    """`taken` are the changed keys that are in force, by id; `troubles` says what became of the others."""
+    """`taken` are the changed keys in force, by id; `troubles` the reasons against the others."""
 
     taken: Mapping[str, str]
     troubles: tuple[KeyTrouble, ...]
 
 
 def profile_bindings(changed: Mapping[str, str]) -> ProfileBindings:
-    """A profile's own keys as far as each names a binding, keys there are, and keys no other binding has there.
+    """A profile's own keys, if they name a binding, exist, and belong to no other binding of the screen.
 
-    What is not taken leaves the built-in keys in force, for both where two bindings want one key.
+    A key that is not taken leaves the built-in keys in force, for both where two bindings want one key.
     """
     taken: dict[str, str] = {}
     troubles: list[KeyTrouble] = []
@@ -74,7 +74,7 @@ def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
 
 
 def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
-    """Each changed binding that has a key of another one in the same place."""
+    """Every changed binding that shares a key with another one of the same screen."""
     for id_ in taken:
         binding, keys = BINDING_OF_ID[id_], set(map(long_name, bound_keys(id_, taken)))
         for other in BINDINGS:
@@ -87,5 +87,4 @@ def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
 
 
 def _meet(one: KeyBinding, other: KeyBinding) -> bool:
-    """Whether there is a screen on which both are bound."""
     return EVERYWHERE in (one.where, other.where) or bool(set(one.where) & set(other.where))

@@ -1,4 +1,4 @@
-"""The registry's bindings as Textual takes them: the names of keys, and the bindings of each screen."""
+"""The registry's bindings in Textual's form: the names of keys, and the bindings of each screen."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def long_name(name: str) -> str:
 
 
 def bindings_of_key(key: str, changed_keys: Mapping[str, str]) -> list[KeyBinding]:
-    """What a key, by Textual's name, does on any screen; `changed_keys` are the profile's."""
+    """The bindings of a key, by Textual's name, on all screens; `changed_keys` are the profile's."""
     return [binding for binding in BINDINGS if key in map(long_name, bound_keys(binding.id, changed_keys))]
 
 
 def bindings(where: str) -> list[BindingType]:
-    """The bindings of one screen, each with the id by which a profile may change its keys."""
+    """The bindings of one screen, with the ids by which a profile may change their keys."""
     return [
         Binding(
             binding.keys,

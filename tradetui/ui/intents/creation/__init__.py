@@ -1,4 +1,4 @@
-"""Screens that create sub-accounts and API keys: the form, the review, the result, the keys issued so far.
+"""Screens that create sub-accounts and API keys: the form, the review, the result, the issued keys.
 
 Others look in by `open_creation`, which opens them, and `titles`, which names them.
 """

@@ -1,4 +1,4 @@
-"""The form: one row for each thing to create, every broken rule named beneath its row as one types."""
+"""The form: one row per created item, with every broken rule below its row while one types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tradetui.wire.text.sanitize import scrub
 
 
 class CreationForm(ParameterForm[None]):
-    """Nothing is sent from here: Enter shows what would be, once nothing is wrong or missing."""
+    """It sends nothing: Enter opens the review, once nothing is wrong or missing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("down", "move(1)", "Row below"),
@@ -127,9 +127,9 @@ class CreationForm(ParameterForm[None]):
             ask_in_dialog(self, ReviewDialog(self._creation, request), self._reviewed)
 
     def _reviewed(self, created: CreationStatus) -> None:
-        """Once something was sent the form has done its work: what became of it takes its place.
+        """Replace the form by the result of what was sent.
 
-        Where it was refused the form stays behind what is said, to be mended.
+        After a refusal the form stays behind the result, to be corrected.
         """
         if created.state is State.REJECTED:
             self.app.push_screen(ResultDialog(self._creation, created, fresh=True))

@@ -1,4 +1,4 @@
-"""What became of a creation: its state, what to do next, a row for each thing asked for, and the keys themselves."""
+"""The result of a creation: its state, the next step, a row per requested item, and the keys themselves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MARKS = {True: ("✓", "bold"), False: ("✗", "bold $warn"), None: ("?", "bold
 
 
 class ResultDialog(IssuedKeysDialog):
-    """Stays until it is closed; Enter pressed once too often does not close it unread."""
+    """Stays until it is closed; a repeated Enter does not close it unread."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape", "close", "Close"),
@@ -87,7 +87,7 @@ class ResultDialog(IssuedKeysDialog):
         self._focus()
 
     def _focus(self) -> None:
-        """The safe place: the keys where there are any, else the button that closes."""
+        """Focus the keys if there are any, else the button that closes."""
         if self.query(OptionList):
             self.query_one(OptionList).focus()
         else:
@@ -123,7 +123,7 @@ class ResultDialog(IssuedKeysDialog):
 
     @on(Button.Pressed, "#again")
     async def _again(self) -> None:
-        """Try again to put on disk what is held in memory."""
+        """Try again to write to disk what is held in memory."""
         with suppress(Withheld):
             self._created = await self._creation.keep(self._created.intent)
         await self._show()

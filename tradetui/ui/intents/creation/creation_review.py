@@ -1,4 +1,4 @@
-"""The review: exactly what will be sent, sent once, and then what became of it."""
+"""The review: exactly what will be sent, sent once, and then its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tradetui.wire.text.sanitize import scrub
 
 
 class ReviewDialog(LockingDialog[CreationStatus | None]):
-    """Returns what became of it, None where nothing was sent.
+    """Returns the result, None where nothing was sent.
 
     Cancel goes back to the form; it has the focus and Enter presses it. Tab then Enter sends.
     """
@@ -106,7 +106,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
         self._tell(TOO_SOON)
 
     def action_cancel(self) -> None:
-        """Back to the form; while it is being sent there is nothing to cancel any more."""
+        """Go back to the form; during sending there is nothing to cancel."""
         if not self._sending:
             self.dismiss(None)
 
@@ -140,7 +140,7 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
 
 
 def _json_lines(body: Any) -> Iterable[str]:
-    """The body as it is sent, a field a line."""
+    """The request body, one line per field."""
     elements = body if isinstance(body, list) else [body]
     if body is elements:
         yield "["

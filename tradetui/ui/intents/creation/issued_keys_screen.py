@@ -1,4 +1,4 @@
-"""The keys issued to this account: covered until asked for, copied without being shown, made profiles in one step."""
+"""The keys issued to this account: hidden at first, copied without being shown, made profiles in one step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMES = (("api_key", "API key"), ("secret", "secret"), ("passphrase", "passphra
 
 
 class IssuedKeysDialog(DimmingScreen[None]):
-    """A screen with such a list: its keys work wherever the focus is, as the line beneath the list says."""
+    """A screen with a list of keys, whose bindings work wherever the focus is, as the line beneath the list says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "issued('reveal')", "Show"),
@@ -51,7 +51,7 @@ class IssuedKeysDialog(DimmingScreen[None]):
 
 
 class IssuedKeys(Vertical):
-    """A list of keys and the one under the cursor; what was shown is covered again when the cursor moves on."""
+    """A list of keys and the one under the cursor; a shown key is hidden again when the cursor moves on."""
 
     _key_list = getters.query_one(OptionList)
     _card = getters.query_one("#card", Static)
@@ -137,7 +137,7 @@ class IssuedKeys(Vertical):
         self._draw()
 
     async def action_copy(self, name: str) -> None:
-        """Put one of the three on the clipboard, without showing it."""
+        """Copy one of the three texts to the clipboard, without showing it."""
         entry, secrets = self.entry, await self._secrets()
         if entry is None or secrets is None:
             return

@@ -1,4 +1,4 @@
-"""How the form of what can be created is opened, and the keys given out."""
+"""Opens the form of a creation, and the list of issued keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tradetui.ui.safe_text import notify
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
-    """Open the form of a creation by its name, or have one chosen."""
+    """Open the form of a creation by its name, or a choice of all."""
     if name is not None:
         _open_named(app, creation, name)
         return
@@ -27,7 +27,7 @@ def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
 
 
 async def _choose(app: App[Any], creation: Creation) -> None:
-    """Ask what to open; keys stand among it only if there are any, or if it cannot be read whether there are."""
+    """Choose a form; issued keys are among the choices if there are any, or if that cannot be read."""
     names = choices(creation)
     with suppress(KeyStoreUnusable):
         if len(names) > 1 and not await creation.keys.entries():
@@ -44,7 +44,7 @@ def _open_named(app: App[Any], creation: Creation, name: str) -> None:
 
 
 async def _open(app: App[Any], creation: Creation, kind: CreationKind) -> None:
-    """The form; where an earlier creation of the kind is not settled, that one, since it stands in the way."""
+    """Open the form; with an unsettled creation of the kind, open that one, which blocks another."""
     try:
         unsettled = await creation.unsettled(kind)
     except Withheld as refused:

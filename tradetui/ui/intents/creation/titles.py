@@ -1,4 +1,4 @@
-"""What can be created, in words, and when the dialogs about it have room for boxes."""
+"""The titles of creations, and the sizes from which their dialogs have room for boxes."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ WIDTHS: Final = [(0, "-narrow"), (80, "-wide")]
 
 
 def choices(creation: Creation) -> list[str]:
-    """What can be opened, as far as the account may have it."""
+    """The titles of everything that the account may open."""
     return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), ISSUED_KEYS]

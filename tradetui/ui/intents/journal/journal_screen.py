@@ -1,4 +1,4 @@
-"""The journal on the screen: every intent of the account, what became of it, and the deliberate release."""
+"""The journal on the screen: every intent of the account, its outcome, and the deliberate release."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "next": "what to do",
     "rows": "created",
 }
-"""What the screen calls the details of a step; the others are called what the journal calls them."""
+"""Titles of a step's details that differ from the journal's names."""
 _POSITION_MODES: Final[Mapping[str, str]] = {"hedge_mode": "hedge", "one_way_mode": "one-way"}
 _WRITTEN: Final[Mapping[bool | None, str]] = {True: "yes", False: "no", None: UNKNOWN}
 LOOK_S = 1.0
@@ -58,9 +58,9 @@ _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal 
 
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
-    """All the journal knows of an intent: what it was, then each step with its time and details.
+    """The whole intent: its request, then each step with its time and details.
 
-    Secrets stand in it as `***` and nowhere else.
+    Secrets appear as `***`.
     """
     yield line("what", intent.title, "bold")
     yield line("state", str(intent.state), "bold $primary")
@@ -101,7 +101,7 @@ def _text(value: Any) -> str:
 
 
 class JournalScreen(RecordsScreen[Intent]):
-    """Newest first; looked at again every second, since other processes of the account write it too."""
+    """Newest first; read again every second, since other processes of the account write it too."""
 
     where = "journal"
 
@@ -175,7 +175,7 @@ class JournalScreen(RecordsScreen[Intent]):
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
 
     def _creation_of(self, intent: Intent) -> Creation | None:
-        """Who releases it where it is a creation."""
+        """The creation that releases it, None for a reversal."""
         creation = self.desk.creation if self.desk is not None else None
         return creation if creation is not None and creation.made(intent) else None
 

@@ -1,4 +1,4 @@
-"""Giving what is locked free though its outcome is not known: deliberate, with a reason, written into the journal."""
+"""Releases the lock of an intent whose outcome is unknown: deliberate, with a reason, written into the journal."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ DOUBT_CAUTION = (
 
 
 class WordDialog(DeliberateDialog[Result], Generic[Result]):
-    """One whose button is off until a word was typed; `effect` is what the button then does."""
+    """A dialog whose button is off until a word was typed; `effect` is the button's."""
 
     effect: ClassVar[str]
     missing_sentence: ClassVar[str] = "Still missing: {}."
 
     @abstractmethod
     def missing(self) -> dict[str, str]:
-        """What is still to be typed in words, by the id of its box."""
+        """The texts still to be typed, by the id of their box."""
 
     def box_for_text(self, key: str) -> Input | None:
         return self.query(Input).first()
@@ -43,7 +43,7 @@ class WordDialog(DeliberateDialog[Result], Generic[Result]):
     @on(events.DescendantFocus)
     @on(Input.Changed)
     def _say_missing(self) -> None:
-        """Say what is missing, else what Enter does where the focus is."""
+        """Show what is missing, else what Enter does at the focus."""
         missing = self.missing()
         self.confirm_button.disabled = bool(missing)
         if missing:
@@ -53,16 +53,14 @@ class WordDialog(DeliberateDialog[Result], Generic[Result]):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """To what is still missing, else to the button; never to Cancel, where the next Enter would lose what was
-        typed.
-        """
+        """Focus what is missing, else the button; never Cancel, where the next Enter would lose what was typed."""
         missing = self.missing()
         others = [box for box in missing if box != event.input.id]
         self.query_one(f"#{[*others, *missing, 'confirm'][0]}").focus()
 
 
 class ReleaseDialog(WordDialog[str | None]):
-    """Returns the reason given, None where it was left as it is. `name` has to be typed."""
+    """Returns the reason, None if it was cancelled. `name` has to be typed."""
 
     effect = "releases it"
 
@@ -100,7 +98,7 @@ class ReleaseDialog(WordDialog[str | None]):
 
 
 async def release(app: App[Any], released: Awaitable[object]) -> bool:
-    """Wait for a release and say what came of it; whether it is released."""
+    """Wait for a release and show its result; returns whether it is released."""
     try:
         await released
     except Exception as problem:

@@ -1,4 +1,4 @@
-"""A journal that cannot be used: the trader's deliberate step to try it again, or to go on without what is lost."""
+"""A journal that cannot be used: the trader's deliberate step to try it again, or to go on without the lost part."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CAUTION: Final = (
 
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
-    """Open the question; where it is answered with yes, say what came of it and call `changed`."""
+    """Open the question; after a yes, show the result and call `changed`."""
 
     async def try_again() -> None:
         usable = await intents.try_again()

@@ -1,1 +1,1 @@
-"""The reversal dialog: what it shows before anything is sent, and what became of it."""
+"""The reversal dialog: the preview before anything is sent, and the outcome."""

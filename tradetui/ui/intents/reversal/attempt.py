@@ -1,4 +1,4 @@
-"""One confirmed reversal: it is sent, tracked, and its outcome shown, whether its dialog is still open or was left."""
+"""One confirmed reversal: sent, tracked, and its outcome shown, whether its dialog is still open or was left."""
 
 from __future__ import annotations
 
@@ -29,27 +29,23 @@ _NO_SCREEN: Final = Room(80, 24)
 
 
 class AttemptView(Protocol):
-    """The dialog in which somebody may wait for the end."""
+    """The dialog that may show the attempt."""
 
     @property
-    def is_attached(self) -> bool:
-        """Whether it is still open."""
-
-    def show_standing(self, standing: Content) -> None:
-        """Show how far it is."""
-
+    def is_attached(self) -> bool: ...
+    def show_standing(self, standing: Content) -> None: ...
     def show_not_sent(self, why: str, preview: Preview | None) -> None:
-        """Show that nothing was sent, and what was read instead, where that is not what was shown."""
+        """Show that nothing was sent, and the preview read instead, where it differs from the one shown."""
 
     def show_end(self, end: Ending) -> None:
-        """Show how it ended, in the room that there is."""
+        """Show the outcome in the available room."""
 
 
 @dataclass(eq=False)
 class Attempt:
     """A confirmed reversal. It goes on when its dialog is closed; a notice in the corner then names the outcome.
 
-    `read_anew` is called when something was sent and has ended: what the panels show is older.
+    `read_anew` is called after the end of a sent reversal, since the panels' rows are then older.
     """
 
     app: App[Any]
@@ -63,7 +59,7 @@ class Attempt:
     _taken_back: bool = field(default=False, init=False)
 
     def leave(self) -> None:
-        """Take back what has not left for the exchange; what has left goes on behind. Either is said."""
+        """Withdraw the request if it has not left for the exchange, else let it go on; says which."""
         plan = self.shown.plan
         title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
         self._taken_back = self._departure.withdraw("it was withdrawn")
@@ -77,7 +73,7 @@ class Attempt:
         self._say_until_ended(sentence, "warning", 30)
 
     def _say_until_ended(self, sentence: str, severity: SeverityLevel, seconds: float) -> None:
-        """Say what is so until the intent ends: settled or released, by this session or by another one."""
+        """Show a sentence until the intent ends: settled or released, by this session or by another one."""
         notify(self.app, sentence, severity=severity, seconds=seconds)
 
         def look() -> None:
@@ -88,7 +84,7 @@ class Attempt:
         timer = self.app.set_interval(_LOOK_S, look)
 
     async def run(self) -> None:
-        """Send it and follow it; whatever goes wrong is said, and the dialog can be left."""
+        """Send and track it; errors are shown, and the dialog can be left."""
         try:
             self.sent = await self.execution.confirm(self.shown, self.typed, self._departure)
             await self._follow(self.sent)
@@ -110,7 +106,7 @@ class Attempt:
         return trading_app(self.app).key_named("journal")
 
     def _is_open(self) -> bool:
-        """Whether the journal has an intent on this symbol that has not ended."""
+        """Whether the journal has an open intent on this symbol."""
         target = self.shown.target
         return target.product_type is not None and (
             self.execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
@@ -153,7 +149,7 @@ class Attempt:
             self.view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
-        """Show the outcome in the dialog, or in a notice where it was left."""
+        """Show the outcome in the dialog, or in a notice if it was left."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
         self.read_anew()
         trading_app(self.app).refresh_header()
@@ -174,5 +170,5 @@ class Attempt:
 
 
 def _sentence(content: Content) -> Ending:
-    """An end that is the same in any room."""
+    """An ending that is the same in any room."""
     return lambda room: content

@@ -1,4 +1,4 @@
-"""The reversal dialog: what will be held afterwards, exactly what is sent, and what became of it."""
+"""The reversal dialog: the positions afterwards, exactly what is sent, and the outcome."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _NOT_YET: Final = "Ready in a moment …"
 class ReversalDialog(ScrollingDialog):
     """Opens at once and fills in. Cancel has the focus and Enter presses it; Tab then Enter confirms.
 
-    Inputs, buttons and reason stand still; what lies above them scrolls where it does not fit, and nothing can be
-    confirmed before all that decides was on the screen. Esc leaves it in every phase.
+    Inputs, buttons and reason stand still; the rest scrolls where it does not fit, and nothing can be confirmed
+    before everything that decides was on the screen. Esc leaves it in every phase.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [("tab", "go(1)", "Next"), ("shift+tab", "go(-1)", "Previous")]
@@ -48,7 +48,7 @@ class ReversalDialog(ScrollingDialog):
     _key_line = getters.query_one(KeyLine)
 
     def __init__(self, execution: Execution, target: Target, read_anew: Callable[[], None]) -> None:
-        """`read_anew` is called when something was sent and has ended: what the panels show is older."""
+        """`read_anew` is called after the end of a sent reversal, since the panels' rows are then older."""
         super().__init__(classes="dialog -reversal")
         self._read_anew = read_anew
         self._execution = execution
@@ -57,16 +57,15 @@ class ReversalDialog(ScrollingDialog):
         self._preview: Preview | None = None
         self._unread = UnreadNotices()
         self._marked: tuple[Change, ...] = ()
-        """What the preview marks, also after it was read."""
+        """The marked changes of the preview, also after they were read."""
         self._ready = False
-        """Whether it was armed once: keys from before are dropped."""
+        """Whether it was armed once: earlier keys are dropped."""
         self._note = ""
         self._reading = ""
-        """What reading is doing, or why it failed; empty once it is done."""
+        """The progress of reading, or why it failed; empty once it is done."""
         self._unreadable = False
-        """Whether it could not be read, and so there is nothing to choose a size of or to confirm."""
+        """Whether reading failed, so that there is no size to choose and nothing to confirm."""
         self._attempt: Attempt | None = None
-        """What was confirmed last."""
         self._end: Ending | None = None
 
     def compose(self) -> ComposeResult:
@@ -100,10 +99,10 @@ class ReversalDialog(ScrollingDialog):
         self._key_line.show(self._execution.intents, shows_request=self.shows_request)
 
     def before_key(self, event: TypedInput) -> bool:
-        """Drop what is typed before there is something to type it for.
+        """Drop keys that come before there is anything to type them for.
 
         A key at an armed preview means that it was read, unless it came together with the one before it, or is an
-        Enter that found no focus: that one does nothing, and says so.
+        Enter without a focus: that one does nothing, and says so.
         """
         in_burst = trading_app(self).key_order.in_burst
         if not in_burst:
@@ -129,7 +128,7 @@ class ReversalDialog(ScrollingDialog):
         return typed and not self._execution.intents.locked
 
     def box_for_text(self, key: str) -> Input | None:
-        """The word where one is asked for, else the size; a key that locks is not text for the size."""
+        """The word's box if a word is required, else the size's; a key that locks is not text for the size."""
         may_type = self._phase.is_before_confirming and self._ready and not self._execution.intents.locked
         if not may_type:
             return None
@@ -138,9 +137,9 @@ class ReversalDialog(ScrollingDialog):
         return None if key in bound_keys("lock", trading_app(self).settings.keys) else self._fields.size_box
 
     def action_go(self, step: int) -> None:
-        """Go to the next field or button, or with -1 to the one before; from the whole word to the confirm button.
+        """Focus the next field or button, or with -1 the one before; from the complete word, the confirm button.
 
-        While a preview is read again the confirm button cannot have the focus and comes back to it: the key waits.
+        While a preview is read again the confirm button cannot have the focus and gets it afterwards: the key waits.
         """
         if self.focused is None and self._focus.comes_back:
             return
@@ -162,7 +161,7 @@ class ReversalDialog(ScrollingDialog):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        """Draw the preview, or the end, for the room that there is now."""
+        """Draw the preview or the outcome for the present room."""
         if self._preview is not None and self.shows_request:
             self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
@@ -193,7 +192,7 @@ class ReversalDialog(ScrollingDialog):
             self._note = f"The preview was older than {EXPIRES_S:.0f} s."
 
     def _say_unread(self, problem: Exception) -> None:
-        """Say the whole reason, which may be longer than the line above the buttons, where the preview would stand."""
+        """Show the whole reason in the preview's place, since it may be longer than the line above the buttons."""
         if self._preview is not None:
             self._disarm(f"The preview could not be read again. {problem}")
             return
@@ -202,7 +201,7 @@ class ReversalDialog(ScrollingDialog):
         self._disarm("There is nothing to confirm.")
 
     def _show(self, preview: Preview) -> None:
-        """Put it on the screen; what differs from what was looked at is marked, and scroll and typing stay."""
+        """Show the preview with its changes marked; scroll and typing stay."""
         before = self._preview
         if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
             self._area.read_whole = False
@@ -248,7 +247,7 @@ class ReversalDialog(ScrollingDialog):
     # What is said
 
     def say_what_may_be_done(self) -> None:
-        """Bring fields, notice, reason and the confirm button up to date."""
+        """Update fields, notice, reason and the confirm button."""
         if not self._phase.is_before_confirming or not self.is_attached:
             return
         self._show_fields()
@@ -293,7 +292,7 @@ class ReversalDialog(ScrollingDialog):
     # Fields
 
     def _show_fields(self) -> None:
-        """Where nothing can be sent there is no field, so that letters are keys; what was typed is kept behind it."""
+        """Hide the fields where nothing can be sent, so that letters are keys; typed text is kept."""
         refused = self._execution.intents.locked or self._execution.key_reads_only
         hidden = refused or self._unreadable or self._area.is_too_small
         shown = not hidden and self._phase.is_before_confirming
@@ -314,7 +313,7 @@ class ReversalDialog(ScrollingDialog):
 
     @on(Input.Submitted, "#size")
     def _size_taken(self) -> None:
-        """Plan again with another size; nothing typed is the whole position."""
+        """Plan again with the typed size; nothing typed is the whole position."""
         box = self._fields.size_box
         if box.is_wrong:
             return
@@ -332,7 +331,7 @@ class ReversalDialog(ScrollingDialog):
 
     @on(Input.Submitted, "#typed")
     def _word_taken(self) -> None:
-        """On to the button that confirms, once the word is whole; to the size where that was not applied."""
+        """Focus the confirm button once the word is complete, or the size if it was not applied."""
         fields = self._fields
         if fields.size_box.problem(self._target.size):
             self.set_focus(fields.size_box)
@@ -342,7 +341,7 @@ class ReversalDialog(ScrollingDialog):
     # Choosing
 
     def action_cancel(self) -> None:
-        """Leave; what is being sent is taken back where it has not left yet."""
+        """Leave; a request that has not left yet is withdrawn."""
         if self._phase is Phase.SENDING and self._attempt is not None:
             self._attempt.leave()
         elif self._phase.is_before_confirming:
@@ -351,12 +350,12 @@ class ReversalDialog(ScrollingDialog):
         self.dismiss(None)
 
     def pressed_too_soon(self) -> None:
-        """Enter came before the focus was on the screen: say so until the next key."""
+        """Show, until the next key, that Enter came before the focus was on the screen."""
         self._unread.pressed_nothing = TOO_SOON
         self.say_what_may_be_done()
 
     def confirm(self) -> None:
-        """Send it, once it is read again and nothing has changed."""
+        """Send it if it is unchanged after another reading."""
         # The pre-trade checks are asked by what sends it; here only what it cannot know.
         if (
             self._phase is not Phase.ARMED
@@ -380,7 +379,7 @@ class ReversalDialog(ScrollingDialog):
     # Afterwards
 
     def show_not_sent(self, why: str, preview: Preview | None) -> None:
-        """Show it again instead of sending it; focus, scroll and typing are as they were."""
+        """Show the preview again instead of sending; focus, scroll and typing stay."""
         self._unread.not_sent, self._note = why, ""
         self._phase = Phase.READING
         self.cancel_button.disabled = False
@@ -409,7 +408,7 @@ class ReversalDialog(ScrollingDialog):
         self.call_after_refresh(lambda: self._key_line.show_end(has_more=self._area.max_scroll_y > 0))
 
     async def _arm_acknowledgement(self) -> None:
-        """Let the end be read: Enter pressed once too often must not close it unseen."""
+        """Wait until the outcome can be read: a repeated Enter must not close it unseen."""
         await asyncio.sleep(_READING_S)
         self.cancel_button.disabled = False
         self.cancel_button.focus()

@@ -1,4 +1,4 @@
-"""The rows in which something is typed: the size of a part of the position, and the word that confirms."""
+"""The rows with inputs: the size of a part of the position, and the word that confirms."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.decimal_text import typed_number
 
 _LONGEST_REPEATED: Final = 40
-"""Characters of what was typed wrong that are repeated in a sentence."""
+"""Characters of a wrong text that are repeated in a sentence."""
 
 
 class SizeBox(LineBox):
-    """Nothing typed is the whole position."""
+    """An empty box means the whole position."""
 
     def __init__(self) -> None:
         # What is typed at a button begins the text: it must not be selected, and so replaced, by the focus.
@@ -30,17 +30,16 @@ class SizeBox(LineBox):
 
     @property
     def amount(self) -> Decimal | None:
-        """The size that was typed, above zero; None where nothing or no size was."""
+        """The typed size, above zero; None for none or an invalid one."""
         amount = typed_number(self.value)
         return amount if amount is not None and amount > 0 else None
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something was typed that is no size."""
         return bool(self.value.strip()) and self.amount is None
 
     def problem(self, planned: Decimal | None) -> str:
-        """Why what was typed is not the size that was planned with; empty where it is."""
+        """Why the text is not the planned size; empty where it is."""
         if self.is_wrong:
             typed = self.value.strip()
             typed = typed if len(typed) <= _LONGEST_REPEATED else f"{typed[: _LONGEST_REPEATED - 1]}…"
@@ -49,16 +48,15 @@ class SizeBox(LineBox):
 
 
 def _row(row_id: str, label: str, box: Input, hint: str) -> Horizontal:
-    """A label, a box, and a hint behind it."""
     before = Static(sanitized(label), classes="label", markup=False)
     behind = Static(sanitized(hint), classes="hint", markup=False)
     return Horizontal(before, box, behind, id=row_id, classes="field-row")
 
 
 class Fields(Vertical):
-    """Both rows, and whether what is asked for in them is there.
+    """Both rows, and whether their required texts are complete.
 
-    They are shown only where something may be typed, the word's only where one is asked for.
+    They are shown only where something may be typed, the word's only where one is required.
     """
 
     size_box = getters.query_one(SizeBox)
@@ -81,7 +79,6 @@ class Fields(Vertical):
 
     @property
     def word_is_missing(self) -> bool:
-        """Whether a word is asked for that is not typed yet."""
         return self._preview is not None and self.must_type and not is_typed(self._preview.subject, self.word)
 
     @property
@@ -93,7 +90,7 @@ class Fields(Vertical):
         return "" if self._preview is None else typing_reason(self._preview, self._execution.settings)
 
     def ask_for(self, preview: Preview | None) -> None:
-        """Ask for what this preview needs, and say what its whole position is, which word it asks for, and why."""
+        """Set up the fields of this preview: the whole position's size, the required word, and its reason."""
         self._preview = preview
         if preview is None:
             return

@@ -1,4 +1,4 @@
-"""Where the focus of the reversal dialog goes: on to what is needed next, and back once a button can be pressed."""
+"""The focus of the reversal dialog: on to the next field that is needed, and back once a button can be pressed."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from textual.widgets import Button, Input
 from tradetui.ui.intents.reversal.fields import Fields
 
 BACK_S: Final = 0.5
-"""After the preview is armed again the focus comes back so much later: an Enter under way must not find a button."""
+"""Seconds after arming again until the focus comes back: an Enter under way must not find a button."""
 
 
 @dataclass(eq=False)
 class DialogFocus:
-    """Moves the focus among both fields and both buttons, and remembers where it was while it cannot be there."""
+    """Moves the focus among both fields and both buttons, and remembers a place that cannot have it now."""
 
     screen: Screen[None]
     fields: Fields
     cancel: Button
     confirm: Button
     _before: Widget | None = field(default=None, init=False)
-    """What had the focus before it was taken away."""
+    """The widget that had the focus before it lost it."""
     _entered: Input | None = field(default=None, init=False)
-    """The field in which Enter was pressed, and from which the focus has not gone on yet."""
+    """The field in which Enter was pressed, while the focus is still in it."""
 
     @property
     def comes_back(self) -> bool:
-        """Whether it is known what has the focus again once it can have it."""
+        """Whether a widget gets the focus again once it can have it."""
         return self._before is not None
 
     @property
@@ -39,7 +39,7 @@ class DialogFocus:
         return self._before is self.confirm and not self.confirm.focusable
 
     def goes_to_confirm(self, step: int, *, is_reading: bool) -> bool:
-        """Go to the confirm button, where it is next that way; while a preview is read again, as soon as it can be."""
+        """Focus the confirm button if it is next that way; while a preview is read again, as soon as possible."""
         if self._neighbour(step) is not self.confirm:
             return False
         if self.confirm.focusable:
@@ -52,7 +52,7 @@ class DialogFocus:
         return True
 
     def _neighbour(self, step: int) -> Widget | None:
-        """What comes next, or before with -1; from the word, once it is whole, the confirm button."""
+        """The next widget, or the one before with -1; after the complete word, the confirm button."""
         focused, fields = self.screen.focused, self.fields
         if step > 0 and focused is fields.word_box and not fields.word_is_missing:
             return self.confirm
@@ -61,12 +61,12 @@ class DialogFocus:
         return ring[(ring.index(focused) + step) % len(ring)] if focused in ring else None
 
     def entered(self, box: Input) -> None:
-        """Go on from a field that was filled in: now if what is needed next can be reached, else as soon as it can."""
+        """Go on from a completed field: now if the next one can be reached, else as soon as it can."""
         self._entered = box
         self.go_on()
 
     def go_on(self) -> None:
-        """From a field that was filled in to the word where it is missing, else to the confirm button.
+        """Go from a completed field to the missing word, else to the confirm button.
 
         It waits in the field until the button can be pressed, and goes nowhere once the trader has left the field.
         """

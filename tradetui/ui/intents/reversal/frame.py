@@ -1,4 +1,4 @@
-"""The frame of the reversal dialog: whose account it is and how old the preview is, and what the button says."""
+"""The frame of the reversal dialog: the account, the preview's age, and the confirm button's title."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _KEYS_AT_THE_END: Final = "Enter Acknowledge   Esc Close"
 _MORE_BELOW: Final = "   PgDn More"
 _GAP: Final = "   "
 _BESIDE_BUTTON: Final = 30
-"""Cells of the line of buttons that are not the confirm button's words."""
+"""Cells of the line of buttons beside the confirm button's title."""
 _LEAST_BUTTON: Final = 16
 _BESIDE_TITLE: Final = 8
-"""Cells of the frame's top that account and state cannot take: corners, and blanks around both."""
+"""Cells of the frame's top beside account and state: corners, and blanks around both."""
 _SLOW_S: Final = 1.0
-"""Reading that takes as long is said: the figures that came first are older by it."""
+"""Reading that takes longer is reported: the first figures are older by it."""
 
 
 class Phase(Enum):
-    """How far the dialog is. Nothing can be confirmed but in ARMED; in SENDING it can be taken back until it leaves."""
+    """The dialog's phase. Only ARMED can be confirmed; SENDING can be withdrawn until the request leaves."""
 
     READING = auto()
     ARMED = auto()
@@ -46,7 +46,7 @@ class Phase(Enum):
 
 
 class Frame(Vertical):
-    """Names the account in its top, in the colour of a warning where it is a live one, and what it waits for."""
+    """Names the account in its top, in the colour of a warning where it is a live one, and its state."""
 
     def __init__(self, execution: Execution) -> None:
         is_live = execution.settings.environment is Environment.LIVE
@@ -54,7 +54,7 @@ class Frame(Vertical):
         self._execution = execution
 
     def show_phase(self, phase: Phase, preview: Preview | None, now: float, *, has_left: bool) -> None:
-        """Say how far the dialog is; before it is confirmed, how old the preview is and for how long it is good."""
+        """Show the phase; before a confirmation, the preview's age and remaining validity."""
         if phase is Phase.OVER:
             self._show_state("")
         elif preview is None:
@@ -78,7 +78,7 @@ class KeyLine(Notice):
     """The keys that do something, below the frame."""
 
     def show(self, intents: Intents, *, shows_request: bool) -> None:
-        """Name request and details only while there is a preview that has them, and the key that unlocks or locks."""
+        """Name request and details only with a preview that has them, and the key that unlocks or locks."""
         key_named = trading_app(self).key_named
         can_unlock = intents.locked and not intents.other_owner
         lock = f"{key_named('lock')} Unlock" if can_unlock else f"{key_named('lock_at_once')} Lock"
@@ -94,7 +94,7 @@ class KeyLine(Notice):
 
 
 def name_button(button: Button, preview: Preview, room: int) -> None:
-    """Give it the longest title that fits; what is held afterwards stands in the dialog in any case."""
+    """Set the longest title that fits; the dialog shows the positions afterwards in any case."""
     plan = preview.plan
     titles = (plan.action, plan.title, plan.short_title) if plan is not None else ()
     labels = [sanitized(title).plain for title in (*titles, f"Reverse {preview.subject}")]

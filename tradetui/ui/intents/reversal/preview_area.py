@@ -1,4 +1,4 @@
-"""The part of the reversal dialog that scrolls: whether all that decides was seen, and what was not read yet."""
+"""The scrolling part of the reversal dialog: whether everything that decides was seen, and unread notices."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ from tradetui.wire.text.sanitize import scrub
 DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
 NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
-"""Cells of a terminal in which it can be read at all."""
+"""The smallest terminal in which it can be read, in cells."""
 _NEW_LINE = Content("\n")
 
 
 @dataclass(slots=True)
 class UnreadNotices:
-    """What stays on the screen until `read`, however often the preview is read again meanwhile.
+    """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
 
-    `looked_at` is what was on the screen, armed, when a key was pressed last: changes are named against it.
-    `not_sent` says why a confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays
-    until the word that is asked for is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` what the
-    journal has to say once.
+    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `not_sent` says why a
+    confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays until the required
+    word is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` is the journal's, shown once.
     """
 
     looked_at: Preview | None = None
@@ -51,7 +50,7 @@ class UnreadNotices:
         self.dropped = self.dropped and word_is_missing
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
-        """What of the preview is not as it was when the trader looked."""
+        """The changes of the preview since the trader looked."""
         if preview is None or self.looked_at is None or preview is self.looked_at:
             return ()
         return changes(self.looked_at, preview)
@@ -74,7 +73,7 @@ class UnreadNotices:
 
 
 class PreviewArea(VerticalScroll):
-    """First what decides, then the request as sent where it is folded out, then what every figure rests on."""
+    """First everything that decides, then the unfolded request, then the basis of every figure."""
 
     _body = getters.query_one("#body", Static)
     _request = getters.query_one("#request", Static)
@@ -83,7 +82,7 @@ class PreviewArea(VerticalScroll):
     def __init__(self) -> None:
         super().__init__(can_focus=False)
         self.read_whole = False
-        """Whether the end of what decides was on the screen."""
+        """Whether the end of the deciding part was on the screen."""
 
     def compose(self) -> ComposeResult:
         yield Static(sanitized("reading positions, orders and prices …"), id="body", markup=False)
@@ -98,7 +97,7 @@ class PreviewArea(VerticalScroll):
         return Room(self.scrollable_content_region.width or self.size.width, self.screen.size.height)
 
     def show(self, content: Content) -> None:
-        """Show this and nothing else; the scroll stays."""
+        """Replace the content; the scroll stays."""
         self._body.update(content)
         self._request.display = self._details.display = False
 
@@ -114,13 +113,13 @@ class PreviewArea(VerticalScroll):
             self.call_after_refresh(self.scroll_to_widget, self._request, animate=False)
 
     def note_end(self) -> None:
-        """Note that all that decides was on the screen, where its end is now."""
+        """Note that the whole deciding part was on the screen, if its end is visible now."""
         end = self._body.virtual_region.bottom
         self.read_whole = self.read_whole or self.scroll_y + self.scrollable_content_region.height >= end
 
     @property
     def is_too_small(self) -> bool:
-        """Whether the terminal is too small to read it: then only the reason stands beside the buttons."""
+        """Whether the terminal is too small to read it: then only the reason is beside the buttons."""
         width, height = self.screen.size
         return width < LEAST_WIDTH or height < LEAST_HEIGHT
 
@@ -134,7 +133,7 @@ class PreviewArea(VerticalScroll):
 
 
 class ScrollingDialog(LockingDialog[None]):
-    """The arrows and pages scroll what does not fit, whatever has the focus, and F2 folds the request out."""
+    """The arrows and pages scroll what does not fit, whatever has the focus, and F2 unfolds the request."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("down", "scroll(1)", "Down"),
@@ -149,9 +148,7 @@ class ScrollingDialog(LockingDialog[None]):
 
     @property
     @abstractmethod
-    def shows_request(self) -> bool:
-        """Whether there is a request to fold out."""
-
+    def shows_request(self) -> bool: ...
     def action_scroll_pages(self, pages: int) -> None:
         self.action_scroll(pages * max(1, self._area.size.height - 1))
 

@@ -1,4 +1,4 @@
-"""Asks which symbol is meant, and with both legs held which leg."""
+"""Asks for the symbol, and for the leg if both are open."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ask_for_target(app: App[Any], desk: Desk, chosen: Callable[[Target], None]) 
 
 
 def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
-    """What is to be typed where both legs of a symbol are held and only the symbol was; else empty."""
+    """The text to type if both legs of a symbol are open and only the symbol was given; else empty."""
     legs = {position.is_long for position in positions if position.symbol == target.symbol}
     if target.side is not None or not legs >= {True, False}:
         return ""
@@ -40,9 +40,9 @@ def _leg_to_name(target: Target, positions: tuple[Position, ...]) -> str:
 
 
 class SymbolDialog(DimmingScreen[str | None]):
-    """Returns what was typed, in capitals and with single spaces, None where nothing was.
+    """Returns the text in capitals with single spaces, None if nothing was typed.
 
-    `objection` says what is missing in it; the dialog then stays open and shows that.
+    `objection` names its error; the dialog then stays open and shows that.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss", "Cancel")]

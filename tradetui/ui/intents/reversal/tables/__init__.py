@@ -1,1 +1,1 @@
-"""What the reversal dialog shows: its tables of legs, costs and risks, orders, the request, and the outcome."""
+"""The tables of the reversal dialog: legs, costs and risks, orders, the request, and the outcome."""

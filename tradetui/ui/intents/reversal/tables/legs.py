@@ -1,4 +1,4 @@
-"""What is held now, what changes, what is held afterwards; once it has ended, what is held indeed."""
+"""The positions now, the changes, and the positions afterwards; after the end, the actual ones."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class _HeldRow:
     style: str = ""
     is_signed: bool = False
     has_sides: bool = False
-    """Whether it is the one position of one-way mode, of which each size is LONG or SHORT by its sign."""
+    """Whether it is the one position of one-way mode, whose sizes are LONG or SHORT by their sign."""
 
     def styles_of(self, *sizes: Decimal | None) -> tuple[str, ...]:
-        """The styles of cells that show these sizes, or None, where they are not the row's."""
+        """The styles of cells that show these sizes or None, where they differ from the row's."""
         if not self.has_sides:
             return ()
         return tuple(f"bold ${'long' if size > 0 else 'short'}" if size else self.style for size in sizes)
 
 
 def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
-    """What is held of each leg now and afterwards; changed figures are marked."""
+    """The position in each leg now and afterwards; changed figures are marked."""
     figures = figures_of(preview)
     value_title = f"value {preview.estimates.quote_coin}" if preview.estimates is not None else "value"
     header = TableRow("", ("now", "change", "afterwards", "entry", value_title))
@@ -61,7 +61,7 @@ def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
 
 
 def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, room: Room) -> Iterator[Content]:
-    """The same table with what is held now in its last column; a row that is not as previewed is marked."""
+    """The same table with the present position in its last column; a row that differs from the preview is marked."""
     figures = figures_of(preview)
     before = _held_rows(preview, plan, figures, Marks())
     came_true = held is not None and any(held == result.after for result in plan.results)

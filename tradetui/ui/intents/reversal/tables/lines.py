@@ -1,4 +1,4 @@
-"""What the reversal dialog says: what decides, the request as sent, what each figure rests on, and what came of it."""
+"""The text of the reversal dialog: the deciding part, the request as sent, the basis of each figure, the outcome."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MODE_NAMES: Final = {PositionMode.HEDGE: "hedge", PositionMode.ONE_WAY: "one-wa
 
 
 def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone: tzinfo = UTC) -> Iterator[Content]:
-    """All that decides: action, legs, costs and risks, orders and stops, assumptions; what has changed is marked."""
+    """The deciding part: action, legs, costs and risks, orders and stops, assumptions; changes are marked."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
         return
@@ -80,7 +80,7 @@ def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Conte
 
 
 def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Change], width: int) -> Iterator[Content]:
-    """What every figure rests on, and how old it is, in lines of so many cells."""
+    """The basis and age of every figure, in lines of so many cells."""
     hanging_line = partial(line, width=width)
     yield Content("")
     yield Content.styled("Where the figures come from", "$quiet")
@@ -105,7 +105,6 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
 
 
 def _action(plan: ReversalPlan) -> str:
-    """The two market orders in a sentence."""
     result = plan.results[0]
     closed, size = plan.size_text(result.closed), plan.size_text(plan.held_size)
     if plan.uncertain:
@@ -117,7 +116,7 @@ def _action(plan: ReversalPlan) -> str:
 
 
 def _warning_lines(preview: Preview) -> Iterable[Content]:
-    """The worst of what stands below, where it does not fit on the screen with the legs."""
+    """The worst warnings from below, where they do not fit on the screen with the legs."""
     if preview.margin_short:
         yield Content.styled(f"{MARGIN_SHORT[0].upper()}{MARGIN_SHORT[1:]}.", "bold $warn")
     wrong = [order for order in preview.resting if order.wrong_way]
@@ -150,7 +149,7 @@ def _marked(row: Content, was: str | None) -> Content:
 
 
 def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
-    """What became of it: the previewed tables with what is held now, and the orders and stops that are left."""
+    """The outcome: the previewed tables with the present positions, and the remaining orders and stops."""
     came_true = progress.outcome is Outcome.REVERSED
     yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
     if not came_true:
@@ -181,7 +180,7 @@ def _aftermath_lines(
 
 
 def _settled(plan: ReversalPlan, progress: Progress) -> str:
-    """How it ended; a one-way position that was to be made smaller was not turned."""
+    """The outcome in words; a one-way position that was to be reduced was not turned."""
     before, held = plan.before, progress.held
     made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
     if made_smaller and progress.outcome is Outcome.REVERSED:
@@ -191,7 +190,7 @@ def _settled(plan: ReversalPlan, progress: Progress) -> str:
 
 
 def sending_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does while it is sent and nothing has come back yet; `journal_key` opens the journal."""
+    """What Esc does before any reply; `journal_key` opens the journal."""
     return (
         "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
         f"reversal continues, {shown.target.symbol} stays locked, and {journal_key} shows it."
@@ -199,7 +198,7 @@ def sending_sentence(shown: Preview, journal_key: str) -> str:
 
 
 def left_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does while its end is looked for; `journal_key` opens the journal."""
+    """What Esc does while the outcome is tracked; `journal_key` opens the journal."""
     symbol = scrub(shown.target.symbol)
     return (
         f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and {journal_key} "
@@ -208,7 +207,7 @@ def left_sentence(shown: Preview, journal_key: str) -> str:
 
 
 def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content:
-    """It may have been done: what is certain, and what goes on; `journal_key` opens the journal."""
+    """The request may have been executed: the certain facts, and what goes on; `journal_key` opens the journal."""
     symbol = shown.target.symbol
     return Content.assemble(
         (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $warn"),

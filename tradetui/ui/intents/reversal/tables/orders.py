@@ -1,4 +1,4 @@
-"""The symbol's orders and stops: what each will do after the reversal, and how far away it is."""
+"""The symbol's orders and stops: their effect after the reversal, and their distance."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _GAP: Final = 3
 _LEAST_ACTION: Final = 22
 _NEW: Final = " ◂ new"
 _LEAST_RUN: Final = 2
-"""Of more neighbours than so many only the nearest and the furthest are named."""
+"""Of more similar neighbours than this, only the nearest and the furthest are listed."""
 
 
 def orders_table(
     resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
-    """One row for each that the reversal touches. Where there are many, those that stay as they are become one row, and
-    neighbours that trade the same to the same effect become two.
+    """One row per order that the reversal touches. If there are many, unchanged ones become one row, and neighbours
+    that trade the same to the same effect become two.
 
     Orders come before stops, those next to the mark first.
     """
@@ -66,7 +66,7 @@ def _listed(resting: Sequence[OrderImpact], marks: Marks, most: int) -> Sequence
 
 
 def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Sequence[OrderImpact]]:
-    """Neighbours that differ in nothing but their price; each by itself where it is new, or where few are shown."""
+    """Groups of neighbours that differ only in price; a new one is alone, and all are if few are shown."""
 
     def likeness(order: OrderImpact) -> tuple[object, ...]:
         alone = len(shown) <= most or _is_new(order, marks)
@@ -95,7 +95,7 @@ def _row(
 
 
 def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
-    """From the mark; an order at the market is next to it."""
+    """The distance from the mark; zero for an order at the market."""
     return ZERO if order.price is None or mark is None else abs(order.price - mark)
 
 

@@ -1,4 +1,4 @@
-"""What the reversal costs and risks, now and afterwards, each figure with what it rests on; then what was read."""
+"""Costs and risks of the reversal, now and afterwards, with the basis of each figure; then the actual ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARGIN_SHORT: Final = "not enough margin: the exchange may open less, or nothing
 
 
 def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -> Iterator[Content]:
-    """The table; its first row names the price that the estimates are made at."""
+    """The table; its first row names the price of the estimates."""
     estimates = preview.estimates
     if estimates is None:
         return
@@ -51,9 +51,9 @@ def risk_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
 def outcome_risk_table(
     preview: Preview, plan: ReversalPlan, actuals: ReversalActuals, held: Holdings | None, room: Room
 ) -> Iterator[Content]:
-    """The same table with what was read once it had ended in its last column; a row that is off is marked.
+    """The same table with the figures read after the end in its last column; a row that is off is marked.
 
-    Where two results were possible the estimates are those of the larger one, and are compared with that alone.
+    With two possible results the estimates are those of the larger one, and are compared with that alone.
     """
     estimates = preview.estimates
     if estimates is None:

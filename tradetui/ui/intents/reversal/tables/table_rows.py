@@ -1,4 +1,4 @@
-"""Rows of the reversal dialog's tables: how figures are written, columns that align, notes, marks of what changed."""
+"""Rows of the reversal dialog's tables: formatted figures, aligned columns, notes, marks of changes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Figures:
 
 
 def figures_of(preview: Preview) -> Figures:
-    """The figures of a preview's contract, with the most decimals that any of its prices has where it says nothing."""
+    """The figures of a preview's contract; without decimals of its own, with the most of the preview's prices."""
     places = preview.contract.price_place if preview.contract is not None else None
     if places is None:
         prices = [order.price for order in preview.resting]
@@ -68,43 +68,42 @@ def per_cent(part: Decimal | None, *, signed: bool = False, places: int = 2) -> 
 
 
 def liquidation(price: Decimal) -> str:
-    """A liquidation price of ours, to as many figures as it is worth."""
+    """A liquidation price of ours, with as many digits as are meaningful."""
     exponent = price.adjusted() - _LIQUIDATION_FIGURES + 1
     rounded = price.quantize(Decimal((0, (1,), exponent)))
     return number(Decimal(f"{rounded:f}"))
 
 
 def estimate(text: str) -> str:
-    """The figure marked as worked out; what is not known stays as it is."""
+    """The figure marked as an estimate; an unknown one is unchanged."""
     return text if text == UNKNOWN else f"~{text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The cells and lines there are for the preview and what is pinned below it."""
+    """The cells and lines for the preview and the pinned part below it."""
 
     width: int
     height: int
 
     @property
     def is_wide(self) -> bool:
-        """Whether notes fit behind the rows."""
         return self.width >= _WIDE
 
     @property
     def is_airy(self) -> bool:
-        """Whether the tables are set apart by blank lines."""
+        """Whether blank lines separate the tables."""
         return self.height >= _AIRY
 
     @property
     def most_orders(self) -> int:
-        """How many orders and stops are listed one by one before those that stay as they are become one row."""
+        """The most orders and stops listed one by one, before unchanged ones become one row."""
         return 20 if self.height >= _ROOMY else 5
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row: its name, its cells, a note behind them, its style, and a mark of what has changed in it."""
+    """One row: its name, its cells, a note behind them, its style, and a mark of its changes."""
 
     name: str
     cells: Sequence[str]
@@ -115,7 +114,7 @@ class TableRow:
     cell_styles: Sequence[str] = ()
     """The cells' own styles, where they are not the row's."""
     keeps_note: bool = False
-    """Whether the note is shown, on a line of its own, also where it does not fit; else it makes room for the mark."""
+    """Whether a note that does not fit has a line of its own; else it makes room for the mark."""
 
 
 def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterator[Content]:
@@ -145,7 +144,7 @@ def table(rows: Sequence[TableRow], widths: Sequence[int], room: Room) -> Iterat
 
 
 def line(label: str, text: str, style: str = "", *, width: int | None = None) -> Content:
-    """A label in a column of its own, then text; in so many cells it goes on under itself, else as the dialog wraps."""
+    """A label in a column of its own, then text, wrapped under itself at `width` cells, or else by the dialog."""
     text = scrub(text)
     if width is not None:
         text = f"\n{' ' * _LABEL}".join(textwrap.wrap(text, max(_LABEL, width - _LABEL)))
@@ -153,13 +152,13 @@ def line(label: str, text: str, style: str = "", *, width: int | None = None) ->
 
 
 class Marks:
-    """What stood in each row when the trader looked at it last, where it has changed."""
+    """The values of each row when the trader looked at it last, where they have changed."""
 
     def __init__(self, changed: Iterable[Change] = ()) -> None:
         self._before = {(change.fact, change.row): change.before for change in changed}
 
     def before(self, fact: ChangedFact, row: str = "") -> str | None:
-        """What stood there before, None where it has not changed."""
+        """The earlier value, None where it has not changed."""
         return self._before.get((fact, row))
 
     def was(self, fact: ChangedFact, row: str = "") -> str | None:
