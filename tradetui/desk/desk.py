@@ -177,7 +177,6 @@ class Desk:
 
     @property
     def health(self) -> Health:
-        """The health of the session as a whole."""
         return health_of(self.client.connection_status, self.feeds.values(), self.clock.monotonic())
 
     @property
@@ -195,7 +194,7 @@ class Desk:
         return name == FILLS.name or (name == TRIGGERS.name and self.triggers_reader.live_known)
 
     def panel_rows(self, name: str, *, other_view: bool = False) -> Snapshot[FeedRow]:
-        """What a panel shows: fills one row an order, in the other view each; stops that wait and then those that
+        """The rows of a panel: fills one row an order, in the other view each; stops that wait and then those that
         ended, in the other view the waiting ones alone; of every other feed its rows.
         """
         if name == FILLS.name and not other_view:
@@ -231,7 +230,7 @@ class Desk:
         return subscriptions.close
 
     def set_hidden(self, name: str, *, is_hidden: bool) -> None:
-        """Say whether anybody looks at a feed."""
+        """Note whether a feed is hidden."""
         if name == TRIGGERS.name:
             self.triggers_reader.is_hidden = is_hidden
         self.scheduler.set_hidden(name, is_hidden=is_hidden)
@@ -262,7 +261,7 @@ class Desk:
             self.alerts.link_is(health.state, health.sentence)
 
     async def _account_expected(self, account: AccountIdentity) -> None:
-        """Name what its journal holds open at once: the exchange may take seconds to tell whose account it is."""
+        """Report the journal's open intents at once: the exchange may take seconds to identify the account."""
         if self._trading is None:
             return
         await self._trading.look_ahead(self.settings, account)
@@ -283,7 +282,7 @@ class Desk:
             self.intents.trouble = why
 
     async def _alert_what_ended_unsaid(self, archive: Archive) -> None:
-        """Say how reversals ended whose session was killed between writing their end and saying it."""
+        """Report the ends of reversals whose session was killed before it reported them."""
         if self._trading is not None:
             for sent, progress in await self._trading.execution.ends_of(self.alerts.delivery.unannounced_outcomes):
                 self.alerts.reversal_went_on(sent, progress, self.zone)

@@ -1,4 +1,4 @@
-"""How a desk is run: what it shows, how often it reads, and what may be done."""
+"""Settings of a desk: its panels, its intervals, and the actions it allows."""
 
 from __future__ import annotations
 

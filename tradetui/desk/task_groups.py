@@ -14,7 +14,7 @@ STOPPING_S: Final = 10.0
 
 
 class ReadGroup:
-    """Where the block is left, for whatever reason, what still runs is cancelled and its end waited for."""
+    """Cancels the reads that still run when the block is left, for whatever reason, and waits for their end."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[Any]] = []

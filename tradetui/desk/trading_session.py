@@ -98,7 +98,7 @@ class TradingSession:
         return self._creation is not None and self._creation.holds_unsaved
 
     async def look_ahead(self, settings: DeskSettings, account: AccountIdentity) -> None:
-        """Learn what an account's journal holds open before the exchange has said that the account is this one."""
+        """Read the open intents of the expected account's journal before the exchange confirms the account."""
         await self.intents.look_ahead(journal_location(settings, account))
 
     async def open(self, settings: DeskSettings, account: AccountIdentity, disk: Disk) -> None:

@@ -31,7 +31,7 @@ NO_PROXY = "none"
 
 
 class CredentialSource(StrictSettings):
-    """Where the API key, its secret and its passphrase come from; exactly one place."""
+    """The source of the API key, its secret and its passphrase; exactly one place."""
 
     source: Literal["environment", "command", "keyring", "file"] = Field(
         default="environment",

@@ -1,4 +1,4 @@
-"""Where configuration and data live on this machine."""
+"""Paths of configuration and data on this machine."""
 
 from __future__ import annotations
 

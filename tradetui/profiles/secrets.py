@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 FIELDS = ("api_key", "secret", "passphrase")
 _VARIABLES: Final = ("API_KEY", "API_SECRET", "PASSPHRASE")
-"""How the environment variables of the fields end, behind the prefix."""
+"""Endings of the environment variables of the fields, behind the prefix."""
 COMMAND_SECONDS = 30
 PEM_BEGIN: Final = "-----BEGIN "
-"""How the private key of an RSA API key begins."""
+"""The beginning of an RSA API key's private key."""
 
 
 def fetch(loaded: LoadedProfile) -> Credentials:

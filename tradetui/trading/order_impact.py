@@ -184,7 +184,7 @@ def _impact_of(outlook: _Outlook, row: _Resting) -> OrderImpact:
 
 
 def _effect(outlook: _Outlook, row: _Resting) -> tuple[str, bool, bool]:
-    """What an order will do in words, whether that is against the trader's intent, and whether it is assumed.
+    """The effect of an order in words, whether that is against the trader's intent, and whether it is assumed.
 
     Hedge mode: an open on the leg that was just given up builds it again; whatever else there is stays with its leg.
     One-way mode: what counts is the net it meets. An order that goes the way of a net that has turned round (a
@@ -258,9 +258,9 @@ class PathOrder:
 
 
 def held_at_turn(orders: Iterable[PathOrder], market: Decimal, held: Holdings) -> Mapping[str, Holdings]:
-    """What is held just before each order fills, by its id, should the price go straight to it from the market.
+    """The holdings just before an order fills, by its id, should the price go straight to it from the market.
 
-    An order that opens is seen as if no stop had fired before it: stops protect what is held, and the order is asked
+    An order that opens is seen as if no stop had fired before it: stops protect holdings, and the order is examined
     for what it adds to that.
     """
     orders = tuple(orders)

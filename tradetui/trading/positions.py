@@ -31,7 +31,7 @@ class StopState(StrEnum):
 
 
 class PositionMarket(NamedTuple):
-    """What is known of a position beside what is held.
+    """Market figures of a position beside its size.
 
     `stop` is the trigger price of the stop-loss that fires first, where one waits; a trailing stop alone has none.
     `stop_part` is how much of the position its stops close together, None where they close all of it, or none waits.
@@ -64,7 +64,7 @@ class Reported:
 class FromFills:
     """Summed from fills: since when, whether the start is proven flat, and whether opens are proven missing.
 
-    `unknown_word` is a word of a fill that nobody knows: the sum leaves that fill out. `contradicted` says that a
+    `unknown_word` is an unknown term of a fill: the sum leaves that fill out. `contradicted` says that a
     reversal has shown that the account's fills do not name the leg they move.
     """
 
@@ -88,10 +88,10 @@ Source = Reported | FromFills
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """One leg of a symbol. Sizes are in the base coin; `leg` says which side, None where nobody knows.
+    """One leg of a symbol. Sizes are in the base coin; `leg` is the side, None where it is not known.
 
     Profit and fees are in the margin coin. None is unknown. `shown_leg` is the side's word as it came. `market` is what
-    market and waiting stops add, where somebody read them.
+    market and waiting stops add, where they were read.
     """
 
     product_type: ProductType
@@ -209,7 +209,7 @@ def holdings_of(positions: Iterable[Position], product_type: ProductType, symbol
 
 
 def doubt_of_held(positions: Iterable[Position], symbol: str) -> str:
-    """Why what is held of a symbol is not known from its positions: a word that nobody knows, as it came, or a leg
+    """Why a symbol's holdings are not known from its positions: an unknown term, as received, or a leg
     of two rows; empty where it is. In one-way mode a symbol has one row."""
     of_symbol = [position for position in positions if position.symbol == symbol.upper()]
     unknown = dict.fromkeys(word for position in of_symbol for word in position.unknown_fields)
@@ -238,7 +238,7 @@ def mode_of(
     """The position mode and where it is known from, or None and why not.
 
     Reported positions say it first, then pending orders, then the newest fill, then the account itself; two that
-    contradict each other on one level say nothing, and neither does a level with a word that nobody knows.
+    contradict each other on one level say nothing, and neither does a level with an unknown term.
     """
     held, fills = tuple(positions), [newest_fill] if newest_fill is not None else []
     # Where the exchange reports no positions, they are sums of fills, and so is what they say of the mode.

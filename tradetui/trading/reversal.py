@@ -1,4 +1,4 @@
-"""The reversal plan: what is sent, what is held before and afterwards, and every assumption in words."""
+"""The reversal plan: the request, the holdings before and afterwards, and every assumption in words."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ def _nothing_held(params: ReversalParams) -> CannotReverse:
 
 
 def _not_held(params: ReversalParams, leg: str) -> CannotReverse:
-    """The named leg is not held: the reason names what is."""
+    """The refusal where the named leg is not held, with the actual position."""
     if params.held in (Legs(), Net()):
         return CannotReverse(f"No {leg} of {params.symbol} is held", "There is nothing to reverse")
     return CannotReverse(f"No {leg} of {params.symbol} is held", f"Held is {params.held}")

@@ -138,7 +138,7 @@ def _of_bill(bill: SpotBill) -> CoinTotal:
 
 
 def _of_transfer(transfer: SubaccountTransfer) -> CoinTotal:
-    """What succeeded moves the coin; what is pending or failed is counted apart."""
+    """A transfer that succeeded moves the coin; a pending or failed one is counted apart."""
     kind = transfer.type or NOT_NAMED
     if transfer.status and not same(transfer.status, TransferStatus.SUCCESS):
         kind = f"{kind} {transfer.status}"

@@ -97,7 +97,7 @@ class PositionSide(StrEnum):
 
 
 class MarginMode(StrEnum):
-    """How margin is shared; `cross` and `fixed` are older words for the two."""
+    """Margin modes; `cross` and `fixed` are older words for the two."""
 
     ISOLATED = "isolated"
     CROSSED = "crossed"
@@ -126,7 +126,7 @@ class OrderStatus(StrEnum):
 
 
 class OrderSource(StrEnum):
-    """What made an order; the live exchange knows more and adds to them."""
+    """Sources of orders; the live exchange knows more and adds to them."""
 
     NORMAL = "normal"
     MARKET = "market"

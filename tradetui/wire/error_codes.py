@@ -20,7 +20,7 @@ class ErrorKind(StrEnum):
 
 
 class CodeGroup(StrEnum):
-    """What a code is about, finer than its kind."""
+    """The topic of a code, finer than its kind."""
 
     KEY = "key"
     CLOCK = "clock"
@@ -60,7 +60,7 @@ _KINDS: Final[Mapping[CodeGroup, ErrorKind]] = {
 
 
 class Meaning(NamedTuple):
-    """What is known of a code; `remedy` is a sentence a trader can act on."""
+    """The meaning of a code; `remedy` is a sentence a trader can act on."""
 
     group: CodeGroup
     remedy: str
@@ -248,7 +248,7 @@ COPY_KEY_REFUSALS: Final[Mapping[str, str]] = {
 
 
 def meaning(code: str, msg: str = "") -> Meaning:
-    """What is known of a code; an unlisted one is a rejection that only the message explains.
+    """The meaning of a code; an unlisted one is a rejection that only the message explains.
 
     A documented message without a documented code, such as a copy-trading key's, has its own remedy.
     """
@@ -303,6 +303,6 @@ def wants_another_signature(code: str) -> bool:
 
 
 def refusal_explained(message: str) -> str | None:
-    """What a documented refusal means and what to do; None for any other message."""
+    """The meaning of a documented refusal and its remedy; None for any other message."""
     folded_message = message.casefold()
     return next((meaning for phrase, meaning in COPY_KEY_REFUSALS.items() if phrase.casefold() in folded_message), None)

@@ -37,7 +37,7 @@ ENDPOINT_LABELS: Final[Mapping[str, str]] = {
     "spot.account_info": "The account's number",
     "public.time": "The exchange's clock",
 }
-"""What a trader calls the rows of an endpoint: the title of the table that shows them, where there is one."""
+"""A trader's term for the rows of an endpoint: the title of the table that shows them, where there is one."""
 
 
 class ExchangeError(Exception):
@@ -98,7 +98,7 @@ class InvalidRequest(ExchangeError):
 
     @property
     def sentence(self) -> str:
-        """The field, its rule and what was given."""
+        """The field, its rule and the given value."""
         return f"{self.message}."
 
     def __reduce__(self) -> tuple[Any, ...]:

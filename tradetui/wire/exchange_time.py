@@ -28,7 +28,7 @@ ON_THE_WAY_MS: Final = 60_000
 
 
 class Ends(StrEnum):
-    """Which of startTime and endTime a request must give."""
+    """The ends, startTime and endTime, that a request must give."""
 
     OPTIONAL = "optional"
     BOTH_OR_NEITHER = "both-or-neither"
@@ -36,7 +36,7 @@ class Ends(StrEnum):
 
 
 class Missing(StrEnum):
-    """What the exchange assumes for an end that is not given."""
+    """The exchange's assumption for an end that is not given."""
 
     UNSTATED = "unstated"
     THREE_MONTHS = "three-months"  # end: three months after the start; start: three months ago

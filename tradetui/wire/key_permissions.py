@@ -1,4 +1,4 @@
-"""What a key may do: the exchange's four-letter authorities in words.
+"""Permissions of a key: the exchange's four-letter authorities in words.
 
 Source: the exchange's documentation of spot/account/info, whose examples also show the words `readonly` and `trade`.
 """

@@ -40,8 +40,7 @@ def sign_hmac(secret: str, message: bytes) -> str:
 class Signer(Protocol):
     """Something that signs a prehash."""
 
-    def sign(self, message: bytes) -> str:
-        """Base64 signature of the message."""
+    def sign(self, message: bytes) -> str: ...
 
 
 class HmacSigner:

@@ -95,5 +95,5 @@ def is_day(text: str) -> bool:
 
 
 def is_ago(text: str) -> bool:
-    """Whether a text means a time so long ago, another one at each reading."""
+    """Whether a text is a time ago, which is another time at every reading."""
     return _AGO.match(text.strip()) is not None

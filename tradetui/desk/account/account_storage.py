@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 AGAIN_S: Final = (1.0, 10.0)
-"""The account is asked for again after a second, then two, up to ten, with jitter, until somebody answers."""
+"""Pauses between requests for the account: a second, then two, up to ten, with jitter, until one is answered."""
 OWNER_AGAIN_S: Final = 60.0
 """Interval at which the exchange is asked for the owner of the API key, beside the request at every send."""
 _FILE: Final = "archive.sqlite"

@@ -147,7 +147,7 @@ def normalised_address(base_url: str) -> str:
 
 
 def former_spellings(base_url: str) -> Iterator[str]:
-    """Ways in which this address may have been written when accounts were still identified by it."""
+    """Former spellings of this address, by which accounts may have been identified."""
     yield base_url
     try:
         normal = urlsplit(normalised_address(base_url))

@@ -1,4 +1,4 @@
-"""Which session of an account delivers an alert, and the log of all alerts: both are in the account's archive.
+"""The log of all alerts, and the session of an account that delivers one: both are in the account's archive.
 
 Every call blocks for a moment and belongs on the disk's thread. Moments are compared by the monotonic clock of one
 boot; what another boot wrote is over.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CLAIMABLE_AGAIN_S: Final = 10.0
 """A channel that was claimed and is not done after so long may be claimed again; a command has ended by then."""
 SAME_S: Final = 45.0
-"""What recurs under its key within this time is the same event, seen by another session; it takes a minute to recur."""
+"""An event that recurs under its key within this time is the same, seen by another session; a new one is later."""
 LOG_KEPT: Final = 1_000
 """Alerts in the log; older ones are forgotten, but for those of reversals."""
 _SHOWN: Final = "shown"
@@ -60,7 +60,6 @@ class AlertLog:
         self._owner = owner
 
     def typed(self, now: Moment) -> None:
-        """Note that a person typed into this session."""
         with self._archive.transaction() as connection:
             connection.execute(
                 "INSERT INTO alert_session VALUES (?, ?, ?) ON CONFLICT (owner) DO UPDATE SET boot = excluded.boot,"

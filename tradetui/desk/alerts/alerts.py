@@ -75,7 +75,6 @@ class Alerts:
 
     @property
     def looks_at_today(self) -> bool:
-        """Whether a rule is about today's result."""
         return RuleKind.TODAY_RESULT_BELOW in self._kinds
 
     def use_rules(self, rules: tuple[Rule, ...]) -> None:

@@ -13,7 +13,7 @@ from tradetui.wire.product_types import ProductType, may_trade
 
 
 class RuleKind(StrEnum):
-    """What a rule is about, by its name in the configuration."""
+    """The event of a rule, by its name in the configuration."""
 
     FILL = "fill"
     ORDER_GONE = "order_gone"
@@ -29,7 +29,7 @@ class RuleKind(StrEnum):
 
 
 class Channel(StrEnum):
-    """How an alert reaches a person."""
+    """Channels by which an alert is delivered."""
 
     LINE = "line"
     BELL = "bell"
@@ -38,7 +38,7 @@ class Channel(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way a price has to cross its level."""
+    """The direction in which a price has to cross its level."""
 
     UP = "up"
     DOWN = "down"
@@ -46,7 +46,7 @@ class Direction(StrEnum):
 
 
 class DesktopSequence(StrEnum):
-    """Which control sequence asks a terminal for a notification."""
+    """Control sequences that ask a terminal for a notification."""
 
     OSC_9 = "osc9"
     OSC_777 = "osc777"

@@ -10,7 +10,7 @@ from tradetui.desk.alerts.rules import DEFAULT_RULES, DesktopSequence, Rule
 
 
 class Silences(Protocol):
-    """Where the names of silenced rules are kept; both calls block and belong on the disk's thread."""
+    """A store of the names of silenced rules; both calls block and belong on the disk's thread."""
 
     def read(self) -> frozenset[str]:
         """The names; none where they cannot be read."""
@@ -36,7 +36,7 @@ class MemorySilences:
 class AlertSettings:
     """The rules of a profile, where their silences are kept, and the program that alerts are handed to.
 
-    `desktop_sequence` is None where the terminal decides how it is asked for a notification. `profile` and
+    `desktop_sequence` is None where it depends on the terminal. `profile` and
     `environment` tell a command whose alert it is.
     """
 

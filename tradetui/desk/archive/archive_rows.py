@@ -131,7 +131,7 @@ class ArchiveRows(Generic[RecordT]):
     def ordered(
         self, sort: Sort | None, pattern: str, text_of: Callable[[ProductRow[RecordT]], str] = str
     ) -> ArchiveRows[RecordT]:
-        """The rows that a pattern matches, by time in the direction asked for.
+        """The rows that a pattern matches, by time in the direction of the sort.
 
         It is looked for in the text of each row of a kind that is `READ_TO_SEARCH`; of others in the symbols, or where
         it is digits in the ids. Their count is read in the background; `changed` is called when it is there.

@@ -240,7 +240,6 @@ class Archive:
         self._ledger.replace(sequenced_fill(product_type, fill_before), sequenced_fill(product_type, fill))
 
     def gaps(self, product_type: ProductType) -> list[Gap]:
-        """The known gaps in a product type's fills."""
         rows = self.connection.execute(
             "SELECT cursor, until FROM hole WHERE product_type = ? ORDER BY cursor DESC", (product_type,)
         )

@@ -208,7 +208,7 @@ class EquitySeries:
 
 
 def spacing_at(age_ms: int) -> int:
-    """How far apart (ms) samples are kept that are so old."""
+    """The spacing (ms) of samples of this age."""
     return next((step for youngest, _, step in reversed(_KEPT) if age_ms > youngest), SAMPLED_EVERY_MS)
 
 

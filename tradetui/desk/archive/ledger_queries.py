@@ -44,7 +44,7 @@ from tradetui.wire.product_types import ProductType
 
 @dataclass(frozen=True, slots=True)
 class ResultQuery:
-    """Which results: from `since` to `until` (Unix ms, both included; None: no bound), of these symbols or of all.
+    """A query of results: from `since` to `until` (Unix ms, both included; None: no bound), of these symbols or of all.
 
     Days, weeks and months begin in `zone`. `now_ms` is where a period without an end ends.
     """
@@ -79,7 +79,7 @@ class ResultRow:
 
     `group` is a symbol or a coin, the name of a period, or empty for the total. `complete` is False where fills of
     the period are known to be missing, or came without their fee or profit. `unexplained` is what the wallet did
-    beyond net and transfers, None where that was not asked for or is not known.
+    beyond net and transfers, None where that was not requested or is not known.
     """
 
     group: str

@@ -22,7 +22,7 @@ _OF_TYPE: Final = "FROM record WHERE kind = ? AND product_type = ?"
 
 @dataclass(frozen=True, slots=True)
 class Selection(Generic[RecordT]):
-    """Which rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
+    """Chooses rows of a kind: all, or those of a symbol, a product type, a stretch of time (Unix ms, both included).
 
     `symbols` are those of several, `ids` those of single rows; none at all is no row. `id_piece` are digits that stand
     next to each other in the row's or its order's id; `rowids` are the rows that were found by them before.
@@ -70,7 +70,7 @@ class Selection(Generic[RecordT]):
 
 
 RowRank = tuple[int, str, str]
-"""Where a row stands: time, ordinal of its id, product type."""
+"""The sort key of a row: time, ordinal of its id, product type."""
 
 
 def distinct_texts(connection: sqlite3.Connection, following: str, chosen: str) -> list[str]:

@@ -159,7 +159,6 @@ def _summed(connection: sqlite3.Connection, span: QuarterSpan) -> tuple[list[Gro
 
 
 def _totals(groups: Iterable[GroupSums]) -> list[GroupSums]:
-    """The groups summed by product type and unit."""
     totals: dict[tuple[str, str], GroupSums] = {}
     for group in groups:
         for part in group.in_units():

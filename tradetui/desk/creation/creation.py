@@ -56,7 +56,7 @@ class _Attempt:
     names: Sequence[str]
 
     def without_passphrases(self, text: str) -> str:
-        """A text of the exchange's without the passphrases chosen, should it repeat one."""
+        """Remove the chosen passphrases from a text of the exchange."""
         for key in self.requested_keys:
             text = text.replace(key.passphrase.get_secret_value(), "***")
         return text

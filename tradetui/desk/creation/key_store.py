@@ -26,7 +26,7 @@ _SECRETS: Final = ("api_key", "secret", "passphrase")
 
 
 class SecretBackend(Protocol):
-    """Where secrets are put in the place of files: the system's keyring."""
+    """A store of secrets that replaces files: the system's keyring."""
 
     where: str
 

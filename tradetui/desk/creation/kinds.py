@@ -26,13 +26,13 @@ class CreationKind(StrEnum):
 
     @property
     def gives_keys(self) -> bool:
-        """Whether the exchange answers with a key: the request carries the passphrase it is to have."""
+        """Whether the exchange answers with a key, whose passphrase the request carries."""
         return any(parameter.secret for parameter in CREATION_RULES[self].row.parameters())
 
 
 @dataclass(frozen=True, slots=True)
 class CreationRules:
-    """What one kind is: its request, the request of one row of its form, and who may have it.
+    """The rules of one kind: its request, the request of one row of its form, and who may have it.
 
     `authority` is the exchange's name of the permission, where it reports a key's (GET /api/v2/spot/account/info);
     `account_kind` the kind of account it is for, None where any may have it; `most` how many one request creates.

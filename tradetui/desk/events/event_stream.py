@@ -77,7 +77,6 @@ class AccountEvents:
 
     @property
     def health(self) -> Health:
-        """The health of the polled feeds."""
         return health_of(self._desk.client.connection_status, self._feeds, self._desk.clock.monotonic())
 
     async def follow(self) -> AsyncGenerator[AccountEvent, None]:

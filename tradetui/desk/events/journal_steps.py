@@ -16,7 +16,7 @@ from tradetui.desk.intents.states import ENDED, State
 from tradetui.storage.sqlite_file import connect_existing
 
 OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
-"""The steps of an intent that say how it ended, that nobody knows, or that its end was corrected."""
+"""The steps of an intent that name its end, an unknown outcome, or a correction of its end."""
 
 
 @dataclass(frozen=True, slots=True)

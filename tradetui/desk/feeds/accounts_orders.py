@@ -1,4 +1,4 @@
-"""How accounts and pending orders are read: all there is, each time."""
+"""Reads accounts and pending orders, all of them at every read."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class OrdersReader:
     """Endpoint 12: every page each time, live and partially filled, merged by order id; what is absent is gone.
 
     No times are given, since an order that is good till cancelled is older than any window. `mark_of` gives the mark
-    of a symbol, where somebody reads them.
+    of a symbol, where marks are read.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How bills are read into the archive: the newest twice a minute, and between that what is missing, page by page.
+"""Reads bills into the archive: the newest twice a minute, and between that the missing ones, page by page.
 
 A reading of the newest is a gap from a minute before the last reading until now. A gap is read from its end to its
 beginning, and shortened with each page in the step that keeps the page's bills, so that a session takes it up where

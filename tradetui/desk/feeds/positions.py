@@ -55,7 +55,7 @@ class PositionsReader:
     Only those two answers choose fills, and only once the fills can be read; any other error ages what is there.
     `first_client` reads what is reported until it has been read once: a person waits for the first positions, which
     must not wait behind the feeds of other sessions. `joined` adds to a position what the market says. `contradiction`
-    says why the account's fills do not show what is held in hedge mode; empty while nothing says so.
+    says why the account's fills are not its positions in hedge mode; empty where they are.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ class _Sums:
     def of(cls, product_type: ProductType, archive: Archive, history: FillHistory) -> _Sums:
         """The sum of a whole history, of which some fills are not in the archive yet; blocks.
 
-        Where fills are lost it begins behind them: what was held before may have been closed by one of them.
+        Where fills are lost it begins behind them: one of them may have closed an earlier position.
         """
         sums, unsaved = cls(product_type), history.unsaved
         sums.archive, sums.lost_spans = archive, len(history.lost)
@@ -226,7 +226,7 @@ class _Sums:
 
 
 def earlier_contradiction(contradiction: str) -> str:
-    """What a reversal's own fills have shown of the account's fills, and how that is taken back."""
+    """A note that a reversal's own fills contradict the account's fills, and how that is taken back."""
     release = "once fills and positions agree again, release it in the journal"
     return f"an earlier reversal showed this: {contradiction}; {release}"
 

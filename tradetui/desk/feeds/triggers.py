@@ -1,4 +1,4 @@
-"""How past trigger orders are read, and those that still wait: three plan types of every product type, merged.
+"""Reads past trigger orders, and those that still wait: three plan types of every product type, merged.
 
 A plan enters the history when it ends, at the place its beginning gives it: one made last week and cancelled now
 appears below rows long known. So the newest page of every plan type is read each time, and beside it the older ones

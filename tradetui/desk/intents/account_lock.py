@@ -49,7 +49,7 @@ class AccountLock:
         return self.choice
 
     def take_over(self, locked: bool, choice: int) -> None:
-        """Take what the journal says, unless a choice was made here since it was read."""
+        """Take the journal's lock, unless a choice was made here since it was read."""
         if choice == self.choice:
             self._everywhere = locked
 

@@ -75,18 +75,18 @@ class Intents:
         self.other_owner = ""
         """Why nothing is sent any more: the exchange names another UID for the API key; empty while it does not."""
         self.loss: FileLost | None = None
-        """What of the journal is lost; nothing is sent until `accept_loss`."""
+        """The lost part of the journal; nothing is sent until `accept_loss`."""
         self.fault: JournalFault | None = None
-        """What else fails about the journal; nothing is sent until `try_again`."""
+        """Any other fault of the journal; nothing is sent until `try_again`."""
         self.notice = ""
-        """What is to be said once of a journal that is new, or was not registered; empty where there is nothing."""
+        """A note, shown once, on a journal that is new or was not registered; else empty."""
         self._journal = journal
         self._location: JournalLocation | None = None
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
         self.open_scopes = OpenScopes()
-        """What open intents lock, as it was last seen."""
+        """The scopes that open intents lock, as last read."""
         self.writers = StepWriters(clock)
         self.lock = AccountLock(disk, clock, locked=start_locked)
 

@@ -19,7 +19,6 @@ class OpenScopes:
         self._here, self._elsewhere = dict(here), dict(elsewhere)
 
     def began(self, scope: str, intent: str, state: State) -> None:
-        """Lock a scope for an intent of this journal."""
         self._here[scope] = (intent, state)
 
     def stepped(self, intent: str, state: State) -> None:

@@ -110,7 +110,7 @@ class Intent(NamedTuple):
 
     @property
     def ends(self) -> int:
-        """How often it has ended."""
+        """The number of times it has ended."""
         return sum(event.state in ENDED for event in self.events)
 
     @property

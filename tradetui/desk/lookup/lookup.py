@@ -103,7 +103,7 @@ class Lookup:
 
     @property
     def part(self) -> float | None:
-        """How much of the stretch was read, 0 to 1; None while that is not known, and where there is no stretch."""
+        """The fraction of the stretch that was read, 0 to 1; None where it is not known or there is no stretch."""
         if self.query.endpoint.time is None:
             return None
         if self.state is LookupState.COMPLETE:

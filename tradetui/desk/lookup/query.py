@@ -41,7 +41,7 @@ class Stretch:
 class Query:
     """A lookup to be read: the texts as given, the request without its stretch, and the stretch.
 
-    `sent` says whether the stretch is part of what is asked, and `pieces` in how many requests' spans.
+    `sent` says whether the stretch is part of the request, and `pieces` in how many requests' spans.
     """
 
     endpoint: Endpoint
@@ -112,7 +112,7 @@ def _refusal(problem: InvalidRequest, typed: Mapping[str, str], zone: tzinfo) ->
 
 
 def assumed_stretch(rule: TimeRule, now_ms: int) -> Stretch:
-    """What is read where no time is given: what the exchange then takes, or the longest span where it insists."""
+    """The span read where no time is given: the exchange's default, or the longest one where it requires a span."""
     if rule.missing is Missing.PREVIOUS_DAY:
         midnight = now_ms - now_ms % DAY_MS
         return Stretch(midnight - DAY_MS, midnight - 1, True)

@@ -171,7 +171,7 @@ class _Series:
         return EquityPoint(self.times[index], Decimal(self.equities[index]))
 
     def notable(self, flows: Sequence[CashFlow]) -> set[int]:
-        """Which samples the curve without deposits needs for its return, its drawdown and its chart.
+        """The samples that the curve without deposits needs for its return, its drawdown and its chart.
 
         They are found by binary floating point. It can only mistake two falls that agree to 14 digits for each other:
         every figure is worked out from the samples chosen, exactly.

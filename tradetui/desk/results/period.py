@@ -45,7 +45,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class PeriodQuery:
-    """Which results: a period, the product types of the session, and of which symbols (None: of all).
+    """A query of results: a period, the product types of the session, and of which symbols (None: of all).
 
     `now_ms` is the exchange's time, Unix ms: figures of days that are not over last until then. `with_equity` says
     whether what the accounts were worth, and what is unexplained, is worked out too; `audits_days` whether the latter

@@ -23,7 +23,7 @@ from tradetui.trading.results.returns import CashFlow, EquityPoint, equity_curve
 from tradetui.wire.product_types import ProductType
 
 _FILLS_READ_MS: Final = 15_000
-"""How old a sample must be for every fill from before it to have been read."""
+"""The age of a sample from which every fill before it has been read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class TodayResult:
 
 @dataclass(frozen=True, slots=True)
 class DayOpening:
-    """What today's result is measured from, worked out once a minute from what is archived.
+    """The start that today's result is measured from, worked out once a minute from the archive.
 
     `growth` is what one unit of money became from `start` until equity was `equity_then`. `confirmed` is the newest
     sample that no transfer came before that is not known. `is_whole_day` says whether `start` is near the day's start.
@@ -163,7 +163,7 @@ def _wallets_beyond_fills(
 class TodayTracker:
     """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read.
 
-    Once a day it has the sums of the days before kept, so that a period is shown at once when somebody looks.
+    Once a day it has the sums of the days before kept, so that a period is shown at once on request.
     """
 
     def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:

@@ -40,7 +40,7 @@ class WalletMove:
 
 
 class WalletAudit:
-    """What the wallets of some product types did in periods of a query, whose fills and bills are read so far.
+    """Wallet changes of some product types in periods of a query, as far as fills and bills are read.
 
     A bill names no fill. Where the two of a trade lie on two sides of midnight, neighbouring days show the same amount
     with opposite signs: which fill a bill is of could only be guessed.

@@ -120,7 +120,7 @@ class Execution:
         return now
 
     async def _recall_if_readable(self) -> None:
-        """What keeps the journal from being read keeps a preview from being confirmed, and not from being shown."""
+        """Recall as far as the journal can be read: an unreadable one prevents confirming, not the preview."""
         with contextlib.suppress(Withheld, FileUnusable, sqlite3.Error, OSError):
             await self._recall_contradiction()
 

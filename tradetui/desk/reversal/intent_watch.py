@@ -24,9 +24,9 @@ OTHERS_FOLLOW_S: Final = 5.0
 """An intent that stood still for so long is followed by every process: whoever sent it may be gone."""
 STANDS_STILL_S: Final = 120.0
 STEP_S: Final = 20.0
-"""What takes longer is broken off, and done again in its turn."""
+"""A step that takes longer is cancelled, and repeated in its turn."""
 _LONGEST_PAUSE_S: Final = 30.0
-"""What keeps failing is tried again ever more seldom, up to this."""
+"""A step that keeps failing is repeated after ever longer pauses, up to this."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ MARKET_S: Final = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What is held of a product type, where it is known from, and the newest fill of the symbol."""
+    """The positions of a product type, their source, and the newest fill of the symbol."""
 
     positions: tuple[Position, ...]
     fills: tuple[FuturesFill, ...]

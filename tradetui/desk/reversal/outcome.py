@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> Outcome:
-        """A word that other versions wrote into the journal."""
+        """A value that other versions wrote into the journal."""
         return cls.OTHER
 
 
@@ -59,5 +59,5 @@ def moves(plan: ReversalPlan, held: Holdings) -> tuple[Decimal, Decimal]:
 
 
 def matched_result(plan: ReversalPlan, held: Holdings) -> str | None:
-    """Which of the possible results came true, in words."""
+    """The possible result that came true, in words; None where none did."""
     return next((result.description for result in plan.results if result.after == held), None)

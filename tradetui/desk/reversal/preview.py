@@ -177,7 +177,7 @@ class Change:
     """One fact that is not as it was shown. `row` is the order's id, the request's or the contract's field, or the
     other leg it is about.
 
-    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all that is held where
+    `before` and `now` are exact texts; `SIZE` is the size of the leg that is reversed, `HELD` all holdings where
     the side or the mode is another one.
     """
 

@@ -34,9 +34,9 @@ class Aftermath:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a sent reversal stands: the intent's state, the stage of the search, and a sentence for the screen.
+    """The progress of a sent reversal: the intent's state, the stage of the search, and a sentence for the screen.
 
-    `effect` is what would be held by our order alone; `held` is what is held. Once it is settled `aftermath` is what
+    `effect` are the holdings by our order alone; `held` are the actual ones. Once it is settled `aftermath` is what
     was read then. `ends` is how often it has ended with this: what is corrected ends once more.
     """
 
@@ -74,7 +74,7 @@ class Sent:
     """Whether the symbol was reversed again before this process began to look."""
 
     def described(self, sentence: str, zone: tzinfo) -> str:
-        """What it was to do and the sentence, then intent, day and time of sending: another may be called the same.
+        """Its title and the sentence, then intent, day and time of sending: another may have the same title.
 
         These come last, since a line that is cut must still tell how it ended.
         """

@@ -54,7 +54,6 @@ class Departure:
 
     @property
     def withdrawn(self) -> bool:
-        """Whether it never leaves."""
         return bool(self._withdrawn_because)
 
     def withdraw(self, reason: str) -> bool:
@@ -88,7 +87,7 @@ class Sending:
         run_in_background: Callable[[Coroutine[Any, Any, None]], object],
         departure: Departure,
     ) -> None:
-        """Nobody waits for what runs in the background."""
+        """`run_in_background` runs work that nobody waits for."""
         self.intent = intent
         self.scope = scope
         self.departure = departure
@@ -178,9 +177,9 @@ class Sending:
         return self._sent(self._now, self._now.plan.with_client_oid(self.intent), state, why)
 
     async def _contradiction(self, now: Preview, plan: ReversalPlan) -> str:
-        """What shows that the exchange has done what it refused, in words; empty where nothing does.
+        """The evidence that the exchange carried out the request it refused; empty where there is none.
 
-        An order that has filled already is not pending any more, and core-only it cannot be asked for by its id.
+        An order that has filled already is not pending any more, and core-only it cannot be requested by its id.
         """
         sent = self._sent(now, plan, State.SENT, "")
         reads = (self._reads.is_shown, self._reads.is_pending, self._reads.has_effect)

@@ -55,7 +55,7 @@ def with_zoned_times(sentence: str, zone: tzinfo) -> str:
 
 
 def is_utc_text(text: str) -> bool:
-    """Whether a text is a time as the rules of a request name one."""
+    """Whether a text is a time in the form of a request's rules."""
     return _UTC_TIME.fullmatch(text) is not None
 
 

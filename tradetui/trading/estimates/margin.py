@@ -22,7 +22,7 @@ _ABSURD: Final = 100
 
 
 class LegCounting(Enum):
-    """Which legs of a contract count towards maintenance margin."""
+    """The legs of a contract that count towards maintenance margin."""
 
     LARGER_LEG = auto()
     BOTH_LEGS = auto()
@@ -71,7 +71,7 @@ class MarginedContract:
         return self.rate * counted_size(self.legs, self.counting) * (1 if self.inverse else price)
 
     def backing_at(self, price: Decimal) -> Decimal:
-        """What stands behind it at another price of this contract, everything else standing still."""
+        """The backing at another price of this contract, all other prices unchanged."""
         net, cost = self._net_and_cost()
         if self.inverse:
             return self.backing + cost / self.mark - cost / price

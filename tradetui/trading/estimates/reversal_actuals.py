@@ -103,7 +103,7 @@ def differing(estimates: ReversalEstimates, actuals: ReversalActuals, *, is_inve
     costs, risks, stop = estimates.costs, estimates.risks, estimates.stop
 
     def moved(size: Decimal) -> Decimal:
-        """What a size is worth less or more once the price has moved so far, in the margin coin."""
+        """The change of a size's value when the price moves by the tolerance, in the margin coin."""
         return size * PRICE_TOLERANCE * (1 if is_inverse else costs.price or ZERO)
 
     free_tolerance = max(moved(costs.traded), abs(costs.free_after or ZERO) * FREE_TOLERANCE)

@@ -114,7 +114,7 @@ def _crossed(
     rate: Decimal,
     inverse: bool,
 ) -> Sequence[_Pair]:
-    """The account now and afterwards, for each way of counting legs."""
+    """The account now and afterwards, per way of counting legs."""
     ratio, change = account.margin_ratio, costs.equity_change
     backing = account.union_total_margin if account.is_union else _crossed_equity(account)
     if ratio is None or backing is None or change is None:

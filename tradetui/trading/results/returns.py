@@ -20,7 +20,7 @@ class EquityPoint(NamedTuple):
 
 
 class CashFlow(NamedTuple):
-    """What was moved into the accounts (plus) or out of them (minus) at a time in Unix ms."""
+    """A deposit (plus) or withdrawal (minus) of the accounts at a time in Unix ms."""
 
     time: int
     amount: Decimal
@@ -85,7 +85,7 @@ def equity_curve(samples: Sequence[EquityPoint], flows: Sequence[CashFlow]) -> I
 
 
 def time_weighted_return(curve: Sequence[CurvePoint]) -> Decimal | None:
-    """What one unit of money earned from the first sample to the last, as a fraction; None of fewer than two."""
+    """The return from the first sample to the last, as a fraction; None for fewer than two samples."""
     return curve[-1].growth - _ONE if len(curve) > 1 else None
 
 

@@ -261,6 +261,5 @@ def leg_as_json(leg: RunningLeg) -> list[object]:
 
 
 def leg_from_json(key: LegKey, values: list[Any]) -> RunningLeg:
-    """A leg from the values of `leg_as_json`."""
     long, size, value, proven, trip = values
     return RunningLeg(key, long, Decimal(size), Decimal(value), proven, None if trip is None else trip_from_json(trip))

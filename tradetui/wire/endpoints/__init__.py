@@ -1,4 +1,4 @@
-"""What each endpoint of the exchange is: its limit, its request, its rows, how it is paged, how its reply is read.
+"""The endpoints of the exchange: limit, request, rows, paging, and the reading of the reply.
 
 `catalogue` lists them, `reply` reads what they answer. Whoever calls or plays an endpoint looks in.
 """

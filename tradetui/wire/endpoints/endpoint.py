@@ -1,4 +1,4 @@
-"""What an endpoint is: its limit, its request and rows, how it is paged, and how its rows live."""
+"""The model of an endpoint: its limit, its request and rows, its paging, and the lifetime of its rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tradetui.wire.requests.request import Request
 
 
 class RowLaw(StrEnum):
-    """How rows of an endpoint live, which decides how pages are read."""
+    """The lifetime of an endpoint's rows, which decides how pages are read."""
 
     APPEND = "append"  # rows never change: page back to the newest known id plus a minute's overlap
     WHOLE = "whole"  # every page each time: what is absent is gone
@@ -20,7 +20,7 @@ class RowLaw(StrEnum):
 
 
 class PageRule(NamedTuple):
-    """How older rows are reached through idLessThan."""
+    """Rules for reaching older rows through idLessThan."""
 
     #: What goes into idLessThan: "endId" of the payload, or this field of the last row.
     cursor_field: str

@@ -17,7 +17,7 @@ from tradetui.wire.replies.record import Normalizer, Record
 
 
 class ReversalResult(Record):
-    """What the exchange answers to a reversal: ids, no outcome."""
+    """The exchange's answer to a reversal: ids, no outcome."""
 
     identity: ClassVar[tuple[str, ...]] = ("order_id",)
 

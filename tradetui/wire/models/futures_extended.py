@@ -193,7 +193,7 @@ class Ticker(Record):
 
 
 class FundingRate(Record):
-    """What the next funding of a symbol costs, as a part of a position's value; a LONG pays a rate above zero."""
+    """The next funding rate of a symbol, as a fraction of a position's value; a LONG pays a rate above zero."""
 
     identity: ClassVar[tuple[str, ...]] = ("symbol",)
 

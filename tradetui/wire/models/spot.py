@@ -55,7 +55,7 @@ class SpotBill(Record):
 
 
 class AccountInfo(Record):
-    """Whose key this is, what it may do, and whether its owner is a copy trader."""
+    """The owner of the key, its permissions, and whether the owner is a copy trader."""
 
     identity: ClassVar[tuple[str, ...]] = ("user_id",)
     normalizers: ClassVar[dict[str, Normalizer]] = {"authorities": texts_of, "ips": texts_of}

@@ -1,1 +1,1 @@
-"""How rows are read: tolerant, immutable, never without the row as it was received."""
+"""Reads rows: tolerant, immutable, always with the row as it was received."""

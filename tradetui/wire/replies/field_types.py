@@ -26,7 +26,7 @@ UtcTime = Annotated[AwareDatetime, Field(ge=_FIRST_MOMENT, le=_LAST_MOMENT)]
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """How a number or an id is written: a regular expression that all of its text has to match.
+    """The written form of a number or an id: a regular expression that all of its text has to match.
 
     `Decimal` and pydantic alone would also take `0_1` for 1, ` 1 `, digits of other scripts, and infinity.
     """

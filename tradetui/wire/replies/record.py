@@ -118,7 +118,7 @@ class Record(BaseModel):
 
     @property
     def unique_key(self) -> object:
-        """What no other row has, whatever page it comes on."""
+        """A key that no other row has, on any page."""
         return self.row_id
 
     @property
@@ -205,7 +205,7 @@ def _field_schema(
 
 
 def _prepared(kind: type[Record], rows: Sequence[_Row]) -> tuple[list[dict[str, Any]], Sequence[Mapping[str, str]]]:
-    """What pydantic is given: blanks as None, one spelling, one shape; by row, what no normalizer could read."""
+    """The input of pydantic: blanks as None, one spelling, one shape; by row, what no normalizer could read."""
     prepared: list[dict[str, Any]] = []
     for row in rows:
         fields = dict(row)

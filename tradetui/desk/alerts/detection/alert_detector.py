@@ -280,7 +280,7 @@ def _figures_of(fills: OrderFills) -> dict[str, str]:
 LATE: Final = timedelta(minutes=5)
 """How much older than the newest row one may be that comes after it: product types are read at moments of their own."""
 _JUST_BEFORE: Final = timedelta(seconds=10)
-"""What happened so shortly before the first read may appear only after it."""
+"""A row this much older than the first read may appear only after it."""
 
 
 class NewRows(Generic[RecordT]):

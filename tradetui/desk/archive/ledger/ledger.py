@@ -175,7 +175,7 @@ class Ledger:
             self._sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _sums(self, key: QuarterKey) -> ResultSums:
-        """The figures of a quarter-hour, to be changed at once: the next that are asked for may have them written."""
+        """The figures of a quarter-hour, to be changed at once: the next request may have them written."""
         sums = self._quarters.get(key)
         if sums is None:
             if len(self._quarters) == QUARTERS_IN_MEMORY:

@@ -70,7 +70,7 @@ ORDERS_IN_USD: Final = """
     DELETE FROM ledger_mode;
     UPDATE ledger_mark SET booked_rowid = 0
     """
-"""What closing orders of coin-margined contracts came to in dollars; all fills are booked anew for it."""
+"""Results of closing orders of coin-margined contracts in dollars; all fills are booked anew for it."""
 
 SPAN_TABLES: Final = """
     CREATE TABLE ledger_span (
@@ -96,7 +96,7 @@ INCOMPLETE_FILLS: Final = """
 """How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
 _FIGURES: Final = fields(ResultSums)
 FIGURES: Final = ", ".join(figure.name for figure in _FIGURES)
-"""The columns of a quarter-hour's figures; what is kept of days and months has them in this order, too."""
+"""The columns of a quarter-hour's figures; sums of days and months have them in this order, too."""
 _FIGURE_TYPES: Final[Sequence[Callable[[str | int], Decimal | int]]] = [
     Decimal if isinstance(figure.default, Decimal) else int for figure in _FIGURES
 ]

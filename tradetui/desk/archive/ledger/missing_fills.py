@@ -28,13 +28,13 @@ REFUSED_HOLES_TABLE: Final = """
         PRIMARY KEY (product_type, cursor)
     ) WITHOUT ROWID
     """
-"""Holes that were asked for in vain, when (Unix ms), and what the exchange said."""
+"""Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
 
 
 class MissingSpan(NamedTuple):
     """A stretch of time (Unix ms) of which fills of a product type are known to be missing; `is_lost` is for good.
 
-    `cursor` is the fill below which they are, where they are to be asked for; `refused_ms` (Unix ms) and `refusal` say
+    `cursor` is the fill below which they are, where they are to be requested; `refused_ms` (Unix ms) and `refusal` say
     when and why they were not given.
     """
 
@@ -68,7 +68,7 @@ def settles_in(product_type: ProductType, coin: str) -> bool:
 
 
 def missing_spans(connection: sqlite3.Connection, now_ms: int, *, is_over: bool = False) -> list[MissingSpan]:
-    """Where fills are known to be missing: gaps not read yet, lost ones, and the time since they were read last.
+    """Spans of known missing fills: gaps not read yet, lost ones, and the time since the last reading.
 
     Of a period that goes on, not `is_over`, that time is left out where it is short.
     """

@@ -1,4 +1,4 @@
-"""Where the position mode of a product type changed, by its fills: nothing can be held across a change."""
+"""Changes of a product type's position mode, by its fills: nothing can be held across a change."""
 
 from __future__ import annotations
 

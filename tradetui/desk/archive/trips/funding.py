@@ -45,7 +45,7 @@ class _Settlements(NamedTuple):
 
 
 class _Stretches:
-    """When a leg was held, Unix ms, read from now back as far as somebody looks.
+    """When a leg was held, Unix ms, read from now back as far as needed.
 
     `ends` are those of its trips, the newest first, and `earliest` the earliest begin of each trip and all after it.
     """

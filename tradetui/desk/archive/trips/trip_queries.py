@@ -21,10 +21,10 @@ from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import load_json
 
 _OPENED_BY, _RUNNING_OPENED_BY = "$[5]", "$[4][5]"
-"""Where a trip, and a leg's state, keep the order that opened it (`trip_as_json`)."""
+"""JSON paths of the opening order in a trip, and in a leg's state (`trip_as_json`)."""
 _NOT_ENDED: Final = Instant(2**62, "")
 _ROUNDED_TO: Final = Decimal("0.00000001")
-"""Where the exchange rounds an amount of each fill, as its share of a fee."""
+"""The step to which the exchange rounds an amount of each fill, as its share of a fee."""
 
 
 class TripRow(NamedTuple):

@@ -44,7 +44,7 @@ class Corrections:
         return {fill.symbol.upper(): fill.trade_id for fill, _ in self._unsteady.values()}
 
     def sentence(self, rows: _Rows) -> str:
-        """Which of these fills came again with other figures; empty where none did."""
+        """A note on those of these fills that came again with other figures; empty where none did."""
         if self._unsteady:
             return "; ".join(map(unsteady_sentence, self.unsteady.values()))
         ids = [rows[row_id].record.trade_id for row_id in self._counts if row_id in rows]
@@ -79,7 +79,6 @@ class Corrections:
         return [row for row in came if row.row_id not in self.renamed] if self.renamed else came
 
     def note(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
-        """Take note of a fill that came again."""
         if known is not row and fill_effect(known.record) != fill_effect(row.record):
             self._counts.setdefault(row.row_id, 0)
 
@@ -98,7 +97,7 @@ class Corrections:
         return False
 
     def no_longer_reread(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
-        """Fills that kept changing and are too old to come again: what they said last counts once it is steady."""
+        """Fills that kept changing and are too old to be reread: their last figures count once they are steady."""
         now = self._clock.monotonic()
         ended = [
             row_id

@@ -56,7 +56,7 @@ class FillHistory:
         self.passed_over: set[str] = set()
         """The cursors of gaps that are not to be asked for now."""
         self.lost: list[Gap] = []
-        """What this session found to be missing for good."""
+        """The fills that this session found to be missing for good."""
         self.server_ms: int | None = None
         self.read_at: float | None = None
         self.pages_read = 0
@@ -93,7 +93,7 @@ class FillHistory:
 
     @property
     def correction(self) -> str:
-        """Which of the fills in memory came again with other figures; empty where none did."""
+        """A note on fills in memory that came again with other figures; empty where none did."""
         return self.corrections.sentence(self._rows)
 
     @property
@@ -277,7 +277,7 @@ class FillHistory:
     def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
 
-        `rows` are those that came last; where there are none, `above` is the fill they were asked for below.
+        `rows` are the last ones read; where there are none, `above` is the cursor of that request.
         """
         kept_from = self._client.server_clock.now_ms - NINETY_DAYS_MS
         if until is not None and (_reaches(rows, until) or until + _OVERLAP_MS >= kept_from):

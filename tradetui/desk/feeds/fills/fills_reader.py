@@ -1,4 +1,4 @@
-"""How fills are read: the newest of every product type each time, and one page of what is missing."""
+"""Reads fills: the newest of every product type each time, and one page of the missing ones."""
 
 from __future__ import annotations
 

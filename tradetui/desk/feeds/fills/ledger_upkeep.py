@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive
 
 NOTED_EVERY_MS: Final = 60_000
-"""How often it is written down up to when fills were read."""
+"""Interval at which the archive notes up to when fills were read."""
 BOOKED_AT: Final = 200
 """How many fills may wait to be booked; whoever reads the ledger books them first."""
 

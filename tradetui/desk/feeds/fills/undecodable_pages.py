@@ -22,7 +22,7 @@ _LONGEST_ID: Final = 40
 
 @dataclass(slots=True)
 class UndecodablePage:
-    """Where a page is, which of its rows could not be decoded, and when it is read again (monotonic seconds)."""
+    """A page's cursor, its undecodable rows, and when it is read again (monotonic seconds)."""
 
     gap: Gap
     rows: set[str | int]

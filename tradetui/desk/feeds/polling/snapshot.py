@@ -61,7 +61,7 @@ class Snapshot(Generic[FeedRowT_co]):
     """Rows of one feed. `generation` rises when a row changes.
 
     `read_at` is when it was last read well, in monotonic seconds, and `server_ms` the exchange's time of that;
-    `undecodable_rows` counts rows that could not be read, `note` says what else is to be known about the rows.
+    `undecodable_rows` counts rows that could not be read, `note` is a remark on the rows.
     """
 
     rows: tuple[FeedRowT_co, ...] = ()

@@ -25,11 +25,11 @@ from tradetui.wire.models.futures import FuturesFill
 ABSENCE_S = 35.0
 """A request can still be taken for so long after its call ended; before that nothing seen is no evidence."""
 UNCHANGED_S = 60.0
-"""What is less or other than was planned may be a part of it, unless nothing of ours has changed for so long."""
+"""A smaller or other result than planned may be a part of it, unless nothing of ours has changed for so long."""
 UNEXPLAINED_S = 180.0
-"""The same, while what is held is not explained by the fills that were read: positions or fills may lag."""
+"""The same, while the fills that were read do not explain the holdings: positions or fills may lag."""
 OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
-"""Where in `Classification.evidence` the ids of fills and pending orders of ours stand."""
+"""The indices in `Classification.evidence` of the ids of our fills and pending orders."""
 _OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
 _IN_PART = frozenset({Outcome.SMALLER, Outcome.CLOSED_ONLY, Outcome.REMAINDER})
 
@@ -213,7 +213,7 @@ def _only_others_traded(plan: ReversalPlan, look: Observation, effect: Holdings 
 
 
 def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
-    """Whether what is held, though planned, may be a part of a larger result that the interface leaves open."""
+    """Whether the holdings, though planned, may be a part of a larger result that the interface leaves open."""
     largest = max(result.traded for result in plan.results)
     return any(held == result.after and result.traded < largest for result in plan.results)
 

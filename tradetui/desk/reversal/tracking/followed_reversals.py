@@ -94,7 +94,7 @@ class FollowedReversals:
         return tracking
 
     def end_stalled(self, seconds: float) -> None:
-        """End a search that has said nothing for so long: its intent is taken up anew."""
+        """End a search without progress for so long: its intent is taken up anew."""
         for tracking in tuple(self._trackings.values()):
             if self._clock.monotonic() - tracking.heard_s > seconds and tracking.task is not None:
                 tracking.task.cancel()

@@ -24,7 +24,7 @@ class OrderAnswer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One look: the order of our own id, what is pending of it, what is held and what was filled, in this order.
+    """One look: the order of our own id, its pending part, the positions and the fills, in this order.
 
     `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
     be somebody else's, `kindred_orders` those that a reversal made, as it made ours, and `live_orders` those of these

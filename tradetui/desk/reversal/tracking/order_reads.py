@@ -105,7 +105,7 @@ class OrderReads:
         return any(holdings == result.after for result in plan.results)
 
     async def observe(self, sent: Sent, *, replied_order_id: str | None, waited_s: float) -> Observation:
-        """One look: the order first, then what is pending, then what is held and filled.
+        """One look: the order first, then pending orders, then positions and fills.
 
         What an earlier look has seen of the order counts, also where that look failed half-way. `replied_order_id` is
         what the reply to the reversal named, `waited_s` are seconds that have certainly passed since the call ended.

@@ -50,7 +50,7 @@ LOOK_TIMEOUT_S: Final = 30.0
 _ROUNDING_S: Final = 0.1
 """The exchange's times are whole milliseconds, and the window must have passed by them too."""
 WATCH_FOR_LATER_FILLS_S: Final = 900.0
-"""What was settled as inferred is looked at for so long, since a later fill of the order would correct it."""
+"""A reversal settled as inferred is watched for so long: a later fill of the order would correct it."""
 
 Publish = Callable[[Progress], None]
 
@@ -211,7 +211,7 @@ class OutcomeTracker:
             self._pending.pop(sent.intent, None)
 
     async def _write_contradiction(self, search: _Search, contradiction: str) -> None:
-        """Keep that the account's fills do not show what is held: it outlives the release of this intent."""
+        """Write that the account's fills contradict its positions: it outlives the release of this intent."""
         details = {"why": contradiction, "contradiction": contradiction}
         state = State.CORRECTED if search.state is State.CORRECTED else State.UNKNOWN
         if search.state is not State.SENT and await self._intents.note(

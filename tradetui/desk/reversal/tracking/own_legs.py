@@ -163,7 +163,7 @@ def contradiction(
     other_fills: Iterable[FuturesFill],
     positions: Iterable[Position],
 ) -> str:
-    """Why what is held cannot be summed from fills, though each can be read; empty where it can, or is reported.
+    """Why positions cannot be summed from readable fills; empty where they can, or are reported.
 
     Fills of our own order that come to more than was planned, and to just that where those that are alike count once,
     show that one fill has several ids; less may be a part, of which fills can be alike. One-way they also show it of
@@ -204,14 +204,14 @@ def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bo
 
 
 def burst_among(fills: Iterable[FuturesFill]) -> bool:
-    """Whether the system closed something by force."""
+    """Whether the system closed a position by force."""
     return any(system_close(fill.trade_side) is SystemClose.LIQUIDATION for fill in fills)
 
 
 def traded_as_planned(plan: ReversalPlan, fills: Sequence[FuturesFill]) -> bool:
     """Whether an order among new fills closed what the plan closes, in direction and size.
 
-    It is all there is to infer from where an order cannot be asked for by its own id. One-way, closing and opening
+    This is the only evidence where an order cannot be requested by its own id. One-way, closing and opening
     may be one order.
     """
     planned = {size for result in plan.results for size in (result.closed, result.traded)}
@@ -235,7 +235,7 @@ def _opens(plan: ReversalPlan, fill: FuturesFill) -> bool:
 
 
 def _moves_as_ours(plan: ReversalPlan, fill: FuturesFill, hedge_leg: tuple[PositionSide, bool]) -> bool:
-    """Whether somebody's order moved what a leg of ours moves; in one-way mode closing and opening have one direction.
+    """Whether an order moved the same leg as one of ours; in one-way mode closing and opening have one direction.
 
     `hedge_leg` is the leg in hedge mode, and whether it is opened.
     """

@@ -1,4 +1,4 @@
-"""How the cells of a table are written: the zone of its times, the places of prices and sizes that rows have shown."""
+"""The format of a table's cells: the zone of its times, the places of prices and sizes that rows have shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How columns of figures are made; rounding is for the eye, and a column's value keeps every digit."""
+"""Makes columns of figures; rounding is for the eye, and a column's value keeps every digit."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ LONGEST_DERIVED: Final = 8
 """Decimals of a figure that was worked out, where nothing says how many suit it."""
 FEWEST_COIN_PLACES: Final = 4
 MOST_COIN_PLACES: Final = 8
-"""Decimals of money in another coin: these where nobody knows what the coin is worth."""
+"""Decimals of money in another coin, if its price is unknown."""
 
 
 def number(

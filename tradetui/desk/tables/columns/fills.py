@@ -50,7 +50,7 @@ _MAY_OPEN: Final = (TradeAction.OPEN, TradeAction.BUY, TradeAction.SELL)
 
 
 def _profit(row: FillRow, cell_format: CellFormat) -> str:
-    """What opens a position has no profit; the exchange reports 0 there.
+    """The profit; unknown for a fill that opens, for which the exchange reports 0.
 
     In one-way mode the words do not tell an open from a close: there 0 is what opens, or closed at its very entry.
     """

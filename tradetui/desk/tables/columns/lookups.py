@@ -67,7 +67,7 @@ SPOT_BILL_COLUMNS: Final[tuple[Column[SpotBill], ...]] = ranked(
 
 
 def _effective_price(convert: ConvertRecord) -> Decimal | None:
-    """What was paid for one received, or received for one paid: whichever is quoted; None where unknown.
+    """The amount paid per unit received, or the reverse, whichever is quoted; None where unknown.
 
     The interface does not say which way round its price is, so the one nearer to it is taken.
     """

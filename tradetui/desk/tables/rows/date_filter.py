@@ -33,7 +33,7 @@ class DateFilter(NamedTuple):
     until: int | None = None
     symbols: tuple[str, ...] = ()
     texts: tuple[tuple[str, str], ...] = ()
-    """What was typed, by field."""
+    """The typed texts by field."""
     whole_symbols: bool = False
     """Whether the pieces are symbols, and not pieces of them."""
     archive_ids: tuple[str, ...] | None = None

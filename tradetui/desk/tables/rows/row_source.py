@@ -20,8 +20,7 @@ class IdentifiedRow(Protocol):
     """A row with an identity."""
 
     @property
-    def row_id(self) -> str:
-        """The row's identity among those of its kind."""
+    def row_id(self) -> str: ...
 
 
 class FeedRow(IdentifiedRow, Protocol):
@@ -51,8 +50,7 @@ class RowSource(Protocol[RowT_co]):
         """Rises whenever a row may have changed."""
 
     @property
-    def count(self) -> int:
-        """Rows there are."""
+    def count(self) -> int: ...
 
     def row(self, index: int) -> RowT_co | None:
         """The row at an index, or None while it is not there yet."""
@@ -60,7 +58,7 @@ class RowSource(Protocol[RowT_co]):
     def row_id(self, index: int) -> str | None: ...
 
     def index_of(self, row_id: str, /) -> int | None:
-        """Where the row of this id is."""
+        """The index of the row of this id."""
 
 
 @runtime_checkable
@@ -74,7 +72,7 @@ class SelfOrdering(RowSource[RowT_co], Protocol[RowT_co]):
     def ordered(self, sort: Sort | None, pattern: str, text_of: Callable[[RowT_co], str]) -> SelfOrdering[RowT_co]:
         """The same rows in an order and through a filter; an order it cannot give is its own.
 
-        `text_of` is a row's text as a filter looks at it, and may be asked for in another thread.
+        `text_of` is a row's text as a filter reads it, and may be called in another thread.
         """
 
     def read_ahead(self, index: int) -> None:
