@@ -39,7 +39,6 @@ _ACCOUNTS = (
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the demonstration, or write a picture of it to the named file."""
     name = args.profile or _ACCOUNTS[0]
     if name not in _ACCOUNTS:
         raise ConfigurationError(
@@ -71,7 +70,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_flags(args: argparse.Namespace) -> None:
-    """Refuse flags that would change nothing."""
     no_network = "the demo runs on its own embedded exchange, without a network"
     on_a_network = "with a profile for an exchange on the network"
     on_the_sandbox = "on a profile for tradetui sandbox"
@@ -129,7 +127,6 @@ class _Exchange:
         self._sandbox: Sandbox | None = None
 
     def summary(self, name: str, mode: str) -> ProfileSummary:
-        """One of its accounts as a line of the list of profiles."""
         keys = () if self._sandbox is None else self._sandbox.exchange_state.keys
         key = next((key for key in keys if key.name == name), None)
         if key is not None and mode == "trade" and "futures-write" not in key.permissions:

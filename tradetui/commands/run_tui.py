@@ -13,7 +13,6 @@ from tradetui.profiles.route import route_of
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the screen; the desk is built behind it."""
     flags = Flags.of(args)
     if args.command == "monitor":
         flags = replace(flags, read_only=True)

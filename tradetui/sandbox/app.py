@@ -116,7 +116,6 @@ class Sandbox:
         await _respond(send, answer, truncated=fault == "truncated")
 
     def catch_up(self) -> None:
-        """Move the market up to now, as every request does."""
         self.exchange_state.advance(self._now())
 
     def answer(self, request: HttpCall, fault: str | None = None) -> Answer:

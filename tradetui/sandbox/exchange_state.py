@@ -71,7 +71,7 @@ class ExchangeState:
         return self.accounts[uid]
 
     def book(self, uid: str, product_type: str) -> FuturesBook:
-        """The futures of an account in a product type; raises Refusal for a product type that is not traded here."""
+        """Raises Refusal for a product type that is not traded here."""
         try:
             return self.account(uid).futures[product_type.upper()]
         except KeyError:

@@ -34,7 +34,6 @@ def past_level(age_ms: int) -> Decimal:
 
 
 def past_price(spec: ContractSpec, age_ms: int) -> Decimal:
-    """The price `age_ms` milliseconds before the exchange began, on the contract's tick."""
     return spec.price(spec.start_price * past_level(age_ms))
 
 

@@ -47,18 +47,14 @@ class KeyedScreen(Protocol):
     def hides(self, binding: str) -> bool:
         """Whether a binding is absent in this session."""
 
-    async def run_action(self, action: str) -> None:
-        """Run a binding's action."""
-
+    async def run_action(self, action: str) -> None: ...
     def say_unbound(self, event: events.Key) -> None:
         """Show that an unbound key does nothing here."""
 
-    def show_alert(self) -> None:
-        """Show a new alert."""
+    def show_alert(self) -> None: ...
 
 
 def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
-    """Whether a screen shows results or round trips."""
     return getattr(screen, "where", "") in RESULTS
 
 
@@ -66,8 +62,7 @@ def is_of_results(screen: object) -> TypeGuard[KeyedScreen]:
 class FollowsDesk(Protocol):
     """A screen that shows the account's state or permissions, which the desk may change at any time."""
 
-    def desk_changed(self) -> None:
-        """Follow a change that the desk published."""
+    def desk_changed(self) -> None: ...
 
 
 @runtime_checkable
@@ -108,39 +103,29 @@ class TradingApp(Protocol):
 
     @property
     def looks_up(self) -> bool:
-        """Whether the screen of a lookup covers the panels."""
+        """Whether a lookup covers the panels."""
 
     @property
     def keyed_screen(self) -> KeyedScreen:
         """The lookup that is open, else the main screen, whose keys help and palette show."""
 
-    def remember_table(self, name: str, choice: TableChoice) -> None:
-        """Show a table the same way next time."""
-
+    def remember_table(self, name: str, choice: TableChoice) -> None: ...
     def open_profile(self, chosen: int) -> None:
         """Open the desk of the profile of this index in place of the open one."""
 
-    async def open_panel(self, name: str) -> None:
-        """Go to a panel of the main screen."""
-
+    async def open_panel(self, name: str) -> None: ...
     def refresh_header(self) -> None:
-        """Update the header of the main screen at once, behind a dialog too."""
+        """Update the main screen's header at once, behind a dialog too."""
 
-    async def leave_lookup(self) -> None:
-        """Go back to the main screen."""
-
+    async def leave_lookup(self) -> None: ...
     def copy(self, text: str | None, what: str) -> None:
         """Put text on the clipboard and show what it was."""
 
     def use_look(self, look: ProfileLook) -> None:
         """Apply a profile's theme, zone, keys, columns and order."""
 
-    def use_mouse(self, *, on: bool) -> None:
-        """Take the mouse, or leave it to the terminal."""
-
-    def choose_theme(self, name: str) -> None:
-        """Change the theme."""
-
+    def use_mouse(self, *, on: bool) -> None: ...
+    def choose_theme(self, name: str) -> None: ...
     def key_named(self, id_: str) -> str:
         """The first key of a binding, as the profile sets it and a person writes it."""
 

@@ -1,4 +1,4 @@
-"""The only ways for words to reach the screen: scrubbed, and never read as markup."""
+"""The only ways for text to reach the screen: scrubbed, and never read as markup."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tradetui.wire.text.sanitize import scrub
 
 
 def sanitized(text: object) -> Content:
-    """Any text as content without markup, line by line free of control characters."""
+    """Any text as content without markup and, line by line, without control characters."""
     return Content("\n".join(scrub(line) for line in str(text).split("\n")))
 
 
 def inside_sentence(title: str) -> str:
-    """A title as it stands within a sentence; names of coins, products and abbreviations keep their capitals."""
+    """A title within a sentence; names of coins, products and abbreviations keep their capitals."""
     return " ".join(word.lower() if word[1:].islower() else word for word in title.split(" "))
 
 

@@ -41,7 +41,6 @@ class CommandParser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {' '.join(rest)}. {about} --help lists what it takes.")
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write argparse's usage, help, version and errors."""
         if message:
             say(message, file)
 

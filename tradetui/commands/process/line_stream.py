@@ -48,7 +48,6 @@ class LineStream:
         self._bytes.truncate()
 
     def close(self) -> None:
-        """Stop watching; the stream itself stays open."""
         if self._is_pipe:
             self._loop.remove_reader(self._descriptor)
 

@@ -27,17 +27,15 @@ class FileSilences:
         self._profile = profile
 
     def read(self) -> frozenset[str]:
-        """The names; none where they cannot be read."""
         names = read_screen_state(self._data_dir, self._profile)[0].get(_SILENCED)
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
     def write(self, names: frozenset[str]) -> None:
-        """Replace the names; raises OSError."""
+        """Raises OSError."""
         write_screen_state(self._data_dir, self._profile, {_SILENCED: sorted(names) or None})
 
 
 def profile_rules(profile: Profile) -> tuple[Rule, ...]:
-    """The rules of a profile, or the default ones."""
     return DEFAULT_RULES if profile.alerts is None else tuple(alert.rule for alert in profile.alerts)
 
 

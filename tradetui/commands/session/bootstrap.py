@@ -57,7 +57,6 @@ def identity_of(loaded: LoadedProfile) -> AccountIdentity:
 
 
 def account_key(loaded: LoadedProfile, credentials: Credentials) -> AccountKey:
-    """The account's identity before the exchange has answered."""
     return AccountKey(loaded.profile.base_url, loaded.profile.environment, stand_in(credentials.api_key))
 
 

@@ -16,26 +16,23 @@ from tradetui.profiles.write import check_name, write_default, write_profile
 
 
 class KeyringBox:
-    """Secrets of the key store in the system's keyring, under names that no profile can have."""
+    """Secrets of the key store in the system's keyring, under names no profile has. Methods raise KeyStoreUnusable."""
 
     def __init__(self, service: str) -> None:
         self.where = f"the system's keyring, service {service}"
         self._service = service
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
-        """Store secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
 
     def get(self, name: str) -> Mapping[str, str]:
-        """The stored secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             text = from_keyring(self._service, self._user(name))
         values = json.loads(text) if text else {}
         return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
 
     def drop(self, name: str) -> None:
-        """Delete secrets; raises KeyStoreUnusable."""
         with _as_key_store():
             out_of_keyring(self._service, self._user(name))
 
@@ -45,7 +42,6 @@ class KeyringBox:
 
 @contextmanager
 def _as_key_store() -> Iterator[None]:
-    """Raise the keyring's errors as KeyStoreUnusable."""
     try:
         yield
     except ConfigurationError as problem:

@@ -66,7 +66,7 @@ _TRADES: Final = frozenset({BusinessType.BUY, BusinessType.SELL, BusinessType.DE
 _NO_EVENTS: Final = frozenset(
     {BusinessType.TRANSFER_IN, BusinessType.TRANSFER_OUT, BusinessType.SYSTEM_LOCK, BusinessType.USER_LOCK}
 )
-"""Transfers within the account; a type in none of these three is counted as unknown."""
+"""Movements that stay in the account; a type in none of these three is counted as unknown."""
 
 
 class TaxRow(NamedTuple):
@@ -108,14 +108,12 @@ class BittyTaxWriter:
         self._rows += self._events_of(row)
 
     def close(self) -> None:
-        """Print everything, oldest first."""
         self._output.csv(HEADINGS)
         for row in sorted(self._rows, key=lambda row: (row.at, row.note, row.type)):
             self._output.csv(row.cells())
         self._output.flush()
 
     def remarks(self) -> list[str]:
-        """Remarks on records that are not among the events."""
         remarks = []
         if self.in_fills:
             remarks.append(

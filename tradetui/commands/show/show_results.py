@@ -89,7 +89,6 @@ _WHY_NOTHING: Final = {
 
 
 def show_results(options: argparse.Namespace, loaded: LoadedProfile) -> int:
-    """Print the requested results; returns the exit code."""
     now_ms, zone = SystemClock().wall_ms(), zone_named(loaded.profile.timezone)
     try:
         since = milliseconds(options.since, now_ms, "--since", zone) if options.since is not None else None

@@ -54,7 +54,6 @@ class Order:
         return self.reduce_only or (self.mode == HEDGE and self.trade_side != "open")
 
     def works_on(self, leg: str) -> bool:
-        """Whether filling it opens or closes this leg."""
         if self.mode == HEDGE:
             return self.leg == leg
         return self.buys == ((leg == "short") if self.closes else (leg == "long"))

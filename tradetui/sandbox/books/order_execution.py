@@ -44,7 +44,6 @@ def market_order(
     client_oid: str = "",
     enter_point: str = "API",
 ) -> Order:
-    """Enter a new market order, unfilled."""
     order = book.new_order(
         spec,
         side,
@@ -60,12 +59,10 @@ def market_order(
 
 
 def fill(book: FuturesBook, order: Order, size: Decimal, at: MarketMoment) -> None:
-    """Fill a size of an order at the last price."""
     book.execute(order, size, at.last(order.spec), at.now_ms)
 
 
 def cancel(book: FuturesBook, order: Order, at: MarketMoment) -> None:
-    """End an order; its fills stay."""
     order.state, order.changed_ms = "canceled", at.now_ms
     del book.orders[order.order_id]
     book.done[order.order_id] = order

@@ -140,7 +140,6 @@ def _union(book: FuturesBook, coin: str, marks: Mapping[str, Decimal]) -> dict[s
 
 
 def settings_row(book: FuturesBook, symbol: str, coin: str, marks: Mapping[str, Decimal]) -> dict[str, Any]:
-    """The account row of one margin coin with its position mode, margin mode and leverages for a symbol."""
     return account_row(book, coin, marks) | {
         "posMode": book.mode,
         "marginMode": book.margin_mode(symbol),

@@ -80,7 +80,7 @@ def perform(
 ) -> Order:
     """Close, then open as much as margin allows; returns the order whose id the reply names (the closing one)."""
     closing = _order(account, requested, steps.closing.leg, steps.close, at, closes=True)
-    # A fault says what comes out; margin must not make something else of it.
+    # A fault decides the outcome; margin must not change it.
     most = affordable(account, requested.spec, at) if fault is None else steps.open
     opened = requested.spec.size(min(steps.open, max(ZERO, most)))
     if opened > ZERO:

@@ -38,7 +38,6 @@ def trigger_row(
     rng: random.Random,
     margin_mode: str = "crossed",
 ) -> dict[str, Any]:
-    """The row of a waiting trigger order."""
     closes = plan_type in PROFIT_LOSS
     side, trade_side = order_sides(mode, leg, closes=closes)
     trailing = plan_type in TRAILING
@@ -99,7 +98,6 @@ def ended(
 
 
 def fires(row: dict[str, Any], price: Decimal) -> bool:
-    """Whether the price has reached a waiting trigger's price."""
     trigger = Decimal(row["triggerPrice"])
     return price >= trigger if waits_above(row) else price <= trigger
 

@@ -44,7 +44,7 @@ def parameters(body: Any) -> dict[str, str]:
 
 
 def required(values: Mapping[str, str], *names: str) -> None:
-    """Raise Refusal unless all of the names are present."""
+    """Raise Refusal if a name is missing."""
     for name in names:
         if name not in values:
             raise Refusal("40019", f"Parameter {name} cannot be empty")

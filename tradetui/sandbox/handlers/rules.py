@@ -72,7 +72,7 @@ class Paging(NamedTuple):
 
 
 def page_size(paging: Paging, values: Mapping[str, str]) -> int:
-    """The rows of a page; raises Refusal."""
+    """The number of rows of a page; raises Refusal."""
     text = values.get("limit")
     if text is None:
         return paging.default
@@ -239,7 +239,7 @@ def checked(name: str, parameters: Mapping[str, str], *, live: bool) -> dict[str
     """The parameters of a read: empty ones left out, words as the document writes them; raises Refusal."""
     rules = RULES[name]
     taken = {*rules.required, *rules.optional, *PAGE_AND_SPAN}
-    # What an endpoint does not take it overlooks, as the live exchange does.
+    # Unknown parameters are ignored, as on the live exchange.
     values = {parameter: value for parameter, value in parameters.items() if value != "" and parameter in taken}
     required(values, *rules.required)
     for parameter, choices in (rules.choices or {}).items():

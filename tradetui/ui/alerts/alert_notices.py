@@ -25,7 +25,6 @@ class Throttle:
         self._last_at: float | None = None
 
     def lets_through(self, now: float, *, at_once: bool) -> bool:
-        """Whether this event goes through; one that is `at_once` always does."""
         if not at_once and self._last_at is not None and now - self._last_at < AT_MOST_EVERY_S:
             return False
         self._last_at = now

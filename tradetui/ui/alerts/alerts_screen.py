@@ -92,7 +92,6 @@ class AlertsScreen(ClosableScreen):
 
     @property
     def table(self) -> RecordTable[object]:
-        """The table that has the focus, or had it last."""
         return self._log_table if self._on_log else self._rules_table
 
     @property

@@ -188,7 +188,6 @@ class TradeApp(App[None], inherit_bindings=False):
             self.screen.say_unbound(event)
 
     async def begin(self) -> None:
-        """Open the desk, and meanwhile show the main screen."""
         if not self.settings.inline_start:
             gc.disable()
             self.set_timer(STARTED_S, _tidy_up)
@@ -309,7 +308,7 @@ class TradeApp(App[None], inherit_bindings=False):
             await self.pop_screen()
         self.main.set_paces()
 
-    # What can be done from every screen
+    # Actions of every screen
 
     def _with_own_keys(self, settings: UiSettings) -> UiSettings:
         """The settings with the keys that can be taken; the reasons against the others are kept to be shown."""

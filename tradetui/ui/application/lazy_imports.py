@@ -55,7 +55,6 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
 
 
 def lost_journal_dialog(intents: Intents) -> Screen[None]:
-    """The lost part of the journal, and the step to go on without it."""
     from tradetui.ui.intents.journal.unusable_journal import LostJournalDialog
 
     return LostJournalDialog(intents)

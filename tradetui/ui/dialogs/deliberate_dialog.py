@@ -86,7 +86,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
     def buttons(
         self, action: str, *, cancel: str = "Cancel", ready: bool = True, harmless: bool = False
     ) -> ComposeResult:
-        """Both buttons and their line: `ready` enables the other one, `harmless` means it sends and loses nothing."""
+        """Both buttons and their line: `ready` enables the other one, `harmless` says that nothing is sent or lost."""
         with Horizontal(classes="buttons"):
             yield DeliberateButton(cancel, id="cancel")
             variant: ButtonVariant = "primary" if harmless else "error"
@@ -116,7 +116,6 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         return None
 
     def on_key(self, event: events.Key) -> None:
-        """Text typed while a button has the focus goes to the box for it."""
         if event.character is not None and event.is_printable and not isinstance(self.focused, Input):
             self._type(event, event.character, event.key)
 
@@ -134,11 +133,8 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         self.dismiss(None)
 
     @abstractmethod
-    def confirm(self) -> None:
-        """Run the other button's action."""
-
+    def confirm(self) -> None: ...
     def pressed_too_soon(self) -> None:
-        """Show that Enter pressed nothing."""
         self.give_reason(TOO_SOON)
 
     @on(DeliberateButton.PressedTooSoon)
@@ -171,5 +167,4 @@ class LockingDialog(DeliberateDialog[Result], Generic[Result]):
         self.call_later(self.desk_changed)
 
     @abstractmethod
-    def say_what_may_be_done(self) -> None:
-        """Update the buttons and the line under them."""
+    def say_what_may_be_done(self) -> None: ...

@@ -54,7 +54,6 @@ class DimmedScreen(Visual):
 
 @lru_cache(STYLES_KEPT)
 def _dimmed(under: RichStyle, style: RichStyle | None, tint: Color) -> RichStyle:
-    """A segment's style as Textual dims it, on the dialog's own."""
     (segment,) = BackgroundScreen.process_segments([Segment("", style)], tint)
     return under if segment.style is None else under + segment.style
 
@@ -76,7 +75,6 @@ class DimmingScreen(ModalScreen[ScreenResultType]):
 
     @staticmethod
     def framed(title: str, keys: str = "") -> Vertical:
-        """The dialog's box, with its title above and its keys below."""
         box = Vertical()
         box.border_title, box.border_subtitle = sanitized(title), sanitized(keys)
         return box

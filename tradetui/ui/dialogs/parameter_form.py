@@ -86,7 +86,6 @@ class ParameterForm(DeliberateDialog[Result], Generic[Result]):
         self.check()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the rule of a field as soon as it has the focus."""
         self._typed_in = None
         self.check()
 

@@ -95,7 +95,7 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._list.highlighted = max(0, min(self._at + by, len(self._order) - 1))
 
     def action_show_or_hide(self) -> None:
-        """Show a column behind those that are shown, or hide it; one always stays."""
+        """Show a column behind the others, or hide it; one always stays."""
         name = self._order[self._at]
         if name not in self._shown:
             self._take([*self._shown, name])
@@ -104,7 +104,6 @@ class ColumnsDialog(DeliberateDialog[TableChoice | None]):
         self._draw(self._order.index(name))
 
     def action_move(self, by: int) -> None:
-        """Swap with the next column that is shown."""
         shown, at = list(self._shown), self._at
         there = at + by
         if at < len(shown) and 0 <= there < len(shown):
@@ -159,7 +158,6 @@ class SortDialog(ListDialog[str | None]):
     def __init__(
         self, subject: str, columns: Sequence[Column[Never]], under_cursor: str, sort: Sort | None, keys: Sequence[str]
     ) -> None:
-        """`under_cursor` is a column's id; `keys` are those that open this list."""
         super().__init__(classes="dialog -small")
         self._subject = subject
         self._own_keys = frozenset(map(long_name, keys))

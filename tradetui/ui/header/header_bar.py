@@ -75,7 +75,6 @@ class HeaderBar(Widget):
         self.begin(settings.environment, settings.access, settings.profiles[chosen].name)
 
     def begin(self, environment: str, access: str, account: str) -> None:
-        """Clear the bar for an account that is being opened."""
         self.shown = HeaderContent(environment, access, scrub(account), worth=_STARTING)
         self._urgent: tuple[object, ...] = ()
         self.refresh()
@@ -99,7 +98,6 @@ class HeaderBar(Widget):
             self.refresh()
 
     def render(self) -> Content:
-        """The bar, with the link at the right end of the first line."""
         shown, width = self.shown, self.content_size.width
         badges: list[Part] = [
             (f" {shown.environment} ", _ENVIRONMENT.get(shown.environment, _UNKNOWN_BADGE)),
@@ -124,7 +122,6 @@ def _line(parts: list[Part], width: int) -> Content:
 
 
 def _spread(left: list[Part], figures: tuple[Figure, ...], width: int) -> list[Part]:
-    """The figures that fit at the right end of a line, and the parts at its left."""
     taken = sum(cell_len(text) for text, _ in left)
     right = _in_a_row(fitting_figures(figures, width - taken - 1))
     room = width - taken - sum(cell_len(text) for text, _ in right)

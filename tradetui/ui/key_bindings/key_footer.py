@@ -54,7 +54,6 @@ class Hints(Widget):
         self._note = ""
 
     def show(self, hints: Sequence[Hint], note: str = "") -> None:
-        """Show these; the line is repainted only if its text changes."""
         if (tuple(hints), note) != (self._hints, self._note):
             self._hints, self._note = tuple(hints), note
             self.refresh()

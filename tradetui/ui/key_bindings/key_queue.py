@@ -72,7 +72,6 @@ class KeyOrder:
         return self._task is not None and not self._task.done()
 
     async def add(self, event: TypedInput) -> None:
-        """Handle the key now, or in its turn."""
         key = event.key if isinstance(event, events.Key) else ""
         gap_s, self._read_at = event.time - self._read_at, event.time
         is_repeated, self._read_key = key != "" and key == self._read_key, key

@@ -32,5 +32,4 @@ class LineBox(Input):
             self.replace(text, *self.selection)
 
     def restricted(self) -> None:
-        """Show that typed or pasted text was not inserted."""
         notify(self.app, f"A box takes {LONGEST_TEXT:,} characters at most: this was not put in.", severity="warning")

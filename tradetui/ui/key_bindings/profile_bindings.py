@@ -74,7 +74,6 @@ def _misspelt(id_: str, keys: str) -> KeyTrouble | None:
 
 
 def _clashes(taken: Mapping[str, str]) -> Iterator[KeyTrouble]:
-    """Every changed binding that shares a key with another one of the same screen."""
     for id_ in taken:
         binding, keys = BINDING_OF_ID[id_], set(map(long_name, bound_keys(id_, taken)))
         for other in BINDINGS:

@@ -1,1 +1,1 @@
-"""The main screen: the header, the five panels, how they share a terminal's size, and what their keys do."""
+"""The main screen: the header, the five panels, their layout, and the actions of its keys."""

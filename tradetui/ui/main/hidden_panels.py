@@ -1,4 +1,4 @@
-"""The panels that are not on the screen: a line with what each of them would be opened for."""
+"""The panels that are not on the screen: a line with a headline of each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GAP: Final = 2
 _HEADLINES_FIRST: Final[Mapping[str, int]] = {"alerts": 0, TableName.ACCOUNTS: 1, TableName.TRIGGERS: 2}
 _KEPT_WHOLE: Final = ("alerts", TableName.ACCOUNTS)
 _LOWEST_TERMINAL: Final = 8
-"""Lines of a terminal in which there is room for these lines."""
+"""The fewest lines of a terminal that shows these lines."""
 _SHORTEST_HEADLINE: Final = 8
 """Cells of a headline below which it says nothing."""
 
@@ -64,9 +64,9 @@ class HiddenPanel(NamedTuple):
 
 
 def in_lines(panels: Sequence[HiddenPanel], width: int, lines: int) -> list[list[tuple[HiddenPanel, str]]]:
-    """The panels' texts in so many lines at most: whole ones if they fit, else all in one with what fits.
+    """The panels' texts in so many lines at most: whole ones if they fit, else all in one, shortened.
 
-    Before a headline that is to be whole is cut, numbers of rows are left out, the last first.
+    Numbers of rows are left out, the last first, before a headline is cut.
     """
     whole = _wrapped([(panel, panel.text()) for panel in panels], width)
     if len(whole) <= lines:
@@ -120,10 +120,10 @@ class HiddenPanels(Widget):
         key_named: Callable[[str], str],
         spare: int,
     ) -> None:
-        """Name these panels, and after them the alerts that nobody has looked at; `key_named` gives a binding's key.
+        """Show these panels, and after them the unread alerts; `key_named` gives a binding's key.
 
-        In as many lines as they need, `spare` at most; in none on a low terminal. The lines are repainted only when
-        they read otherwise. Without a desk the headlines of the one before are forgotten.
+        They take as many lines as they need, `spare` at most, none on a low terminal. They are repainted only if their
+        text changes. Without a desk the headlines of the one before are forgotten.
         """
         if desk is None:
             self._headlines.clear()
@@ -141,9 +141,9 @@ class HiddenPanels(Widget):
             self.styles.height = lines
 
     def _panel_of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
-        """A panel with the number of its rows and its headline; with neither before it was read.
+        """A panel with the number of its rows and its headline, or neither before it was read.
 
-        A headline is worked out once for rows that stay the same.
+        A headline is computed once for unchanged rows.
         """
         table = PANELS[name]
         feed = desk.feeds[name] if desk is not None else None

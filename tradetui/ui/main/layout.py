@@ -1,6 +1,6 @@
-"""Which panels a screen of a size shows, and where each lies: pure arithmetic in cells.
+"""The panels that a screen of a size shows, and their regions: pure arithmetic in cells.
 
-The sizes follow what the panels hold: the lines their rows take, and the cells all their columns take.
+The sizes follow the content: the lines of all rows, and the cells of all columns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 from tradetui.desk.tables.table import PANELS, TableName
 
 NARROWEST: Final = 58
-"""Cells across in which a panel shows what it would be opened for, its border included."""
+"""The fewest cells across of a useful panel, its border included."""
 LOWEST: Final = 9
 """Lines of a panel that shares the screen: border, titles, five rows and a note."""
 _CHROME: Final = 4
@@ -21,14 +21,14 @@ _STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableNa
 _SHARED_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
 _WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}
 _WORTH_OF_EMPTY: Final = 8
-"""What a layout loses whose panels are all empty, in the unit of the weights."""
+"""The loss of a layout whose panels are all empty, in the unit of the weights."""
 
 Region: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in cells."""
 
 
 class PanelNeed(NamedTuple):
-    """What a panel could use, its border included: lines for all its rows, cells for all its columns."""
+    """The size a panel could use, its border included: lines for all its rows, cells for all its columns."""
 
     lines: int
     cells: int
@@ -77,8 +77,8 @@ _TWO_COLUMNS_FROM: Final = 240
 def panels_shown(width: int, height: int, focused: str, before: tuple[str, ...], *, zoomed: bool) -> tuple[str, ...]:
     """The panels for a terminal: as many as have room, the focused one alone on a small terminal or when zoomed.
 
-    Where there are three, the accounts share a place with the positions and the triggers with the orders; `before`
-    is what was shown, so that going to a panel that is there moves nothing.
+    Of three, accounts and positions share a region, and so do triggers and orders; with `before`, the panels shown so
+    far, focusing one of them moves nothing.
     """
     room = height - _CHROME
     if zoomed or room < 3 * LOWEST - 1:
@@ -92,7 +92,7 @@ def panels_shown(width: int, height: int, focused: str, before: tuple[str, ...],
 
 
 def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
-    """Where each panel lies in so much room, nothing over and nothing twice: three are one over two where they fit."""
+    """The region of every panel, without gaps or overlaps: three are one over two where they fit."""
     if len(shown) == len(PANELS):
         trees = (*_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _FIVE
         fitting = [tree for tree in trees if _need(tree, {}).cells <= width and _need(tree, {}).lines <= height]
@@ -104,10 +104,10 @@ def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, P
 
 
 def share(total: int, most: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
-    """Share cells out: to each its least, then as much to one as to another until it has its most.
+    """Share cells out: the least of every part first, then equal amounts up to its most.
 
-    What is over goes to the last. With `first_whole` the first gets its most before the others get more than their
-    least. Where there is not even room for the least of all, they are cut alike.
+    The rest goes to the last. With `first_whole` the first gets its most before the others get more than their least.
+    If there is no room for the least of all, they are cut alike.
     """
     if total < sum(least):
         edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]
@@ -148,7 +148,6 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
 
 
 def _need(part: _Part, needs: Mapping[str, PanelNeed]) -> PanelNeed:
-    """What a part could use; without any `needs` the least in which it shows something."""
     if isinstance(part, str):
         return needs.get(part, PanelNeed(LOWEST, NARROWEST))
     parts = [_need(child, needs) for child in part.parts]
@@ -161,7 +160,7 @@ def _holds_positions(part: _Part) -> bool:
 
 
 def _worth(laid_out: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> float:
-    """How much of what the panels hold can be seen, each by its weight, less the cells that stay empty."""
+    """The visible part of the panels' content by weight, less the cells that stay empty."""
     worth, empty, whole = 0.0, 0, 0
     for name, (_, _, width, height) in laid_out.items():
         need = _need(name, needs)

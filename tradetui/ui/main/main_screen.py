@@ -1,4 +1,4 @@
-"""The main screen: five panels over a live desk, when they are painted, and what the keys do to them."""
+"""The main screen: five panels over a live desk, their painting, and the actions of its keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PROBED: Final = "The exchange is asked again once a minute."
 
 
 class MainScreen(TableScreen):
-    """Renders what the desk publishes; every binding of the registry that belongs to `main` is an action here."""
+    """Renders the desk; every binding of the registry that belongs to `main` is an action here."""
 
     where = "main"
     CSS_PATH = Path(__file__).with_name("main.tcss")
@@ -88,7 +88,6 @@ class MainScreen(TableScreen):
             super()._compositor_refresh()
 
     def use_settings(self, settings: UiSettings) -> None:
-        """Show the screen as another profile wants it."""
         self._take_settings(settings)
         self._sorts_before.clear()
         self.show_zone()
@@ -126,20 +125,18 @@ class MainScreen(TableScreen):
 
     @property
     def exported_rows(self) -> RowSource[object]:
-        """The rows of the panel; of orders their fills, each."""
         return fill_by_fill(super().exported_rows)
 
     def show_zone(self) -> None:
-        """Show times in the zone and know its day, and figures with the decimals that are known by now."""
+        """Show times in the zone with its date, and figures with the decimals known by now."""
         self._day = self.today
         cell_format = self.cell_format
         for panel in self.panels.values():
             panel.set_format(cell_format)
 
-    # What the desk publishes
+    # News of the desk
 
     def opening(self, name: str) -> None:
-        """Another desk is being opened; nothing of the one before stays on the screen."""
         for panel in self.panels.values():
             panel.reset()
         self.show_product(None)
@@ -156,16 +153,15 @@ class MainScreen(TableScreen):
         self.refresh_states()
 
     def cannot_open(self, why: str) -> None:
-        """The desk could not be opened: say why in every panel."""
         self._header.cannot_open()
         for panel in self.panels.values():
             panel.say_failure(why)
         notify(self.app, why, severity="error", seconds=30)
 
     def published(self, feed: Feed[FeedRow] | None) -> None:
-        """Note what is new and paint it with whatever else comes at the same moment; None means ages alone.
+        """Note a change and paint it with all others of the same moment; None means ages alone.
 
-        Behind another screen what is new is painted once a second.
+        Behind another screen changes are painted once a second.
         """
         if (desk := self.desk) is None:
             return
@@ -180,7 +176,7 @@ class MainScreen(TableScreen):
             self.call_later(self._paint)
 
     def _refresh_ages(self) -> None:
-        """Let ages go on where nothing has been published for a while: every call may be hanging."""
+        """Update ages if nothing has been published for a while: every call may be hanging."""
         if self.today != self._day:
             self.show_zone()
         if (desk := self.desk) is not None and desk.clock.monotonic() - self._painted_at >= REFRESHED_EVERY_S:
@@ -226,7 +222,7 @@ class MainScreen(TableScreen):
         self._show_hidden(self.desk)
 
     def _show_hidden(self, desk: Desk | None) -> None:
-        """Name the panels that are not on the screen in a line, or in more where the one that is leaves some free."""
+        """Name the hidden panels in one line, or in more if the visible one leaves some free."""
         off_screen = [name for name in PANELS if name not in self._area.shown]
         spare = 1
         if len(self._area.shown) == 1:
@@ -263,13 +259,12 @@ class MainScreen(TableScreen):
         self.call_later(self._paint)
 
     def set_paces(self) -> None:
-        """Poll what is looked at at its own pace; what is hidden, or covered by another screen, more slowly."""
+        """Poll visible feeds at their own pace, and hidden or covered ones more slowly."""
         if self.desk is not None:
             for name, panel in self.panels.items():
                 self.desk.set_hidden(name, is_hidden=not panel.display or self.trade_app.looks_up)
 
     def go_to(self, name: str) -> None:
-        """Focus a panel, bringing it onto the screen where it is not."""
         self.focused_panel = name
         self._area.fresh.add(name)
         self._arrange()
@@ -280,7 +275,6 @@ class MainScreen(TableScreen):
         self.action_alerts() if event.name == "alerts" else self.go_to(event.name)
 
     def on_descendant_focus(self) -> None:
-        """Follow the focus, which the mouse moves too."""
         for name, panel in self.panels.items():
             if panel.table.has_focus and name != self.focused_panel:
                 self.focused_panel = name
@@ -292,7 +286,7 @@ class MainScreen(TableScreen):
         self._arrange()
 
     async def action_back(self) -> None:
-        """Close the filter's box, clear the filter, leave zoom, resume, or put messages away: the innermost first."""
+        """Close the filter's box, clear the filter, leave zoom, resume, or dismiss messages: the innermost first."""
         if await self.drop_filter():
             return
         if self.panel.dates is not None:
@@ -305,7 +299,7 @@ class MainScreen(TableScreen):
             self.app.clear_notifications()
 
     async def action_panel(self, name: str) -> None:
-        """Another panel has another filter: the box is closed, what it says stays."""
+        """Go to another panel, which has a filter of its own: the box closes, its filter stays."""
         if self.query("#filter"):
             await self.close_filter()
         self.go_to(name)
@@ -325,7 +319,7 @@ class MainScreen(TableScreen):
             self.ask_for_dates(self.panel.dates, partial(self._show_dates, self.panel))
 
     def _show_dates(self, panel: Panel[FeedRow], dates: DateFilter | None) -> None:
-        """Show the stretch in the panel, or in its history where it begins before the panel's oldest row."""
+        """Show the dates in the panel, or in its history if they begin before the panel's oldest row."""
         if dates is not None and not panel.reaches(dates) and self.blocking_reason("history") is None:
             self.post_message(OpenHistory(panel.kind.name, dates, product=self.product))
             return
@@ -333,7 +327,7 @@ class MainScreen(TableScreen):
         self.refresh_states()
 
     def action_view(self) -> None:
-        """The other view of the focused panel: every fill, or the stops that still wait; and back."""
+        """Toggle the focused panel's view: every fill, or the stops that still wait."""
         if self.able("view") and self.desk is not None:
             self.panel.in_other_view = not self.panel.in_other_view
             self._area.paint(self.desk, [self.focused_panel])
@@ -365,7 +359,6 @@ class MainScreen(TableScreen):
         self._show_hints()
 
     def resume(self) -> None:
-        """Paint again, everything that came in between first."""
         if self.paused:
             self.paused = False
             self._banner.say("")
@@ -383,7 +376,6 @@ class MainScreen(TableScreen):
         return True
 
     def action_reverse(self) -> None:
-        """Open the reversal of the position under the cursor, or say why there is none."""
         # Numbers that stand still must not be traded on.
         self.resume()
         if not self.able("reverse") or self.desk is None or self.desk.execution is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 READING: Final = "reading …"
 _BORDER: Final = 2
 NOT_READ: Final = "not read"
-"""In each panel while the exchange refuses the account as a whole; why stands above all of them."""
+"""Shown in every panel while the exchange refuses the whole account; the reason is above all of them."""
 _UNREADABLE: Final = "Rows from the exchange cannot be read, so this list is not complete.\ntradetui doctor says more."
 
 
@@ -37,7 +37,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     """One feed on the screen; `caption` is its title as plain text."""
 
     def __init__(self, kind: Table[FeedRowT_co], key_named: Callable[[str], str]) -> None:
-        """`key_named` gives the key of a binding, for title and sentences."""
         self.table: RecordTable[FeedRowT_co] = RecordTable(
             kind.columns,
             id=f"table-{kind.name}",
@@ -61,12 +60,11 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
 
     @property
     def need(self) -> PanelNeed:
-        """The lines and cells in which everything it holds would be seen."""
         return PanelNeed(self.full_lines, self.table.model.full_cells + _BORDER)
 
     @property
     def full_lines(self) -> int:
-        """The lines alone, which follow from the number of rows and cost nothing to know."""
+        """The lines of its whole content, which follow from the number of rows and cost nothing to know."""
         return self.table.model.full_lines + _BORDER
 
     @property
@@ -78,7 +76,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         return self.kind.other_view if self.in_other_view else None
 
     def narrow(self, product: str | None, dates: DateFilter | None, cell_format: CellFormat) -> None:
-        """Show the rows of a product type (None: of all) and of a stretch of time and symbols (None: all)."""
+        """Show the rows of a product type (None: of all) and of dates and symbols (None: all)."""
         self.product, self.dates = product, dates
         self.set_format(cell_format)
         if product is None and dates is None:
@@ -93,15 +91,15 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.table.keep_only(keeps)
 
     def reaches(self, dates: DateFilter) -> bool:
-        """Whether the rows go back to where a stretch begins, so that none of it is missing.
+        """Whether the rows reach back to the beginning of the dates.
 
-        Of stops the other view holds those that wait, all of which are known, and the history none.
+        The other view of triggers holds those that wait, all of which are known, and the history none.
         """
         shows_all_waiting = self.kind.name == TableName.TRIGGERS and self.in_other_view
         return shows_all_waiting or dates.begins_within(list(loaded_rows(self.table.model.source)))
 
     def set_format(self, cell_format: CellFormat) -> None:
-        """Write the cells in a format; where dates are chosen, sums are of all rows shown."""
+        """Use a cell format; with chosen dates, sums are of all rows shown."""
         self._dates_title = "" if self.dates is None else self.dates.title(cell_format.zone, cell_format.today)
         if self.dates is not None and not self.reaches(self.dates):
             self._dates_title += f", newest {counted(self.table.model.source.count, 'row')} only"
@@ -111,7 +109,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         yield self.table
 
     def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:
-        """Show rows of the feed as it stands now; nothing is repainted that has not changed."""
+        """Show rows of the feed as it stands now; only changes are repainted."""
         shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
@@ -120,7 +118,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.show_state(feed, now, rows, error)
 
     def _use_default_columns(self, rows: Iterable[FeedRowT_co]) -> None:
-        """Follow what the rows are, unless somebody chose the columns."""
+        """Choose columns by the rows, unless somebody chose them."""
         columns = self.kind.default_columns(rows)
         before = self.table.default_columns
         if columns != before:
@@ -131,7 +129,7 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
     def show_state(
         self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None
     ) -> None:
-        """Bring title, age and the words of an empty panel up to date; `error` says why its rows are not read."""
+        """Update title, age and the sentence of an empty panel; `error` says why its rows are not read."""
         snapshot, freshness = feed.snapshot, feed.freshness
         about = [f"no data for {coarse(snapshot.age(now) or 0.0)}"] if freshness.aged else []
         if snapshot.undecodable_rows:
@@ -149,7 +147,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self._show_sentence(replace(snapshot, rows=rows.rows, error=error), feed.longest_pause)
 
     def reset(self) -> None:
-        """Forget everything: another desk is being opened."""
         self._shown_generation = (False, -1)
         self._shown_trouble = READING
         self.border_subtitle = READING
@@ -162,7 +159,6 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         self.add_class("-empty")
 
     def use_defaults(self) -> None:
-        """Show the columns and the order that nobody chose, until a choice is shown."""
         self.table.default_columns = self.kind.default_columns(loaded_rows(self.table.model.source))
         self.table.set_columns(self.table.default_columns)
         self.table.sort_by(None)

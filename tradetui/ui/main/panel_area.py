@@ -1,4 +1,4 @@
-"""Where the panels lie, in one container that places all of them itself, and which of their rows are to be painted.
+"""The layout of the panels in one container, and the rows that are to be painted.
 
 Containers within containers would each draw, cut and remember every line that their panels cover.
 """
@@ -31,12 +31,11 @@ FEW_ROWS: Final = 2
 
 
 class PanelArea(Widget):
-    """The panels that are shown, laid out by how many there are; they cover it, so that it draws nothing of its own."""
+    """The visible panels, laid out by their number; they cover it, so it draws nothing of its own."""
 
     BLANK = True
 
     def __init__(self, key_named: Callable[[str], str]) -> None:
-        """`key_named` gives the key of a binding, for the panels' titles and sentences."""
         self.positions_panel = Panel(POSITIONS, key_named)
         self.panels: Mapping[str, Panel[FeedRow]] = {
             name: self.positions_panel if name == POSITIONS.name else Panel(table, key_named)
@@ -54,7 +53,7 @@ class PanelArea(Widget):
         return self._placing.shown
 
     def rearrange(self, terminal: Size, focused: str) -> list[str]:
-        """Show what a terminal has room for, by what the panels hold now; gives those that come onto the screen."""
+        """Show the panels that fit the terminal, by their content; returns the newly visible ones."""
         before = self.shown
         shown = panels_shown(terminal.width, terminal.height, focused, before, zoomed=self.zoomed)
         revealed = [name for name in shown if not self.panels[name].display or name not in before]
@@ -65,7 +64,7 @@ class PanelArea(Widget):
         return revealed
 
     def follow_rows(self) -> None:
-        """Share the room out anew where a panel holds many more rows, or many fewer, than when it was shared out."""
+        """Lay out again if a panel has gained or lost many rows since."""
         if any(_differs(self.panels[name].full_lines, self._placing.needs[name].lines) for name in self.shown):
             self._take_needs()
 
@@ -98,7 +97,7 @@ class PanelArea(Widget):
         return desk.panel_rows(name, other_view=self.panels[name].in_other_view)
 
     def _read(self, desk: Desk, name: str) -> tuple[Feed[FeedRow], float, Snapshot[FeedRow], FeedError | None]:
-        """What a panel is painted from; while its feed waits for its first answer, with what is wrong with the link."""
+        """A panel's feed, time, rows and error; before the feed's first answer, the error of the link."""
         feed = desk.feeds[name]
         error = feed.snapshot.error
         if error is None and feed.snapshot.read_at is None and (health := desk.health).state in LOST_LINKS:
@@ -111,7 +110,7 @@ class PanelArea(Widget):
 
 
 def _differs(now: int, then: int) -> bool:
-    """Whether so many rows have come or gone that sizes are to follow; a few are not worth a jump."""
+    """Whether the change of a number of rows is worth another layout, which makes the panels jump."""
     return abs(now - then) > max(FEW_ROWS, then // 5)
 
 

@@ -1,4 +1,4 @@
-"""Which bindings of the main screen can do something now, and why one of them cannot."""
+"""The bindings of the main screen that can do something now, and why others cannot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class PossibleActions(NamedTuple):
-    """What the desk, None before it is open, and the focused panel let the keys do."""
+    """The actions that the desk, None before it is open, and the focused panel allow."""
 
     desk: Desk | None
     panel: Panel[FeedRow]
@@ -30,7 +30,7 @@ class PossibleActions(NamedTuple):
 
     @property
     def has_other_view(self) -> bool:
-        """Whether the panel has another view: of stops, those that wait where the exchange reports them."""
+        """Whether the panel has another view: of triggers, the waiting ones, if the exchange reports them."""
         return self.desk is not None and self.desk.has_other_view(self.panel.kind.name)
 
     def by_binding(self) -> dict[str, bool]:
@@ -49,7 +49,7 @@ class PossibleActions(NamedTuple):
         }
 
     def blocking_reason(self, binding: str, failure: str | None) -> str | None:
-        """Why a binding does nothing, where it is for a reason of now; `failure` is why no desk could be opened."""
+        """Why a binding does nothing now; `failure` is why no desk could be opened."""
         desk = self.desk
         if desk is None and binding in ("reverse", "lock", "lock_at_once") and self.may_trade:
             return failure or "still starting"
@@ -64,7 +64,7 @@ class PossibleActions(NamedTuple):
 
 
 class VanishedPosition:
-    """The position that has gone from under the cursor since the key before; keys of one burst are one key."""
+    """The position that left the cursor since the key before; keys of one burst count as one key."""
 
     def __init__(self, table: RecordTable[Position]) -> None:
         self._table = table

@@ -1,4 +1,4 @@
-"""What is painted first: whose money it is and what may be done, before anything else is even imported."""
+"""The first paint: whose money it is and what is permitted, before anything else is even imported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StartScreen(Screen[None]):
-    """The header of the session that is being opened; the main screen takes its place."""
+    """The header of the session that is being opened; the main screen replaces it."""
 
     AUTO_FOCUS = ""
 
@@ -33,7 +33,7 @@ class StartScreen(Screen[None]):
         yield Hints()
 
     def on_screen_resume(self) -> None:
-        """Go on: Textual paints a screen just before it says this."""
+        """Begin: Textual paints a screen just before this event."""
         if not self._went_on:
             self._went_on = True
             self.call_later(self._go_on)

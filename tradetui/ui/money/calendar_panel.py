@@ -1,4 +1,4 @@
-"""A month of days in weeks that begin on Monday: what each day and week came to, in cells of one width."""
+"""A month of days in weeks that begin on Monday: the result of each day and week, in cells of one width."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MISSING_MARK: Final = "?"
 
 
 class DayNet(NamedTuple):
-    """What a day came to; `is_complete` is False where fills of it are known to be missing."""
+    """A day's result; `is_complete` is False where fills of it are known to be missing."""
 
     net: Decimal
     is_complete: bool = True
@@ -41,7 +41,7 @@ class DayNet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MonthGrid:
-    """The weeks that a month's days lie in; `nets` are by day, days without one are not known or not over yet."""
+    """The weeks of a month; `nets` are by day, without days that are unknown or not over yet."""
 
     first_day: date
     nets: Mapping[date, DayNet]
@@ -54,7 +54,7 @@ class MonthGrid:
         return tuple(tuple(date(year, month, day) if day else None for day in week) for week in weeks)
 
     def week_net(self, week: Iterable[date | None]) -> DayNet | None:
-        """The sum of a week's days in the month; None where none of them is known."""
+        """The sum of a week's days in the month; None if all are unknown."""
         known = [self.nets[day] for day in week if day is not None and day in self.nets]
         if not known:
             return None
@@ -66,19 +66,18 @@ class MonthGrid:
 
     @property
     def signs(self) -> tuple[int, int, int]:
-        """How many days are above zero, below, and at zero."""
         nets = [day.net for day in self.nets.values()]
         green, red = sum(net > 0 for net in nets), sum(net < 0 for net in nets)
         return green, red, len(nets) - green - red
 
     def average(self, *, green: bool) -> Decimal | None:
-        """What a day above zero, or one below, came to on average; None without one."""
+        """The average result of the days above zero, or of those below; None without one."""
         nets = [day.net for day in self.nets.values() if (day.net > 0 if green else day.net < 0)]
         return sum(nets, Decimal(0)) / len(nets) if nets else None
 
 
 def cell_width(room: int) -> int:
-    """The width of a day's cell; where amounts do not fit, the weeks' sums go and a day shows its sign alone."""
+    """The width of a day's cell; where amounts do not fit, weeks have no sums and days only their sign."""
     if room < SMALLEST_CELL * (DAYS_A_WEEK + 1):
         return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
     return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
@@ -89,14 +88,14 @@ def has_week_sums(room: int) -> bool:
 
 
 def day_text(day: date, net: DayNet | None, width: int) -> str:
-    """The day of the month and what it came to, without the cell's first column, which belongs to the cursor."""
+    """The day of the month and its result, without the cell's first column, which belongs to the cursor."""
     amount_width = width - _MARK_WIDTH - _DAY_WIDTH
     amount = "" if net is None else short_amount(net, amount_width, has_cents=width >= _CENTS_FROM)
     return f"{day.day:>{_DAY_WIDTH}}{amount:>{amount_width}}"
 
 
 def short_amount(net: DayNet, width: int, *, has_cents: bool = False) -> str:
-    """An amount with its sign in so many cells, in whole dollars or with cents, thousands with a k where it must."""
+    """An amount with its sign in so many cells, in whole dollars or with cents, in thousands (k) if necessary."""
     if width < _NARROWEST_AMOUNT:
         return "0" if not net.net else "+" if net.net > 0 else "-"
     mark = "" if net.is_complete else MISSING_MARK
@@ -125,7 +124,7 @@ def _shorter_and_shorter(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
 
 
 class CalendarPanel(Widget, can_focus=True):
-    """The grid of one month and, below it, what its days came to together."""
+    """The grid of one month and, below it, the totals of its days."""
 
     class MonthChanged(Message):
         """Another month is to be shown."""
@@ -153,7 +152,7 @@ class CalendarPanel(Widget, can_focus=True):
             self.refresh()
 
     def go_to(self, day: date) -> None:
-        """Put the cursor on a day; where it is of another month, that is asked for."""
+        """Put the cursor on a day, and request its month if it is another."""
         before, self.day = self.month, day
         if self.month != before:
             # Until it is read nothing is known of its days.
@@ -163,7 +162,7 @@ class CalendarPanel(Widget, can_focus=True):
 
     @property
     def _first_week(self) -> int:
-        """The first week that is shown: where there is no room for all, the cursor's is among them."""
+        """The first visible week: if there is no room for all, the cursor's is among them."""
         weeks, rows = self._grid.weeks, self.size.height - 1
         of_cursor = next(index for index, week in enumerate(weeks) if self.day in week)
         return max(0, min(of_cursor - rows // 2, len(weeks) - rows))
@@ -204,7 +203,6 @@ class CalendarPanel(Widget, can_focus=True):
         return marked.stylize(REVERSED_CURSOR_STYLE if plain else CURSOR_STYLE)
 
     def move(self, way: Move) -> None:
-        """Move the cursor as a binding says: by a day, a week or a month, or to an end of the month."""
         days = {Move.UP: -DAYS_A_WEEK, Move.DOWN: DAYS_A_WEEK, Move.LEFT: -1, Move.RIGHT: 1}
         if way in days:
             ordinal = self.day.toordinal() + days[way]

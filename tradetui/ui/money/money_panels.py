@@ -1,4 +1,4 @@
-"""The line of periods and the four panels below it: what each shows, which of them are on the screen, and the focus."""
+"""The line of periods and the four panels below it: their content, which are on the screen, and the focus."""
 
 from __future__ import annotations
 
@@ -57,8 +57,6 @@ class PeriodBar(Widget):
 
     @dataclass(eq=False)
     class Chosen(Message):
-        """A period was clicked."""
-
         choice: PeriodChoice
 
     def __init__(self, *, has_utf8: bool) -> None:
@@ -68,7 +66,7 @@ class PeriodBar(Widget):
         self._sentences: tuple[str, ...] = ("",)
 
     def show(self, choice: PeriodChoice | None, sentences: tuple[str, ...]) -> None:
-        """Show a period as chosen, None for dates of one's own, with the first of the sentences that fits."""
+        """Mark a period as chosen, None for typed dates, with the first of the sentences that fits."""
         if (choice, sentences) != (self._choice, self._sentences):
             self._choice, self._sentences = choice, sentences
             self.refresh()
@@ -108,7 +106,7 @@ class MoneyPanel(StrEnum):
 
 
 class PanelSize(NamedTuple):
-    """Width and height of a panel; 0 is what the others leave."""
+    """Width and height of a panel; 0 is the rest."""
 
     width: int
     height: int
@@ -117,13 +115,13 @@ class PanelSize(NamedTuple):
 def arrange(
     width: int, height: int, focused: MoneyPanel, *, is_zoomed: bool, group_lines: int = 0, group_cells: int = 92
 ) -> dict[MoneyPanel, PanelSize]:
-    """The panels that are shown in so many cells, left to right and top to bottom.
+    """The visible panels in so many cells, left to right and top to bottom.
 
-    The chart gets what the lower row does not need, and the calendar what the groups do not: `group_lines` and
-    `group_cells` are what all groups and their columns take, with the frame.
+    The chart gets the rest of the lower row's height, and the calendar the rest of the groups' width: `group_lines`
+    and `group_cells` are the size of all groups and their columns, with the frame.
 
-    Four where there is room for two rows of them; the figures and the groups beside each other where there is none,
-    the chart or the calendar in their place while it has the focus; the focused one alone where it is narrow or low.
+    Four if there is room for two rows of them; else the figures and the groups beside each other, or the chart or the
+    calendar in their place while it has the focus; the focused one alone on a narrow or low screen.
     """
     alone = {focused: PanelSize(0, 0)}
     if is_zoomed:
@@ -144,7 +142,7 @@ def arrange(
 
 
 class MoneyPanels(Container):
-    """Shows what a `PeriodReading` has read; `key_named` gives the key of a binding, for the titles."""
+    """Shows the results of a `PeriodReading`; `key_named` gives the key of a binding, for the titles."""
 
     result_panel = getters.query_one(ResultPanel)
     calendar = getters.query_one(CalendarPanel)
@@ -158,7 +156,6 @@ class MoneyPanels(Container):
         self._by_day: bool | None = None
         self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
-        """What the results of the table are by."""
         self.focused_panel = MoneyPanel.RESULT
         """The panel that has the focus, or had it before a dialog or the filter's box took it."""
         self.is_zoomed = False
@@ -176,7 +173,7 @@ class MoneyPanels(Container):
             with AsideFrame(id="money-calendar"):
                 yield CalendarPanel(self._reading.period.last_day)
 
-    # What they show
+    # Content
 
     def show(self, cell_format: CellFormat) -> None:
         results = self._reading.results
@@ -214,7 +211,7 @@ class MoneyPanels(Container):
     def group_by(self, grouping: Grouping) -> None:
         self.grouping = grouping
         self.table.set_columns(result_columns(grouping))
-        # Days are looked for from today back, symbols and coins by what they brought in.
+        # Days are sorted from today back, symbols and coins by their result.
         self.table.sort_by(Sort("day" if grouping is Grouping.DAY else "net", reverse=True))
 
     @property
@@ -223,7 +220,7 @@ class MoneyPanels(Container):
 
     @property
     def shows_bars(self) -> bool:
-        """Whether the chart is of results by day; as long as nobody chose, where equity is known for too little."""
+        """Whether the chart is of results by day; by default, if equity is known for too little."""
         if self._by_day is not None or self._reading.results is None:
             return bool(self._by_day)
         return not shows_equity_first(self._reading.results)
@@ -243,7 +240,6 @@ class MoneyPanels(Container):
         box.border_subtitle = sanitized(titled.below)
 
     def show_calendar(self, cell_format: CellFormat) -> None:
-        """Show the calendar's month, of which nothing is known before it was read."""
         month, results = self.calendar.month, self._reading.month
         keys = f"{self._key_named('month_before')} {self._key_named('month_after')} month"
         self.query_one("#money-calendar", AsideFrame).entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
@@ -271,10 +267,9 @@ class MoneyPanels(Container):
             parts.append(f"not included: {', '.join(amounts)}")
         return Footer(totals, " · ".join(parts))
 
-    # Which of them are on the screen
+    # Layout
 
     def show_what_fits(self, room: Size) -> None:
-        """Show those that fit into so many cells, the focused one always."""
         self._room = room
         lines, cells = self.table.model.full_lines + FRAME, self.table.model.full_cells + FRAME
         shown = arrange(

@@ -1,4 +1,4 @@
-"""The screen `m`: which period is looked at, when it is read again, and what the keys do."""
+"""The screen `m`: the chosen period, when it is read again, and the actions of its keys."""
 
 from __future__ import annotations
 
@@ -65,7 +65,6 @@ class MoneyScreen(ClosableScreen):
     _note = getters.query_one("#money-note", Static)
 
     def __init__(self, settings: UiSettings, draw: DrawChart, now_ms: int) -> None:
-        """`now_ms` is the time (Unix) by which today is known when it opens."""
         super().__init__(settings)
         self._reading = PeriodReading(zone_named(settings.timezone), now_ms)
         chart_panel = ChartPanel(draw, has_utf8=settings.terminal.has_utf8, inline=settings.inline_start)
@@ -91,7 +90,7 @@ class MoneyScreen(ClosableScreen):
         self._arrange()
         self.refresh_states()
 
-    # What is shown
+    # Content
 
     @property
     def table(self) -> RecordTable[object]:
@@ -110,7 +109,7 @@ class MoneyScreen(ClosableScreen):
         return f"results-by-{self._panels.grouping}"
 
     def desk_changed(self) -> None:
-        """The desk has published something: the header shows it, the figures follow when they are read anew."""
+        """Update the header; the figures follow when they are read again."""
         if self.desk is not None:
             show_session(self._header, self.desk, self.key_named)
 
@@ -203,7 +202,6 @@ class MoneyScreen(ClosableScreen):
         self.refresh_states()
 
     def on_descendant_focus(self) -> None:
-        """The keys that matter now are those of the focused panel."""
         self.refresh_states()
 
     def action_next_panel(self, by: int) -> None:
@@ -214,7 +212,7 @@ class MoneyScreen(ClosableScreen):
         self._arrange()
         self.refresh_states()
 
-    # What the keys do
+    # Key actions
 
     def possible(self) -> dict[str, bool]:
         on_row = {
@@ -297,7 +295,7 @@ class MoneyScreen(ClosableScreen):
         if self.able("trips"):
             self.post_message(OpenTrips(self._reading.period, self._reading.symbols or None))
 
-    # The rows that figures are made of
+    # The rows behind figures
 
     @on(ResultPanel.Opened)
     def _figure_opened(self, event: ResultPanel.Opened) -> None:
@@ -341,7 +339,7 @@ class MoneyScreen(ClosableScreen):
         self.post_message(OpenHistory(FILLS.name, dates, beyond_rows))
 
     async def action_back(self) -> None:
-        """Clear the filter, leave zoom, leave dates of one's own, then leave."""
+        """Clear the filter, leave zoom, leave typed dates, then leave."""
         if await self.drop_filter():
             return
         if self._panels.is_zoomed:

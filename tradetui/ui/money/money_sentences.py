@@ -1,4 +1,4 @@
-"""What the screen says beside its figures: the wallet's move, what is not read yet, and why there is nothing."""
+"""The sentences beside the figures: the wallet's change, unread parts, and why there is nothing."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from tradetui.wire.text.counted import counted
 def wallet_sentence(
     results: PeriodResults, cell_format: CellFormat, bills_refused: str, *, is_short: bool = False
 ) -> str:
-    """What the wallet moved by and of what, or what of it is not known; then which pieces are not read yet.
+    """The wallet's change with its parts, or the unknown part; then the pieces that are not read yet.
 
-    `bills_refused` is why the exchange gives no bills; empty where it does. What stands in the panel of results, too,
-    is left out where it is to be short.
+    `bills_refused` is why the exchange gives no bills; empty where it does. `is_short` leaves out everything that is in
+    the panel of results, too.
     """
     moved, transferred = results.wallet_moved, results.equity.transferred
 
@@ -61,7 +61,7 @@ def wallet_sentence(
 
 
 def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
-    """Why the change of what is open, and with it the result, is not known; empty where it is."""
+    """Why the change of open profit, and with it the result, is unknown; empty where it is known."""
     equity = results.equity
     if equity.open_change is not None:
         return ""
@@ -80,7 +80,7 @@ def open_change_reason(results: PeriodResults, symbols: tuple[str, ...]) -> str:
 def today_reason(results_of_today: PeriodResults | None, no_equity_because: str = "") -> str:
     """Why the header has no result of today, given today's results; empty where it has one or nothing was read.
 
-    `no_equity_because` is why the accounts' equity is not known now; empty where it is.
+    `no_equity_because` is why the accounts' equity is unknown now; empty where it is known.
     """
     if results_of_today is None:
         return ""
@@ -91,7 +91,7 @@ def today_reason(results_of_today: PeriodResults | None, no_equity_because: str 
 
 
 def since_reason(today: TodayResult | None, zone: tzinfo, *, is_short: bool = False) -> str:
-    """What came since the day's first sample where none is near the day's start, and the header says —; else empty."""
+    """The change since the day's first sample, if none is near the day's start and the header says —; else empty."""
     if today is None or today.since is None:
         return ""
     amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else MISSING_MARK}"
@@ -100,7 +100,7 @@ def since_reason(today: TodayResult | None, zone: tzinfo, *, is_short: bool = Fa
 
 
 def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: CellFormat) -> str:
-    """The funding that the net of some figures has beside their fills; empty where there is none."""
+    """The funding in the net of some figures beside their fills; empty where there is none."""
     if figures is None or figures.funding == 0:
         return ""
     if figures.funding is None:
@@ -109,7 +109,7 @@ def funding_beyond_fills(figures: ResultFigures | None, coin: str, cell_format: 
 
 
 def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
-    """Which pieces of the period are not read yet, with `also_missing`, and which the exchange keeps no longer."""
+    """The pieces of the period that are not read yet, with `also_missing`, and those the exchange keeps no longer."""
     sentences = []
     for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
         spans = [span for span in results.missing if span.is_lost is is_lost]
@@ -135,7 +135,7 @@ def _span_text(span: MissingSpan, results: PeriodResults) -> str:
 def period_sentences(
     period: Period, first_known: date | None, symbols: tuple[str, ...], today: date | None
 ) -> tuple[str, ...]:
-    """Which days the figures are of, of which symbols, when a day ends, and in what coin; then in less room."""
+    """The figures' days and symbols, the end of a day, and the coin; then in less room."""
     first, last = period.first_day or first_known, period.last_day
     if first is None or first == last:
         plain = date_text(last, today)
@@ -154,7 +154,7 @@ def period_sentences(
 
 
 def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> tuple[Content, ...]:
-    """What the days of a month came to together, in the lines below its weeks; `rows_key` opens its fills."""
+    """The totals of a month's days, in the lines below its weeks; `rows_key` opens its fills."""
     whole = grid.whole
     if whole is None:
         return (Content.styled("Nothing was traded in this month.", "$quiet"),)

@@ -1,4 +1,4 @@
-"""Which period is looked at, and what was read of it: its results, those of the calendar's month, and troubles."""
+"""The chosen period and what was read of it: its results, those of the calendar's month, and troubles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.trading.results.periods import day_at, month_of
 
 READ_EVERY_S: Final = 5.0
-"""How often figures are read again while new fills come in."""
+"""Seconds between readings of the figures while new fills come in."""
 _PAUSE_PER_READING: Final = 20
 """Reading takes a twentieth of the time at most, however long one reading is."""
 _CHOICES: Final = tuple(PeriodChoice)
@@ -27,23 +27,22 @@ class PeriodReading:
     """The period that is chosen and the newest results of it; days begin in `zone`."""
 
     def __init__(self, zone: tzinfo, opened_ms: int) -> None:
-        """`opened_ms` (Unix) says what today is before anything was read."""
+        """`opened_ms` (Unix) determines today before anything was read."""
         self.zone = zone
         self._named = PeriodChoice.MONTH
-        """The period by its name, also while dates of one's own stand in its place."""
+        """The named period, also while typed dates replace it."""
         self.dates: DateFilter | None = None
         self.symbols: tuple[str, ...] = ()
-        """The symbols that are chosen; empty for all."""
+        """The chosen symbols; empty for all."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
         self.today_unknown: PeriodResults | None = None
         """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.audits_days = False
-        """Whether what is unexplained is worked out for each day, which takes as long as all the rest."""
+        """Whether the unexplained part is computed for each day, which takes as long as all the rest."""
         self.has_any = True
-        """Whether any day has fills, in this period or another."""
         self.fills_to_book: int | None = None
-        """How many fills the archive still has to take into its ledger before anything can be read."""
+        """How many fills the archive still has to book before anything can be read."""
         self.trouble = ""
         self.bills_refused = ""
         """Why the exchange gives no bills of the account; empty where it does."""
@@ -55,7 +54,7 @@ class PeriodReading:
 
     @property
     def choice(self) -> PeriodChoice | None:
-        """The period by its name; None for dates of one's own."""
+        """The named period; None for typed dates."""
         return self._named if self.dates is None else None
 
     @property
@@ -67,7 +66,7 @@ class PeriodReading:
         return Period(first, max(day_at(last_ms, self.zone), first or date.min), self.zone)
 
     def total_figures(self) -> ResultFigures | None:
-        """The figures of the whole period that is looked at; None before they were read."""
+        """The figures of the whole chosen period; None before they were read."""
         results = self.results
         return None if results is None or results.period != self.period else results.total
 
@@ -80,7 +79,7 @@ class PeriodReading:
         self._named, self.dates, self.symbols = choice, None, ()
 
     def step(self, by: int) -> bool:
-        """Look at the next longer or shorter period; whether there is one."""
+        """Choose the next longer or shorter period; returns whether there is one."""
         chosen = _CHOICES.index(self._named)
         following = max(0, min(chosen + by, len(_CHOICES) - 1))
         if _CHOICES[following] is self.choice:
@@ -89,16 +88,16 @@ class PeriodReading:
         return True
 
     def choose_dates(self, dates: DateFilter | None) -> None:
-        """Look at the days of a filter and at its symbols; None goes back to the named period that was shown before."""
+        """Choose the days of a filter and its symbols; None goes back to the named period before it."""
         self.dates, self.symbols = dates, ()
 
     def is_due(self, desk: Desk) -> bool:
-        """Whether there is something new that is not read yet, and reading was not just done."""
+        """Whether there is something new to read, and the last reading is long enough ago."""
         waited = desk.clock.monotonic() - self._read_at
         return waited >= max(READ_EVERY_S, _PAUSE_PER_READING * self._took_s) and _state_of(desk) != self._read_state
 
     async def read(self, desk: Desk, month: date, progress: Callable[[], None]) -> None:
-        """Read the period and the calendar's month; what cannot be read is named in `trouble`."""
+        """Read the period and the calendar's month; errors are named in `trouble`."""
         reader = desk.results()
         if reader is None:
             return
@@ -134,7 +133,6 @@ class PeriodReading:
         self._took_s = self._read_at - begun
 
     async def _choose_symbols(self, desk: Desk, reader: ResultsReader) -> None:
-        """The symbols in the archive that hold one of the pieces that were typed."""
         if self.dates is None or not self.dates.symbols:
             self.symbols = ()
         elif self._symbols_of != self.dates or not self.symbols:
@@ -147,5 +145,5 @@ class PeriodReading:
 
 
 def _state_of(desk: Desk) -> object:
-    """What figures depend on: fills that came in, the minute that equity is sampled in, whether there is an archive."""
+    """The state on which figures depend: new fills, the minute of equity sampling, and whether there is an archive."""
     return desk.fills.snapshot.generation, desk.clock.wall_ms() // 60_000, desk.archive is None

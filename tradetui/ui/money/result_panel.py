@@ -1,4 +1,4 @@
-"""A period's figures: lines of a name, an amount, its share or average, and the panel in which each can be opened."""
+"""A period's figures: lines of a name, an amount, its share or average, and the panel that Enter opens."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from tradetui.wire.text.sanitize import scrub
 _NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1
 INNER_WIDTH = _MARGIN + _NAME + _FIGURE + _MARK + _SHARE + _ASIDE + _MARGIN
 _MANY_TIMES: Final = 10
-"""From here on a part of another figure is shown as its multiple, and not in per cent."""
+"""From this multiple on, a ratio of figures is shown as a multiple, and not in per cent."""
 
 
 class Opens(StrEnum):
-    """What the rows are that a figure is made of."""
+    """The kind of rows behind a figure."""
 
     FILLS = "fills"
     DAYS = "days"
@@ -50,7 +50,7 @@ class Opens(StrEnum):
 class FigureLine:
     """One line: `figure` is the amount as shown, with `mark` behind it where rows of it are missing.
 
-    `share` and `aside` stand right of it; `exact` is what is copied; `day` the one that it is of, where it is of one.
+    `share` and `aside` stand right of it; `exact` is copied; `day` is the day of a figure that has one.
     """
 
     name: str
@@ -145,7 +145,7 @@ def _amount_row(
 
 
 def _money(value: Decimal | None, figures: ResultFigures | None, cell_format: CellFormat) -> str:
-    """An amount in USDT with its sign, marked where the figures that it is one of are converted."""
+    """An amount in USDT with its sign, marked if its figures are converted."""
     text = money(value, USDT, cell_format, signed=True)
     return f"{CONVERTED}{text}" if value and figures is not None and figures.is_converted else text
 
@@ -188,7 +188,7 @@ def _day_of(moment_ms: int, results: PeriodResults) -> str:
 
 
 def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
-    """Such as `8 Nov 14:03`, of a moment in Unix ms, in the period's zone."""
+    """Such as `8 Nov 14:03`, for a moment in Unix ms, in the period's zone."""
     zone = results.period.zone
     return dated_text(utc_moment(moment_ms).astimezone(zone), day_at(results.now_ms, zone))
 
@@ -254,7 +254,6 @@ class ResultPanel(Widget, can_focus=True):
         self.refresh()
 
     def move(self, way: Move) -> None:
-        """Move the cursor as a binding says; no line has anything to its left or right."""
         page, last = self.size.height, len(self._rows) - 1
         steps = {Move.UP: -1, Move.DOWN: 1, Move.PAGE_UP: -page, Move.PAGE_DOWN: page}
         steps |= {Move.FIRST: -last, Move.LAST: last}

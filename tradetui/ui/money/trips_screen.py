@@ -24,12 +24,12 @@ from tradetui.ui.table.table_frame import RecordsFrame, nothing_matches
 from tradetui.ui.table.table_screen import RecordsScreen
 
 MOST_TRIPS: Final = 2_000
-"""Round trips that are listed; a shorter period shows the others."""
+"""The most round trips listed; a shorter period shows the others."""
 _HINTS: Final = ("help", "rows", "filter", "sort", "export", "back")
 
 
 class TripsScreen(RecordsScreen[TripLine]):
-    """The trips as they were when it was opened."""
+    """The trips at the moment it was opened."""
 
     where = "trips"
     names_columns = True

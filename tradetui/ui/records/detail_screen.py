@@ -51,7 +51,7 @@ _HINTS: Final = (("copy_cell", "copy value"), ("copy_row", "copy line"), ("zone"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line: `mark` is empty for a field like any other."""
+    """One line: `mark` is empty for an ordinary field."""
 
     name: str
     value: str
@@ -60,7 +60,7 @@ class Field:
 
 
 def fields_of(row: object, zone: tzinfo) -> tuple[Field, ...]:
-    """Every field of a row: what tradetui adds, then the interface's in its order, then what that does not name."""
+    """Every field of a row: tradetui's own, then the interface's in its order, then unnamed ones."""
     return tuple(_fields(row, zone))
 
 
@@ -83,7 +83,7 @@ def _fields(row: object, zone: tzinfo) -> Iterator[Field]:
 
 
 def _figures(position: Position, zone: tzinfo) -> Iterator[Field]:
-    """What size, price and market come to; money is in dollars, coin-margined money at the mark; parts in per cent."""
+    """The values of size, price and market: money is in dollars, coin-margined money at the mark; parts in per cent."""
     market = position.market
     distance = _percent(signed_liquidation_distance(position))
     figures = [
@@ -135,7 +135,7 @@ def _received(record: Record, zone: tzinfo) -> Iterator[Field]:
 
 
 def _as_received(raw: Mapping[str, object], name: str, spellings: Mapping[str, str]) -> tuple[str, str]:
-    """A field's text as it came, and a mark where it came under another spelling or not at all."""
+    """A field's text as received, and a mark for another spelling or a missing field."""
     if raw.get(name) in (None, ""):
         for spelling, meant in spellings.items():
             if meant == name and raw.get(spelling) not in (None, ""):
@@ -242,7 +242,6 @@ class DetailScreen(DimmingScreen[None]):
         trading_app(self).copy(self.table.model.row_text(), "line")
 
     def action_zone(self) -> None:
-        """Times in UTC, or in this machine's."""
         self._zone = UTC if self._zone is not UTC else MachineZone()
         self._fill()
 

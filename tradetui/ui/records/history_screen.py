@@ -1,4 +1,4 @@
-"""Every fill ever seen, or stop that ended, from the archive: any number of rows, a few pages of them in memory."""
+"""All archived fills, or stops that ended: any number of rows, a few pages of them in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ORDER: Final = "by time; {sort} turns the order round; the filter finds {searche
 
 
 class HistoryScreen(RecordsScreen[FeedRow]):
-    """The rows as they were when it was opened; `u` looks for newer ones."""
+    """The rows at the moment it was opened; `u` looks for newer ones."""
 
     where = "history"
 
@@ -42,7 +42,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         beyond_rows: str = "",
         product: str | None = None,
     ) -> None:
-        """`beyond_rows` is what the figure that was opened has beside these rows, such as funding."""
+        """`beyond_rows` is the rest of the opened figure, such as funding."""
         super().__init__(settings)
         self._product = product
         self._dates = dates
@@ -83,7 +83,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self.ask_for_dates(self._dates, self._open_rows)
 
     def action_poll_now(self) -> None:
-        """Count again, so that newer rows are seen."""
         shown = self._table.rows if self._table.model.source is self._rows else None
         for rows in {self._rows, shown}:
             if isinstance(rows, ArchiveRows):
@@ -96,7 +95,7 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _beyond_shown_rows(self) -> str:
-        """What belongs to the rows as they were opened, and not to those of other dates or of a filter."""
+        """The rest of the opened figure, which applies neither to other dates nor to a filter."""
         return self._beyond_rows if self._dates is self._opened_dates and not self._table.sort_filter.pattern else ""
 
     def _footer(self, _: Iterable[FeedRow], cell_format: CellFormat) -> Footer:
@@ -112,7 +111,6 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         return Footer(cells, self._with_remarks(note), self._with_remarks(short_note))
 
     def _with_remarks(self, note: str) -> str:
-        """The note, behind how many rows could not be read and before what these rows are without."""
         beyond_rows, unreadable = self._beyond_shown_rows, ""
         if isinstance(self._table.rows, ArchiveRows) and self._table.rows.unreadable_count:
             unreadable = LEFT_OUT.format(self._table.rows.unreadable_count)
@@ -160,13 +158,11 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _is_reading(self) -> bool:
-        """Whether it is not known yet how many rows there are."""
         rows = self._shown_rows
         return isinstance(rows, ArchiveRows) and not rows.count and not rows.generation
 
     @property
     def _error(self) -> str:
-        """Why the rows could not be read; empty where they could."""
         rows = self._shown_rows
         return rows.error if isinstance(rows, ArchiveRows) else ""
 
@@ -191,15 +187,15 @@ class HistoryScreen(RecordsScreen[FeedRow]):
 
     @property
     def _has_typed_dates(self) -> bool:
-        """Whether somebody typed the dates; those of a figure that was opened are left with the screen."""
+        """Whether somebody typed the dates; those of an opened figure are left with the screen."""
         return self._dates is not None and bool(self._dates.texts)
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id: rows in order of time can always be turned round."""
+        """Whether a binding can do something now, by id: rows in order of time can always be reversed."""
         return {**super().possible(), "sort_reverse": True}
 
     def action_sort(self) -> None:
-        """Turn the order round: by time is the only one that the archive's index knows."""
+        """Reverse the order: the archive's index knows no other one than by time."""
         sort = self._table.sort_filter.sort
         time = "cTime" if self._kind.name == FILLS.name else "uTime"  # stops are ordered by their last change
         self._table.sort_by(Sort(time) if sort is None else None)
@@ -209,10 +205,9 @@ class HistoryScreen(RecordsScreen[FeedRow]):
         self.action_sort()
 
     def remember_sort(self) -> None:
-        """This order is the screen's own, not the panel's."""
+        """Nothing is remembered: this order is the screen's own, not the panel's."""
 
     async def action_back(self) -> None:
-        """Clear the filter, then the dates, then leave."""
         if await self.drop_filter():
             return
         if self._has_typed_dates:

@@ -1,4 +1,4 @@
-"""Sums of the fills that the history shows, added up in the background: they are too many for each paint."""
+"""Sums of the fills in the history, computed in the background: they are too many for each paint."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.text.counted import counted
 
 MOST_SUMMED: Final = 100_000
-"""Fills that are gone through for their sums, some seconds of reading."""
+"""The most fills that are summed, some seconds of reading."""
 
 
 class HistorySums:
-    """The sums of a table's fills, known as long as it shows the same rows and as many of them."""
+    """The sums of a table's fills, known until its rows or their number change."""
 
     def __init__(self, table: RecordTable[FeedRow]) -> None:
         self._table = table
@@ -28,11 +28,11 @@ class HistorySums:
 
     @property
     def known(self) -> FillTotals | None:
-        """The sums of the fills that are shown now; None while they are being added up, or where they are too many."""
+        """The sums of the fills that are shown now; None while they are being computed, or if they are too many."""
         return self._totals if self._summed == (self._table.rows, self._table.rows.count) else None
 
     def begin(self) -> ArchiveRows[FuturesFill] | None:
-        """The fills to be added up now; None where that has begun, they are too many, or they cannot be read."""
+        """The fills to sum now; None if that has begun, they are too many, or they cannot be read."""
         rows = self._table.rows
         if not isinstance(rows, ArchiveRows) or rows.error or self._summed == (rows, rows.count):
             return None
@@ -40,7 +40,7 @@ class HistorySums:
         return rows if rows.count <= MOST_SUMMED else None
 
     async def add_up(self, rows: ArchiveRows[FuturesFill]) -> None:
-        """Add up fills, or keep in `rows.error` why they cannot be read; lost where others are shown by then."""
+        """Sum fills, or store in `rows.error` why they cannot be read; dropped if others are shown by then."""
         totals, summed = FillTotals(), (rows, rows.count)
         try:
             async for fills in rows.chunks():
@@ -53,14 +53,12 @@ class HistorySums:
                 self._totals = totals
 
     def note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
-        """Profit and fees, or why they are not known."""
         if self._table.rows.count > MOST_SUMMED:
             narrows = f"{key_named('dates')} narrows them by dates"
             return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
         return "profit and fees are being summed …" if self.known is None else self.known.text(cell_format)
 
     def short_note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
-        """The note beside sums that stand under their columns."""
         if self.known is None:
             return self.note(cell_format, key_named)
         parts = (f"sums in USDT of {counted(self._table.rows.count, 'fill')}", self.known.outside_cells(cell_format))

@@ -1,4 +1,4 @@
-"""The filter form: one line for each parameter an endpoint takes, every broken rule named at its field as one types."""
+"""The filter form: one line per parameter of an endpoint, with every broken rule at its field while one types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROOMY_HEIGHT = 30
 
 
 class FilterForm(ParameterForm[Query | None]):
-    """Returns the query that was typed, None when it was left. Enter shows it once nothing is wrong."""
+    """Returns the typed query, None if it was left. Enter shows it once nothing is wrong."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class FilterForm(ParameterForm[Query | None]):
         return "needed" if field.required else "any"
 
     def on_resize(self, event: events.Resize) -> None:
-        """The fields scroll where they do not fit; what would be read and the buttons stay in sight."""
+        """Scroll the fields where they do not fit; the summary and the buttons stay visible."""
         self.query_one(VerticalScroll).styles.max_height = max(3, event.size.height - AROUND_THE_FIELDS)
         self.check()
 
@@ -65,7 +65,7 @@ class FilterForm(ParameterForm[Query | None]):
         texts = self.texts
         result = self._check(texts)
         for name, field in self._fields.items():
-            # That it is needed stands in the empty box already.
+            # The empty box says already that it is required.
             is_unfinished = self.is_typed_in(f"field-{name}") or (field.required and not texts[name].strip())
             problem = "" if is_unfinished else in_titles(result.problems.get(name, ""))
             line = self.show_problem(f"problem-{name}", sanitized(problem))

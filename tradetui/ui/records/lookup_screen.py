@@ -1,4 +1,4 @@
-"""The screen of one kind of record: its rows as they are loaded, what was requested, and totals by coin."""
+"""The screen of one kind of record: its rows as they are loaded, the request, and totals by coin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NEEDS_QUERY = "This needs a query first."
 
 
 class LookupScreen(TableScreen):
-    """Renders one lookup; pages are asked for when the cursor or the scroll comes near the end of the rows."""
+    """Renders one lookup; pages are requested when the cursor or the scroll comes near the end of the rows."""
 
     where = "lookup"
     AUTO_FOCUS = ""
@@ -70,12 +70,12 @@ class LookupScreen(TableScreen):
         yield Hints()
 
     def on_mount(self) -> None:
-        """Show what was loaded before, or begin; where something must be given first, ask for it."""
+        """Show earlier rows, or begin; open the form if a parameter is required."""
         self._totals_box.entitle(sanitized("Totals of the rows loaded"))
         self.show_zone()
         if (choice := self.trade_app.preferences.tables.get(self.kind.name)) is not None:
             show_choice(self.rows_table, self.kind, choice)
-        # The table has no size before it is laid out, and so no screenful to be filled.
+        # The table has no size before it is laid out, and so no screenful to fill.
         self.screen_layout_refresh_signal.subscribe(self, lambda _: self._fill_screen())
         self.watch(self.rows_table, "scroll_y", self._more_near_the_end, init=False)
         self._arrange()
@@ -96,7 +96,6 @@ class LookupScreen(TableScreen):
             self.call_after_refresh(self.action_query)
 
     def on_unmount(self) -> None:
-        """Nobody looks any more: what is being read ends where it is."""
         self._end()
         if self.lookup is not None:
             self.lookup.stop()
@@ -105,7 +104,7 @@ class LookupScreen(TableScreen):
         self._arrange()
         self.call_after_refresh(self._fill_screen)
 
-    # What the keys act on
+    # The table of the keys
 
     @property
     def table(self) -> RecordTable[object]:
@@ -121,7 +120,7 @@ class LookupScreen(TableScreen):
 
     @property
     def choosable(self) -> Table[object] | None:
-        """The kind's; the totals have what they have."""
+        """The kind's table; the totals' columns are fixed."""
         return self.kind if self._focused is self.rows_table else None
 
     def on_descendant_focus(self) -> None:
@@ -153,7 +152,7 @@ class LookupScreen(TableScreen):
             return f"nothing has been read yet: {self.key_named('query')} opens the query"
         return super().blocking_reason(binding)
 
-    # Asking
+    # Requests
 
     def action_query(self) -> None:
         if self.desk is None:
@@ -184,7 +183,7 @@ class LookupScreen(TableScreen):
         self._paint()
 
     def action_poll_now(self) -> None:
-        """Go on where it stopped or failed, else read again from the newest."""
+        """Resume where it stopped or failed, else read again from the newest."""
         lookup = self.lookup
         if lookup is None:
             self.action_query()
@@ -202,7 +201,6 @@ class LookupScreen(TableScreen):
         self._more_near_the_end()
 
     def _more_near_the_end(self) -> None:
-        """Ask for the next page when fewer than two screenfuls of rows are left below."""
         table, lookup = self.rows_table, self.lookup
         if lookup is None or not table.size:
             return
@@ -211,7 +209,7 @@ class LookupScreen(TableScreen):
             lookup.more()
 
     def _fill_screen(self) -> None:
-        """Ask for more where the rows end above the bottom; what a filter hides is not read on for by itself."""
+        """Request more if the rows end above the bottom; rows hidden by a filter do not count as missing."""
         table = self.rows_table
         if table.sort_filter.pattern:
             return
@@ -222,7 +220,6 @@ class LookupScreen(TableScreen):
     # Painting
 
     def desk_changed(self) -> None:
-        """Bring the header up to date, and what a change of columns or zone left to be made ready."""
         if self.desk is not None:
             show_session(self.query_one(HeaderBar), self.desk, self.key_named)
             self._make_ready()
@@ -249,7 +246,7 @@ class LookupScreen(TableScreen):
         self._fill_screen()
 
     def _make_ready(self) -> None:
-        """A few rows at a time, so that no key has to wait."""
+        """Make a few rows ready at a time, so that no key has to wait."""
         if self.is_attached and self.rows_table.model.make_ready(READY_AT_A_TIME):
             self.call_later(self._make_ready)
 
@@ -327,13 +324,13 @@ class LookupScreen(TableScreen):
         there = self.totals_table if self._focused is self.rows_table else self.rows_table
         (there if self._totals_box.display else self.rows_table).focus()
 
-    # Elsewhere
+    # Other screens
 
     async def action_panel(self, name: str) -> None:
         await self.trade_app.open_panel(name)
 
     def action_lookup(self, table: str) -> None:
-        """Another kind of record; the e-mail is that of the sub-account under the cursor, if one is."""
+        """Open another kind of record, with the e-mail of the sub-account under the cursor, if any."""
         uid = getattr(self.rows_table.cursor.record, "uid", None)
         if table != self.kind.name and self.able(table):
             self.post_message(OpenLookup(table, {"subUid": uid} if uid and table == TableName.EMAIL else None))

@@ -1,4 +1,4 @@
-"""What a lookup's screen says: what was requested, over which time, and how far the reading is."""
+"""The sentences of a lookup's screen: the request, its span of time, and the progress of reading."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ BAR: Final = 24
 
 
 def field_title(name: str) -> str:
-    """What a parameter of the interface is called on the screen."""
     return _TITLES.get(name, name.capitalize())
 
 
 def in_titles(problem: str) -> str:
-    """A sentence that begins with a parameter's name, with the titles of that one and of others it names."""
+    """A sentence that begins with a parameter's name, with the titles of all parameters it names."""
     name, colon, sentence = problem.partition(":")
     return f"{field_title(name)}{colon}{_NAMES.sub(lambda other: field_title(other[0]), sentence)}"
 
@@ -44,7 +43,7 @@ def query_text(query: Query, zone: tzinfo, today: date | None) -> str:
 
 
 def span_of_query(query: Query, zone: tzinfo, today: date | None) -> str:
-    """The stretch of time, and whether it is anybody's choice; empty for what has none."""
+    """The span of time, and whether somebody chose it; empty for a query without one."""
     start, end, assumed = query.stretch.start_ms, query.stretch.end_ms, query.stretch.assumed
     if query.endpoint.time is None:
         return ""
@@ -62,7 +61,6 @@ def span_of_query(query: Query, zone: tzinfo, today: date | None) -> str:
 
 
 def progress_text(lookup: Lookup, key: Callable[[str], str]) -> str:
-    """How far the reading is, and which key goes on."""
     rows, state = lookup.rows.count, lookup.state
     read = counted(rows, "row")
     if lookup.undecodable_rows:

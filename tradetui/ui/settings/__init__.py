@@ -1,4 +1,4 @@
-"""How a person wants the screen: what a profile asks for, what was chosen on the screen, themes and time zones.
+"""The settings of the screen: a profile's, the choices made on the screen, themes and time zones.
 
 Commands build `ui_settings`; everything of the screen may look in.
 """

@@ -1,4 +1,4 @@
-"""What a person chose on the screen and finds again next time: theme, columns, order; and how that is written."""
+"""Choices made on the screen and kept for the next session: theme, columns, order; and their stored form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ColumnChoice(NamedTuple):
 
 
 class TableChoice(NamedTuple):
-    """How a table is shown; `columns` None is the default choice, `sort` None the order rows come in."""
+    """A table's columns and order; `columns` None is the default choice, `sort` None the order rows come in."""
 
     columns: tuple[ColumnChoice, ...] | None = None
     sort: str | None = None
@@ -45,7 +45,7 @@ class ScreenPreferences:
         return self.tables.get(name, TableChoice())
 
     def with_table(self, name: str, choice: TableChoice) -> ScreenPreferences:
-        """The same with another choice for one table; one that is all defaults is forgotten."""
+        """A copy with another choice for one table; one that is all defaults is removed."""
         tables = {**self.tables, name: choice}
         if choice == TableChoice():
             del tables[name]
@@ -59,7 +59,7 @@ class ScreenPreferences:
 
 
 def preferences_from(stored: Mapping[str, Any]) -> ScreenPreferences:
-    """The preferences a file holds; whatever in it is not as it should be counts as not chosen."""
+    """The preferences in a file; invalid ones count as not chosen."""
     theme, tables = stored.get("theme"), stored.get("tables")
     read = {}
     for name, table in tables.items() if isinstance(tables, Mapping) else ():
@@ -69,7 +69,7 @@ def preferences_from(stored: Mapping[str, Any]) -> ScreenPreferences:
 
 
 def chosen_columns(every: Sequence[Column[RowT]], choice: TableChoice) -> tuple[Column[RowT], ...] | None:
-    """The columns of a choice in its order and widths; None for the default, or where none of them is there."""
+    """The columns of a choice in its order and widths; None for the default, or if none of them exists."""
     if choice.columns is None:
         return None
     known = {column.id: column for column in every}
@@ -125,7 +125,7 @@ class PreferenceWriter:
         self._worker: Worker[None] | None = None
 
     def write(self, profile: str, keep: Keep | None, preferences: ScreenPreferences) -> None:
-        """Write a profile's choices soon; `keep` writes them and is called in a thread, None keeps nothing."""
+        """Write a profile's choices soon; `keep` writes them and is called in a thread, None writes nothing."""
         if keep is None:
             return
         self._unwritten[profile] = (keep, preferences)

@@ -28,10 +28,10 @@ TONE_STYLES: Final[Mapping[str, str]] = {
     Tone.SHORT: "$short",
     Tone.WARN: "$warn",
 }
-"""The theme's colours for what a figure means."""
+"""The theme's colours by the meaning of a figure."""
 CURSOR_STYLE: Final = "bold on $cursor"
 REVERSED_CURSOR_STYLE: Final = "reverse"
-"""Where no background of ours is known to be seen under every colour."""
+"""Used if no background of ours is known to be visible under every colour."""
 
 
 def _dark(
@@ -108,7 +108,7 @@ THEMES: Final = (
     ),
     Theme(
         name=TERMINAL_THEME,
-        # As they are: otherwise Textual turns them into its own idea of these colours.
+        # Unchanged: otherwise Textual converts them to its own colours.
         ansi=True,
         primary="ansi_blue",
         secondary="ansi_magenta",
@@ -148,16 +148,16 @@ THEMES: Final = (
 
 
 def theme_named(name: str | None) -> str | None:
-    """The full name of a theme that may be called without our own name before it; None where there is none."""
+    """The full name of a theme, also without our prefix; None if there is none."""
     names = {theme.name for theme in THEMES}
     return next((theme for theme in (name, f"tradetui-{name}") if theme in names), None)
 
 
 def first_theme(of_profile: str | None, chosen: str | None, terminal: TerminalAbilities) -> str:
-    """The full name of the theme to begin with: the one `chosen` on the screen before, or the profile's, or ours.
+    """The full name of the theme at the start: the one `chosen` on the screen before, or the profile's, or ours.
 
-    A terminal of sixteen colours keeps to its own palette unless the profile names a theme: one that was chosen on
-    the screen may have been chosen on another terminal.
+    A terminal of sixteen colours keeps its own palette unless the profile names a theme: the choice on the screen may
+    have been made on another terminal.
     """
     named = theme_named(of_profile)
     if not terminal.has_256_colours:

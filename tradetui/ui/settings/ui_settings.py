@@ -1,4 +1,4 @@
-"""How the screen is set up; light enough that the first paint waits for nothing."""
+"""The settings of the screen; light enough that the first paint waits for nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileLook:
-    """How a profile wants the screen: its own settings, what was chosen in it, and what keeps a choice.
+    """A profile's settings of the screen, the choices made in it, and the function that keeps them.
 
     `theme` is the one the profile names, None where it names none.
     """
@@ -29,18 +29,17 @@ class ProfileLook:
     mouse: bool = True
     preferences: ScreenPreferences = field(default_factory=ScreenPreferences)
     keep: Callable[[ScreenPreferences], None] | None = None
-    """Writes what was chosen on the screen; blocks, so it is called in a thread."""
+    """Writes the choices made on the screen; blocks, so it is called in a thread."""
     notice: str = ""
     """A sentence to be shown once, when the profile is opened."""
 
 
 class ConfigurationReload(NamedTuple):
-    """What the configuration of the open profile says now.
+    """The present configuration of the open profile.
 
-    `settings` has the limits to go on with, never looser than before. `reopens` is whether the session may do less as
-    a whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_look` are the names
-    of those settings that only say how the screen looks and which keys it takes.
-    `alert_rules` are those to go by.
+    `settings` has the limits to go on with, never looser than before. `reopens` is whether the session may do less as a
+    whole and is opened again. `taken` and `needs_restart` name the changes in sentences; `changed_look` are the names
+    of changed settings of look and keys. `alert_rules` are the new rules.
     """
 
     look: ProfileLook
@@ -69,7 +68,7 @@ class ProfileSummary(NamedTuple):
 class ProfileChoice:
     """A profile to switch to. Its functions block, so they are called in a thread.
 
-    `open_desk` builds its desk, `look` reads how it wants the screen (None: as the one before), `summary` reads its
+    `open_desk` builds its desk, `look` reads its settings of the screen (None: the present ones), `summary` reads its
     line in the list of profiles.
     """
 
@@ -83,7 +82,7 @@ class ProfileChoice:
 
 @dataclass(frozen=True)
 class UiSettings(ProfileLook):
-    """The badges to begin with, the profiles there are, and how the one that is open wants the screen."""
+    """The badges at the start, all profiles, and the open one's settings of the screen."""
 
     environment: str
     access: str

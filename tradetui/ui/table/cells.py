@@ -1,4 +1,4 @@
-"""Cells as they are drawn: exactly as wide as their column, made once for as long as their row stays the same."""
+"""Cells as they are drawn: exactly as wide as their column, and kept while their row stays the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS_KEPT: Final = 512
 
 
 class Drawn(NamedTuple):
-    """A row's cells. Where texts and tones of two of these are equal, they look the same."""
+    """A row's cells. Equal texts and tones look the same."""
 
     record: object
     texts: tuple[str, ...]
@@ -33,8 +33,8 @@ class Drawn(NamedTuple):
 class Cells(Generic[RowT]):
     """The cells of a table's rows, and the layout of its columns.
 
-    A number is never cut for want of room: its column is as wide as it says, or as the widest that was seen. A column
-    of text is as wide as what was seen, and is cut to what it says where room is short. Widths only grow until the
+    A number is never cut for want of room: its column is as wide as its setting, or as the widest number so far. A
+    column of text is as wide as its longest text, cut to its setting where room is short. Widths only grow until the
     rows are measured again, so that columns stand still while figures change.
     """
 
@@ -50,25 +50,25 @@ class Cells(Generic[RowT]):
     # Layout
 
     def lay_out(self, room: int, *, spare: int = 0) -> bool:
-        """Lay the columns out in so many cells; whether they lie otherwise than before.
+        """Lay the columns out in so many cells; returns whether the layout has changed.
 
-        `spare` cells beside these are taken only where one more column is shown by them.
+        `spare` more cells are taken only if that shows another column.
         """
         needs = self._needs()
         if spare and lay_out(needs, room + spare).hidden_after < lay_out(needs, room).hidden_after:
             room += spare
         self._room = room
         self.outgrown = False
-        """Whether a text came that is longer than its column, so that columns are to be laid out again."""
+        """Whether a text is longer than its column, so that columns are to be laid out again."""
         return self._use(lay_out(needs, room, self.layout.scrolled))
 
     def scroll_to(self, column_index: int) -> bool:
-        """Bring a column onto the screen; whether anything moved."""
+        """Scroll to a column; returns whether anything moved."""
         return self._use(lay_out_around(self._needs(), self._room, self.layout, column_index))
 
     @property
     def full_cells(self) -> int:
-        """Cells in which every column would be seen, with the gaps between them; texts as short as they may be cut."""
+        """Cells that show every column, with the gaps between them; texts as short as they may be cut."""
         return sum(need.narrowest + GAP for need in self._needs()) - GAP
 
     def _use(self, layout: ColumnLayout) -> bool:
@@ -79,7 +79,7 @@ class Cells(Generic[RowT]):
         return True
 
     def measure(self, rows: Iterable[RowT], totals: Mapping[str, tuple[str, Tone]]) -> None:
-        """Measure these rows and the texts under them, in every column, and forget those measured before."""
+        """Measure every column of these rows and totals, and forget earlier ones."""
         self._longest = [0] * len(self.columns)
         self.measure_totals(totals)
         for row in rows:
@@ -115,7 +115,7 @@ class Cells(Generic[RowT]):
     # Rows
 
     def of(self, row_id: str, record: RowT) -> Drawn:
-        """The cells of a row, made anew only where another row had this id before."""
+        """The cells of a row, made again only if another row had this id before."""
         known = self._rows.get(row_id)
         if known is not None and known.record is record:
             return known
@@ -129,7 +129,6 @@ class Cells(Generic[RowT]):
         return drawn
 
     def totals(self, totals: Mapping[str, tuple[str, Tone]]) -> Drawn:
-        """The cells of the row under the rows; empty in a column that has no total."""
         texts: list[str] = []
         tones: list[Tone] = []
         for column_index, width in zip(self.layout.shown, self.layout.widths, strict=True):
@@ -143,13 +142,13 @@ class Cells(Generic[RowT]):
         return Drawn(None, tuple(texts), tuple(tones))
 
     def shows_whole(self, totals: Mapping[str, tuple[str, Tone]]) -> bool:
-        """Whether each of these totals stands under its column, and is not cut."""
+        """Whether all of these totals are under their column, and not cut."""
         columns = zip(self.layout.shown, self.layout.widths, strict=True)
         widths = {self.columns[column_index].id: width for column_index, width in columns}
         return all(cells_of(text) <= widths.get(column_id, -1) for column_id, (text, _) in totals.items())
 
     def forget_gone(self, rows: RowSource[RowT]) -> None:
-        """Let go of the cells, and with them the records, of rows that are not there any more."""
+        """Release the cells, and with them the records, of rows that are gone."""
         self._rows = {row_id: drawn for row_id, drawn in self._rows.items() if rows.index_of(row_id) is not None}
 
     def use_format(self, cell_format: CellFormat) -> None:
@@ -170,9 +169,9 @@ class Cells(Generic[RowT]):
 
 
 def _need_of(column: Column[RowT], longest: int, *, is_sorted: bool = False) -> ColumnNeed:
-    """What a column asks for whose longest text takes so many cells; 0 where none was seen.
+    """The width of a column whose longest text takes so many cells; 0 for none so far.
 
-    The one that orders the rows goes last where room is short: without it nobody sees what the order says.
+    The sorting column is dropped last where room is short: without it the order means nothing to a reader.
     """
     title, rank = cells_of(column.title) + is_sorted, -1 if is_sorted else column.rank
     if column.right:
@@ -189,7 +188,6 @@ def _is_unreadable(column: Column[RowT], record: RowT) -> bool:
 
 
 def cells_of(text: str) -> int:
-    """How many cells a text without control characters takes."""
     # Rich keeps thousands of the texts it measures, and most of ours need no measuring.
     return len(text) if text.isascii() else cell_len(text)
 
@@ -197,7 +195,7 @@ def cells_of(text: str) -> int:
 def fitted(text: str, width: int, *, right: bool) -> str:
     """The text in exactly so many cells, cut with an ellipsis; wide characters count as two.
 
-    A number that would lose digits before its point is not shown at all, since what is left of it would be another.
+    A number that would lose digits before its point is not shown at all, since the rest would be another number.
     """
     length = cells_of(text)
     if length == width:

@@ -1,4 +1,4 @@
-"""Which columns of a table are on the screen, where each begins and how wide it is: pure arithmetic in cells."""
+"""The visible columns of a table, their first cells and their widths: pure arithmetic in cells."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ WIDEST_EXTRA_GAP: Final = 3
 
 
 class ColumnNeed(NamedTuple):
-    """What a column asks for: it is shown with `narrowest` cells or not at all, and uses up to `widest`.
+    """A column's widths: it is shown with `narrowest` cells or not at all, and uses up to `widest`.
 
-    Where not all columns fit, those of the greatest `rank` go first. The first that would go is still shown where it
-    has a shorter text that fits in `shortest` cells.
+    Where not all columns fit, those of the greatest `rank` go first. The first that would go is still shown if it has a
+    shorter text that fits in `shortest` cells.
     """
 
     rank: int
@@ -52,7 +52,7 @@ class ColumnLayout(NamedTuple):
         return self.starts[-1] + self.widths[-1] if self.shown else 0
 
     def neighbour(self, column_index: int, by: int) -> int:
-        """The column so many further as scrolling meets them, or the last one that way."""
+        """The column so many further in the order of scrolling, or the last one that way."""
         slot = self.order.index(column_index) if column_index in self.order else 0
         return self.order[max(0, min(slot + by, len(self.order) - 1))]
 
@@ -78,7 +78,7 @@ def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> Column
 
 
 def lay_out_around(needs: Sequence[ColumnNeed], room: int, before: ColumnLayout, column_index: int) -> ColumnLayout:
-    """The layout that shows a column, scrolled as little as can be from the one before."""
+    """The layout that shows a column, scrolled as little as possible from the one before."""
     slot = before.order.index(column_index)
     scrolled = 0 if slot == 0 else min(before.scrolled, slot - 1)
     layout = lay_out(needs, room, scrolled)
@@ -91,7 +91,7 @@ def lay_out_around(needs: Sequence[ColumnNeed], room: int, before: ColumnLayout,
 def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
     """The columns that fit, in their order: those of the least rank, and none after the first that does not fit.
 
-    There are two at least, the first to stay and one to scroll, though the second may be cut.
+    There are at least two, the first to stay and one to scroll, though the second may be cut.
     """
     fitting: list[int] = []
     used = -GAP
@@ -107,7 +107,7 @@ def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
 
 
 def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled: int) -> tuple[int, ...]:
-    """The first column, and as many as fit beside it after those that are scrolled past; one of them at least."""
+    """The first column, and as many as fit beside it after the scrolled ones; at least one of them."""
     shown = [order[0]]
     used = needs[order[0]].narrowest
     for index in order[1 + scrolled :]:
@@ -119,7 +119,7 @@ def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled
 
 
 def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> list[int]:
-    """The narrowest widths, then up to the widest, the least rank first; cut from the right where they do not fit."""
+    """The narrowest widths, widened up to the widest, least rank first; cut from the right where they do not fit."""
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
     least_widths = [(slot, needs[index].shortest) for slot, index in enumerate(shown)]

@@ -8,7 +8,7 @@ from tradetui.desk.tables.rows.row_source import NO_ROWS, RowSource, RowT_co
 
 
 class TableCursor(Generic[RowT_co]):
-    """The row and the column that are chosen, by their index among those the table shows.
+    """The chosen row and column, by their index in the shown rows and columns.
 
     `row_id` is None where there is no row. Until a person has placed the cursor it stays on the first row.
     """
@@ -20,7 +20,7 @@ class TableCursor(Generic[RowT_co]):
         self.is_placed = False
         """Whether a person has moved the cursor or focused the table."""
         self.vanished: RowT_co | None = None
-        """The record that was under the cursor and went away by itself; whoever reads it sets it back to None."""
+        """The record that left the cursor by itself; whoever reads it sets it back to None."""
         self._rows: RowSource[RowT_co] = NO_ROWS
 
     @property
@@ -33,11 +33,10 @@ class TableCursor(Generic[RowT_co]):
         self._stand_on(row_index)
 
     def follow(self, rows: RowSource[RowT_co], *, by_choice: bool, newest_first: bool = False) -> None:
-        """Stand on the same row among other rows, or near where it was if it is gone.
+        """Stay on the same row in changed rows, or near its index if it is gone.
 
-        `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it.
-        With `newest_first` the first row stays under the cursor, since one who stands on the newest wants to see the
-        next.
+        `by_choice` says that a person rearranged the rows: then the cursor keeps its row though nobody placed it. With
+        `newest_first` the first row stays under the cursor, so that the next new row is seen.
         """
         stays_first = not self.is_placed or (newest_first and self.row_index == 0)
         row_index = rows.index_of(self.row_id) if self.row_id is not None else None
@@ -49,7 +48,7 @@ class TableCursor(Generic[RowT_co]):
         self._stand_on(0 if stays_first and not by_choice else row_index)
 
     def begin(self, rows: RowSource[RowT_co], *, anew: bool) -> None:
-        """Stand on the first row of another view of an archive, or unless `anew` on the same row where it is near."""
+        """Go to the first row of another view of an archive, or unless `anew` stay on the same row if it is near."""
         row_index = None if anew or self.row_id is None else rows.index_of(self.row_id)
         self._rows = rows
         self._stand_on(row_index or 0)
@@ -60,20 +59,20 @@ class TableCursor(Generic[RowT_co]):
 
 
 class ScrollAnchor(NamedTuple):
-    """The row that is to keep its line; where `row_id` is None the first row in sight stays `top`."""
+    """The row that is to keep its line; where `row_id` is None the first visible row stays `top`."""
 
     top: int
     row_id: str | None = None
     line: int = 0
 
     def top_in(self, rows: RowSource[object]) -> int:
-        """Which row is first among other rows, so that the row which is to keep its line does."""
+        """The first visible row in changed rows that keeps the anchor's row on its line."""
         row_index = rows.index_of(self.row_id) if self.row_id is not None else None
         return self.top if row_index is None else row_index - self.line
 
 
 class Viewport(NamedTuple):
-    """The rows in sight: `top` is the index of the first one, `room` how many fit."""
+    """The visible rows: `top` is the index of the first one, `room` how many fit."""
 
     top: int
     room: int
@@ -82,11 +81,11 @@ class Viewport(NamedTuple):
         return self.top <= row_index < self.top + self.room
 
     def nearest_top(self, row_index: int) -> int:
-        """The first row to be shown so that a row is in sight, as near as can be to the one that is first now."""
+        """The first visible row after scrolling as little as possible to show a row."""
         return min(max(self.top, row_index - self.room + 1), row_index)
 
     def anchor(self, rows: RowSource[object], cursor_row: int, cursor_row_id: str | None) -> ScrollAnchor:
-        """The row that keeps its line: the cursor's, else the first in sight; at the top none, to see what comes in."""
+        """The row that keeps its line: the cursor's, else the first visible one; at the top none, to show new rows."""
         if self.top == 0:
             return ScrollAnchor(0)
         if self.shows(cursor_row):

@@ -1,4 +1,4 @@
-"""A screen over the desk: which bindings can do something now, what opens other screens, and the newest alert."""
+"""A screen over the desk: its possible bindings, messages that open other screens, and the newest alert."""
 
 from __future__ import annotations
 
@@ -76,12 +76,10 @@ class DeskScreen(Screen[None]):
     @property
     @abstractmethod
     def screen_name(self) -> str:
-        """What of the list of screens is shown: a panel or a kind of record."""
+        """Its name in the list of screens: a panel or a kind of record."""
 
     @abstractmethod
-    def refresh_states(self) -> None:
-        """Bring titles, counts and hints up to date."""
-
+    def refresh_states(self) -> None: ...
     def blocking_reason(self, binding: str) -> str | None:
         if binding in LOOKUPS:
             return self.lookup_reason(binding)
@@ -91,7 +89,7 @@ class DeskScreen(Screen[None]):
         return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
 
     def possible(self) -> dict[str, bool]:
-        """Whether a binding can do something now, by id; one that is not in it always can."""
+        """Whether bindings can do something now, by id; others always can."""
         return {
             "journal": self.desk is not None and self.desk.intents is not None,
             "alerts": self.desk is not None,
@@ -103,14 +101,14 @@ class DeskScreen(Screen[None]):
         return binding == "create" and not (self.desk is not None and self.desk.may_create)
 
     def able(self, binding: str) -> bool:
-        """Whether a binding can do something now; says why where it cannot."""
+        """Whether a binding can do something now; shows why where it cannot."""
         reason = self.blocking_reason(binding)
         if reason is not None:
             notify(self.app, f"{reason[:1].upper()}{reason[1:]}.", severity="warning")
         return reason is None
 
     def say_unbound(self, event: events.Key) -> None:
-        """Say that a character does nothing on this screen, and where it does something; of a paste nothing is said."""
+        """Show that a character does nothing on this screen, and where it does something; nothing for a paste."""
         if not event.is_printable or self.trade_app.key_order.in_burst:
             return
         bindings = bindings_of_key(event.key, self._settings.keys)
@@ -131,17 +129,16 @@ class DeskScreen(Screen[None]):
     def key_named(self, id_: str) -> str:
         return key_named(id_, self._settings.keys)
 
-    # Elsewhere
+    # Other screens
 
     def on_screen_resume(self) -> None:
-        """The list of alerts may have been looked at meanwhile."""
         self.say_newest_alert(self.desk)
 
     def show_alert(self) -> None:
         self.say_newest_alert(self.desk)
 
     def say_newest_alert(self, desk: Desk | None) -> None:
-        """Say the newest alert of a desk with its time; nothing once the list of alerts was looked at."""
+        """Show the newest alert of a desk with its time; nothing once the list of alerts was read."""
         alerts, sentence = desk.alerts if desk is not None else None, ""
         if alerts is not None and alerts.unseen and alerts.newest is not None:
             moment = moment_text(utc_moment(alerts.newest.at_ms), self.zone, self.today)
@@ -151,7 +148,6 @@ class DeskScreen(Screen[None]):
             line.say(sentence)
 
     def lookup_reason(self, table: str) -> str | None:
-        """Why a kind of record cannot be looked up; None where it may be."""
         return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"
 
     def action_leave(self) -> None:

@@ -31,8 +31,8 @@ from tradetui.ui.terminal.true_colours import TrueColours
 class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
     """A table of records; see the module.
 
-    Who holds a `RecordTable[object]` holds a table of any rows: it sorts, filters and exports what is there. Rows and
-    columns are set by who made the table, and are of one kind. `default_columns` stand as long as nobody chose any.
+    `RecordTable[object]` is a table of any rows: it can be sorted, filtered and exported. Its maker sets rows and
+    columns, both of one kind. `default_columns` stand as long as nobody chose any.
     """
 
     DEFAULT_CSS = """
@@ -55,14 +55,14 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     @dataclass(eq=False)
     class HeaderSelected(Message):
-        """A click on a column's title, which has sorted by it; `before` is the order there was until then."""
+        """A click on a column's title, which has sorted by it; `before` is the earlier order."""
 
         table: RecordTable[object]
         column: Column[Never]
         before: Sort | None
 
     class Rearranged(Message):
-        """The order of the rows, or which columns are on the screen, is another than before."""
+        """The order of the rows, or the visible columns, have changed."""
 
     def __init__(
         self,
@@ -84,11 +84,10 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self._laid_out_room = 0
         self._laying_out = False
 
-    # What is shown
+    # Content
 
     @property
     def rows(self) -> RowSource[RowT_co]:
-        """What is shown: filtered and in order."""
         return self.model.rows
 
     @property
@@ -101,15 +100,15 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self._show_anew()
 
     def set_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]] = ()) -> None:
-        """Show other columns; the cursor stays on its column where that is still there.
+        """Show other columns; the cursor stays on its column if that is still there.
 
-        The filter finds what is in `also_searched`, though it is not shown.
+        The filter also finds texts of the hidden columns `also_searched`.
         """
         self.model.use_columns(columns, also_searched)
         self._show_anew(repaint=True, measure=True)
 
     def set_live(self, is_live: bool) -> None:
-        """Draw the rows in their colours, or without any where they are not live."""
+        """Draw the rows in their colours, or without any if they are not live."""
         if is_live != self._lines.is_live:
             self._lines.is_live = is_live
             self.refresh()
@@ -120,26 +119,23 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self._show_anew(measure=True)
 
     def sort_by(self, sort: Sort | None) -> None:
-        """Order by a column, or as the source does."""
         self.sort_filter.sort = sort
         self._show_anew(repaint=True, by_choice=True)
         self._lay_out_columns()
         self.post_message(self.Rearranged())
 
     def filter(self, pattern: str) -> None:
-        """Keep rows one of whose cells matches: a regular expression without case, `!` turns it round."""
+        """Keep rows one of whose cells matches: a regular expression without case, `!` inverts it."""
         self.sort_filter.pattern = pattern
         self._show_anew(by_choice=True)
 
     def keep_only(self, keep: Callable[[RowT_co], bool] | None) -> None:
-        """Keep rows that pass a test beside the filter's text."""
         self.sort_filter.keep = keep
         self._show_anew(by_choice=True)
 
-    # The cursor, and what is in sight
+    # Cursor and visible rows
 
     def move_to(self, row_index: int) -> None:
-        """Put the cursor on a row, or the nearest there is, and bring it into sight."""
         row_before, row_id_before = self.cursor.row_index, self.cursor.row_id
         self.cursor.go_to(row_index)
         if row_before != self.cursor.row_index:
@@ -168,11 +164,10 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     @property
     def viewport(self) -> Viewport:
-        """The rows in sight, between the header and what stands under them."""
         return Viewport(int(self.scroll_offset.y), max(1, self.size.height - 1 - self._footer_height))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Once the rows in sight are painted, make those ready that the next key may ask for."""
+        """Once the visible rows are painted, make those ready that the next key may need."""
         super().watch_scroll_y(old_value, new_value)
         if isinstance(self.rows, SelfOrdering):
             self.call_after_refresh(self._make_ahead)
@@ -209,7 +204,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self._into_sight()
 
     def on_click(self, event: events.Click) -> None:
-        """Rows and cells are chosen, a title sorts; a double click selects."""
+        """Choose a row and cell, or sort by a title; a double click selects."""
         column_index = self.model.cells.layout.at(event.x - MARGIN)
         if event.y == 0:
             if column_index is not None:
@@ -237,7 +232,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen: the header, a row, nothing, or what stands under the rows."""
+        """One line of the screen: the header, a row, nothing, or a part of the footer."""
         width = self.size.width
         self._fit_width()
         if y == 0:
@@ -274,9 +269,9 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
     # Change
 
     def _show_anew(self, *, repaint: bool = False, by_choice: bool = False, measure: bool = False) -> None:
-        """Make the view of the source anew, put cursor and scroll back on their rows, repaint what looks different.
+        """Filter and sort the source again, restore cursor and scroll, repaint changed lines.
 
-        `by_choice` says that a person rearranged the rows: then the cursor is brought into sight.
+        `by_choice` says that a person rearranged the rows: then the cursor is scrolled to.
         """
         viewport, row_id_before = self.viewport, self.cursor.row_id
         anchor = viewport.anchor(self.rows, self.cursor.row_index, row_id_before)
@@ -299,7 +294,6 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
             self.call_after_refresh(self._make_ahead)
 
     def _make_ahead(self) -> None:
-        """Make the cells of the page before and the page after the rows in sight, which a key asks for next."""
         top, room = self.viewport
         if isinstance(self.rows, SelfOrdering):
             self.rows.read_ahead(top)
@@ -322,7 +316,7 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
         self.resize_contents(Size(self.size.width, self.rows.count + 1 + self._footer_height))
 
     def _repaint_changed(self) -> bool:
-        """Repaint the lines that look different; whether all are to be instead, since most do or a column grew."""
+        """Repaint the changed lines; returns whether to repaint all instead, since most changed or a column grew."""
         if not self.is_attached or not self.size:
             return False
         top, room = self.viewport
@@ -338,18 +332,17 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
 
     @property
     def _column_room(self) -> int:
-        """Cells for the columns: between the margins, and apart from the scroll bar where there is one."""
+        """Cells for the columns: between the margins, and apart from the scroll bar if there is one."""
         return max(0, self.size.width - 2 * MARGIN - self.show_vertical_scrollbar)
 
     def _fit_width(self) -> None:
-        """Measure and lay out the columns where the table got another width; it is drawn before its resize event."""
+        """Measure and lay out the columns if the table's width changed; it is drawn before its resize event."""
         if self._column_room != self._laid_out_room:
             # Where nothing but the header is in sight no row is measured: the next size decides anew.
             self._laid_out_room = self._column_room if self.size.height > 1 else 0
             self._lay_out_columns(measure=True)
 
     def _lay_out_columns(self, *, measure: bool = False) -> None:
-        """Lay the columns out in the table's width, `measure` by the rows that are in sight now."""
         self._laying_out = False
         before = (self.model.cells.layout.scrolled, self.model.cells.layout.hidden_after)
         if measure:

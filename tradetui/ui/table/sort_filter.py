@@ -1,4 +1,4 @@
-"""Which rows of a source a table shows and in which order: sort, filter and test, kept through every refresh."""
+"""The rows of a source that a table shows, and their order: sort, filter and test, kept through every refresh."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ TEXTS_OF_ROWS_GONE: Final = 500
 
 
 class SortFilter(Generic[RowT]):
-    """What was chosen, applied to one source after another.
+    """A choice of sort and filter, applied to one source after another.
 
-    The text of a row that a filter looks at is kept for as long as the row stays the same, so that a filter costs
-    little on rows that stand still.
+    A row's text for the filter is kept while the row stays the same, so that a filter costs little on unchanged rows.
     """
 
     def __init__(self, columns: Sequence[Column[RowT]], cell_format: CellFormat) -> None:
@@ -32,22 +31,22 @@ class SortFilter(Generic[RowT]):
         self._ordered: tuple[SelfOrdering[RowT], Sort | None, str, SelfOrdering[RowT]] | None = None
         self._shown: tuple[SelfOrdering[RowT], Sort | None, SelfOrdering[RowT]] | None = None
         self.rearranged = False
-        """Whether a source that orders itself gave another view than before, and in another order."""
+        """Whether a source that sorts itself returned another view in another order."""
         self.turned = False
 
     @property
     def pattern_title(self) -> str:
-        """The filter as a title says it, `/BTC`; empty where there is none."""
+        """The filter in a title, `/BTC`; empty where there is none."""
         return f"/{self.pattern}" if self.pattern else ""
 
     def next_sort(self, column: str) -> Sort:
-        """By a column from the least up, or the other way where that is the order already."""
+        """The column from the least up, or reversed if that is the order already."""
         return Sort(column, reverse=self.sort == Sort(column))
 
     def use_columns(self, columns: Sequence[Column[RowT]], also_searched: Sequence[Column[RowT]] = ()) -> None:
-        """Look at other columns; a sort by one that is gone goes with it.
+        """Use other columns; a sort by a removed one is removed, too.
 
-        A filter looks at those of `also_searched`, too, which somebody has hidden.
+        A filter also looks at the hidden columns `also_searched`.
         """
         self._columns = tuple(columns)
         self._searched_columns = tuple({column.id: column for column in (*also_searched, *columns)}.values())
@@ -60,10 +59,10 @@ class SortFilter(Generic[RowT]):
         self._forget_texts()
 
     def make_ready(self, source: RowSource[RowT], count: int) -> bool:
-        """Make the texts of so many more rows of a source that only grows; whether there are more to make.
+        """Make the texts of so many more rows of a source that only grows; returns whether there are more.
 
-        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs
-        as little as the others.
+        From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
+        little as the others.
         """
         begin = self._ready[1] if self._ready is not None and self._ready[0] is source else 0
         end = min(source.count, begin + count, TEXTS_KEPT)
@@ -115,7 +114,6 @@ class SortFilter(Generic[RowT]):
         return lambda row: keep(row) and matches(self._text(row))
 
     def _text(self, row: RowT) -> str:
-        """A row's cells as they read, with tabs between."""
         row_id: str | None = getattr(row, "row_id", None)
         known = self._texts.get(row_id) if row_id is not None else None
         if known is not None and (known[0] is row or known[0] == row):
@@ -134,7 +132,7 @@ class SortFilter(Generic[RowT]):
 
 
 def _searched(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
-    """What a filter looks at: the cell as it reads, a figure also without commas, and the interface's own words."""
+    """The texts a filter searches: the cell as it reads, a figure also without commas, and the interface's value."""
     shown = column.cell(row, cell_format)[0]
     texts = [shown]
     value = column.value(row)

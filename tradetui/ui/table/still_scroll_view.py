@@ -7,7 +7,7 @@ from textual.scroll_view import ScrollView
 
 
 class StillScrollView(ScrollView):
-    """Whoever scrolls or resizes it by these methods repaints the lines that look different, and no others."""
+    """Whoever scrolls or resizes it by these methods repaints only the lines that look different."""
 
     def show_from(self, y: int) -> None:
         # Not `scroll_to`, which repaints every line: most of them look as they did.
@@ -17,7 +17,7 @@ class StillScrollView(ScrollView):
             self.vertical_scrollbar.position = y
 
     def resize_contents(self, size: Size) -> None:
-        """Tell the scroll bars; a layout of the whole screen only where one of them appears or goes."""
+        """Update the scroll bars; the whole screen is laid out only if one of them appears or goes."""
         if size == self.virtual_size:
             return
         tall = size.height > self.size.height

@@ -1,4 +1,4 @@
-"""The border around a table: its title at the left, its order and the columns that are not shown at the right."""
+"""The border around a table: its title at the left, its order and the hidden columns at the right."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tradetui.ui.terminal.true_colours import TrueColours
 from tradetui.wire.text.counted import counted
 
 _AROUND: Final = 6
-"""Cells of the border's top line that no title takes: corners, a line beside each, a blank before and after."""
+"""Cells of the border's top line beside the titles: corners, a line beside each, a blank before and after."""
 _SHORTEST_LINE: Final = 3
 """Cells of the line between the two titles, with the blanks around it."""
 
 
 def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str], more: str = "") -> str:
-    """What stands in a table's place where its filter leaves no row; `key_named` gives the key of a binding.
+    """The sentence in a table's place if its filter leaves no row; `key_named` gives the key of a binding.
 
     `more` is a sentence about rows that the table does not have yet.
     """
@@ -43,7 +43,7 @@ class AsideFrame(TrueColours, Container):
         self._drawn: tuple[object, ...] = ()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Its lines; those inside the border are one strip: Textual keeps what each is cut into for the screen."""
+        """Its lines; those inside the border are one strip: Textual caches the pieces of each for the screen."""
         lines = super().render_lines(crop)
         for y in range(1, len(lines)):
             if lines[y] == lines[y - 1]:
@@ -51,7 +51,7 @@ class AsideFrame(TrueColours, Container):
         return lines
 
     def entitle(self, heading: Content, remark: str = "") -> None:
-        """Take another title. A title costs a repaint of the whole border, so it is set only where it differs."""
+        """Change the title. A title costs a repaint of the whole border, so it is set only if it differs."""
         self.heading, self._remark = heading, remark
         aside = sanitized(self._aside())
         room = self.outer_size.width - _AROUND - heading.cell_length - aside.cell_length
@@ -75,14 +75,13 @@ class AsideFrame(TrueColours, Container):
     @on(events.DescendantBlur)
     @on(RecordTable.Rearranged)
     def _entitle_again(self) -> None:
-        """The line between the titles fills the border and has its colour."""
         self.entitle(self.heading, self._remark)
 
 
 class TableFrame(AsideFrame):
     """A frame whose border names the one table in it, its order, and the columns that did not fit.
 
-    These are counted, or named where `names_columns` says so, as many as there is room for.
+    These are counted, or named with `names_columns`, as many as there is room for.
     """
 
     def __init__(
@@ -93,7 +92,6 @@ class TableFrame(AsideFrame):
         self._names_columns = names_columns
 
     def _aside(self) -> str:
-        """The order of the rows, and how many columns are a key to the left and to the right."""
         table, parts = self._framed, []
         if self._names_columns:
             return self._columns_named()
@@ -107,7 +105,7 @@ class TableFrame(AsideFrame):
         return " · ".join(parts)
 
     def _columns_named(self) -> str:
-        """Which columns are a key to the right; the sorted one has its arrow in the header."""
+        """The columns a key to the right; the sorted one has its arrow in the header."""
         layout = self._framed.model.cells.layout
         before = f"← {layout.scrolled} · " if layout.scrolled else ""
         titles = [inside_sentence(self._framed.columns[column_index].title) for column_index in layout.beyond]
@@ -120,7 +118,7 @@ class TableFrame(AsideFrame):
 
 
 class RecordsFrame(TableFrame):
-    """A frame around a table, and a sentence in the table's place where it has no row."""
+    """A frame around a table, or a sentence if it has no row."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Lines of a table as strips of styled text: the header, a row, a placeholder, and what stands under the rows."""
+"""Lines of a table as strips of styled text: the header, a row, a placeholder, and the footer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tradetui.ui.table.cells import Cells, Drawn, fitted, whole_parts
 from tradetui.ui.table.column_layout import ColumnLayout
 
 FEWEST_ROWS: Final = 3
-"""Rows that are rather shown than anything under them."""
+"""The rows that have priority over the footer."""
 FEWEST_ABOVE_TOTALS: Final = 8
-"""Rows that are rather shown than totals, which the note says in short."""
+"""The rows that have priority over totals, which the note then gives in short."""
 MARGIN: Final = 1
 """Cells left of the first column, where the cursor's mark stands, and right of the last, where the scroll bar does."""
 _MARK: Final = "▸"
@@ -60,7 +60,7 @@ _LOOKS: Final[Mapping[str, str]] = {
 
 
 class Line(NamedTuple):
-    """Everything a line of rows depends on: where two of these are equal, the line looks the same.
+    """Everything a line of rows depends on: equal values look the same.
 
     `texts` is None where there is no row, or where the row is not there yet.
     """
@@ -80,10 +80,10 @@ class TableLines:
         self._styles: dict[str, Style] = {}
         self._toned: dict[tuple[str, Tone], Style] = {}
         self.is_live = True
-        """Whether colours mean anything: figures that are not live any more are drawn without."""
+        """Whether colours are drawn: figures that are not live any more have none."""
 
     def forget_styles(self) -> bool:
-        """Colours may have changed; whether the theme has."""
+        """Forget styles, since colours may have changed; returns whether the theme has."""
         self._styles.clear()
         self._toned.clear()
         before, self._theme = self._theme, self._widget.app.theme_variables
@@ -105,7 +105,7 @@ class TableLines:
         return Strip(segments, _width_of(layout))
 
     def row(self, line: Line, marked: int | None, layout: ColumnLayout) -> Strip:
-        """A row's cells; `marked` is the column under the cursor where the cursor is on this row."""
+        """`marked` is the column under the cursor if the cursor is on this row."""
         background = "" if marked is None else CURSOR
         plain = self.toned(background, Tone.PLAIN)
         margin = Segment(_MARK if marked is not None else " " * MARGIN, plain)
@@ -119,7 +119,7 @@ class TableLines:
         return Strip([margin, *self._cells_of(drawn.texts, drawn.tones, "", None, layout)], _width_of(layout))
 
     def rule(self, room: int, hidden: str) -> Strip:
-        """The line between the rows and their totals, as wide as the columns may be; it says what is `hidden`."""
+        """The line between the rows and their totals, as wide as the columns may be; it contains `hidden`."""
         line, style = " " * MARGIN + _RULE * room, self.style(RULE)
         if not hidden:
             return Strip([Segment(line, style)])
@@ -129,7 +129,7 @@ class TableLines:
         )
 
     def note(self, text: str, room: int) -> Strip:
-        """The last line, cut with an ellipsis where it is too long."""
+        """The last line, cut with an ellipsis if it is too long."""
         return Strip([Segment(" " * MARGIN + fitted(whole_parts(text, room), room, right=False), self.style(NOTE))])
 
     def _cells_of(
@@ -170,7 +170,7 @@ class TableLines:
         return self._widget.app.stylesheet.parse_style(_LOOKS[name]).rich_style
 
     def _cursor_without_background(self, name: str) -> Style:
-        """What else shows the cursor where no background of ours is known to be seen under every colour."""
+        """The cursor's style if no background of ours is known to be visible under every colour."""
         app = self._widget.app
         if app.no_color:
             return Style(reverse=True, bold=True, underline=name == CURSOR_CELL)
@@ -179,7 +179,7 @@ class TableLines:
         return Style.null()
 
     def toned(self, background: str, tone: Tone) -> Style:
-        """The style of a cell: the background of its row or of the cursor, and the colour of what it means."""
+        """The style of a cell: the background of its row or of the cursor, and the colour of its tone."""
         if not self.is_live:
             tone = Tone.MUTED
         style = self._toned.get((background, tone))
@@ -192,12 +192,11 @@ class TableLines:
 
 
 def _width_of(layout: ColumnLayout) -> int:
-    """Cells of a line with its margin; a strip that is made without this number counts them."""
+    """Cells of a line with its margin; a strip without this number counts them."""
     return MARGIN + layout.width
 
 
 def _gap_after(layout: ColumnLayout, slot: int) -> int:
-    """Cells between a column and the next one, none after the last."""
     # What follows the last column is a segment of its own: where the scroll bar lies over it, Rich would cut the
     # texts, and keeps sixteen thousand texts that it has cut.
     if slot + 1 == len(layout.starts):

@@ -1,4 +1,4 @@
-"""What a table shows, apart from any widget: rows in order, their cells, the cursor, and the sums under them."""
+"""A table's content apart from any widget: rows in order, their cells, the cursor, and the sums under them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tradetui.wire.text.sanitize import scrub
 
 
 class TableModel(Generic[RowT_co]):
-    """The rows of a source, filtered and in order, and everything that a line of them is drawn from."""
+    """The rows of a source, filtered and in order, and everything that their lines are drawn from."""
 
     def __init__(
         self,
@@ -29,7 +29,6 @@ class TableModel(Generic[RowT_co]):
         self.source: RowSource[RowT_co] = NO_ROWS
         """Everything there is, before filter and sort."""
         self.rows: RowSource[RowT_co] = NO_ROWS
-        """What is shown: filtered and in order."""
         self.cells = Cells(columns, DEFAULT_FORMAT)
         self.sort_filter: SortFilter[RowT_co] = SortFilter(columns, DEFAULT_FORMAT)
         self.cursor: TableCursor[RowT_co] = TableCursor()
@@ -43,16 +42,14 @@ class TableModel(Generic[RowT_co]):
 
     @property
     def full_lines(self) -> int:
-        """Lines in which every row would be seen, with the header and what stands under the rows."""
         return 1 + self.rows.count + 2 * bool(self.footer.totals) + bool(self.footer.note)
 
     @property
     def full_cells(self) -> int:
-        """Cells in which every column would be seen, between the margins."""
         return self.cells.full_cells + 2 * MARGIN
 
     def make_ready(self, count: int) -> bool:
-        """Make so many more rows ready to be filtered, of a source that only grows; whether there are more."""
+        """Make so many more rows of a growing source ready to be filtered; returns whether there are more."""
         return self.sort_filter.make_ready(self.source, count)
 
     def cell_text(self) -> str | None:
@@ -68,7 +65,6 @@ class TableModel(Generic[RowT_co]):
         return "\t".join(scrub(column.exact(record, self.cells.cell_format)) for column in self.cells.columns)
 
     def use_columns(self, columns: Sequence[Column[RowT_co]], also_searched: Sequence[Column[RowT_co]]) -> None:
-        """Take other columns; the cursor stays on its column where that is still there."""
         at = self.cursor_column.id
         self.cells = Cells(columns, self.cells.cell_format)
         self.sort_filter.use_columns(columns, also_searched)
@@ -80,9 +76,9 @@ class TableModel(Generic[RowT_co]):
         self.sort_filter.use_format(cell_format)
 
     def bring_up(self, *, by_choice: bool) -> bool:
-        """Filter and order the source anew, work out the sums, and put the cursor back on its row.
+        """Filter and sort the source again, compute the sums, and put the cursor back on its row.
 
-        `by_choice` says that a person rearranged the rows. Returns whether what stands under them reads otherwise.
+        `by_choice` says that a person rearranged the rows. Returns whether the footer's text has changed.
         """
         self.rows = self.sort_filter.view_of(self.source)
         if not isinstance(self.source, SelfOrdering):
@@ -104,7 +100,7 @@ class TableModel(Generic[RowT_co]):
         self.cells.measure(records, self.footer.totals)
 
     def line(self, row_index: int) -> Line:
-        """What the line of a row is drawn from; the index may be beyond the last one."""
+        """The data of a row's line; the index may be beyond the last one."""
         record = self.rows.row(row_index) if row_index < self.rows.count else None
         has_cursor = row_index == self.cursor.row_index
         if record is None:
@@ -116,7 +112,7 @@ class TableModel(Generic[RowT_co]):
         return footer_parts(self.footer, self.rows.count, room)
 
     def note(self, viewport: Viewport, *, has_totals: bool) -> str:
-        """How many rows are above and below those in sight, and what the footer notes of all of them."""
+        """How many rows are above and below the visible ones, and the footer's note on all of them."""
         below = self.rows.count - viewport.top - viewport.room
         note, footer = self.footer.note, self.footer
         if footer.short_note is not None and has_totals and self.cells.shows_whole(footer.repeated_totals):

@@ -1,4 +1,4 @@
-"""A screen with a table: what the keys do to rows, whatever the rows are, and how a screen of records closes."""
+"""A screen with a table: the actions of keys on any rows, and how a screen of records closes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice) -> None:
-    """Show a table as it was chosen; its default columns where none were."""
+    """Show a table as chosen, or with its default columns."""
     columns = (chosen_columns(kind.every_column, choice) if choice.columns else None) or table.default_columns
     if columns != table.columns:
         table.set_columns(columns, also_searched=kind.columns)
@@ -42,9 +42,9 @@ def show_choice(table: RecordTable[RowT], kind: Table[RowT], choice: TableChoice
 
 
 class TableScreen(DeskScreen):
-    """`table` is the one the keys act on; the classes made of this say which that is and what is around it.
+    """`table` is the one the keys act on; subclasses define it and its surroundings.
 
-    `filter_prompt` stands in the filter's empty box, `filter_limit` in the box's title, behind what is filtered.
+    `filter_prompt` stands in the filter's empty box, `filter_limit` in the box's title, after the filtered rows' name.
     """
 
     filter_prompt = "text or regular expression; ! first inverts it"
@@ -61,9 +61,7 @@ class TableScreen(DeskScreen):
 
     @property
     @abstractmethod
-    def subject(self) -> str:
-        """What its rows are called."""
-
+    def subject(self) -> str: ...
     @property
     def cell_format(self) -> CellFormat:
         exact, today = self._settings.exact_figures, self.today
@@ -95,7 +93,6 @@ class TableScreen(DeskScreen):
         return self.key_named(binding.id)
 
     def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
-        """Show these in the bottom line; while the filter's box is open, its own keys."""
         if self.query("#filter"):
             hints = [
                 Hint("Enter", "keep the filter", "keep_filter"),
@@ -116,7 +113,6 @@ class TableScreen(DeskScreen):
         self.table.move(Move(way))
 
     def action_focus_table(self) -> None:
-        """From the filter's box to the rows; the filter stays."""
         self.table.focus()
 
     def action_detail(self) -> None:
@@ -128,11 +124,11 @@ class TableScreen(DeskScreen):
         self.open_row(event.row_id, event.record)
 
     def open_row(self, row_id: str, record: object) -> None:
-        """Show what is behind a row: all of its fields, where a screen has nothing better."""
+        """Open the rows behind a row: by default all of its fields."""
         self.post_message(OpenDetail(self.subject, row_id, record, self.zone, self.feed_name))
 
     def action_sort(self) -> None:
-        """Ask which column to sort by; the one that is sorted already is turned round."""
+        """Ask which column to sort by; the sorted one is reversed."""
         table = self.table
 
         def sort_by(column: str | None) -> None:
@@ -193,7 +189,6 @@ class TableScreen(DeskScreen):
 
     @property
     def export_name(self) -> str:
-        """How the proposed name of a file of the rows begins."""
         return self.screen_name
 
     def ask_for_dates(
@@ -203,7 +198,7 @@ class TableScreen(DeskScreen):
         *,
         days_of: tzinfo | None = None,
     ) -> None:
-        """Ask from when to when, and of which symbols, rows are shown; only for whole days of a zone, `days_of`."""
+        """Ask for dates and symbols of the rows; with `days_of`, only for whole days of that zone."""
         zone, whole_days = days_of or self.zone, days_of is not None
         self.post_message(OpenDates(self.subject.lower(), before, self.now_ms, zone, chosen, whole_days))
 
@@ -255,7 +250,7 @@ class TableScreen(DeskScreen):
         self.refresh_states()
 
     async def drop_filter(self) -> bool:
-        """Close the filter's box and clear the filter; whether there was either."""
+        """Close the filter's box and clear the filter; returns whether there was either."""
         if not self.query("#filter") and not self.table.sort_filter.pattern:
             return False
         self.table.filter("")
@@ -292,7 +287,7 @@ class ClosableScreen(TableScreen):
 
 
 class RecordsScreen(ClosableScreen, Generic[RowT]):
-    """One whose records are one table, `_table`, which the class made of this gives; the keys stand beneath it."""
+    """A screen whose records are one table, `_table`, which the subclass defines; the keys stand beneath it."""
 
     AUTO_FOCUS = "RecordTable"
     names_columns: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""What a terminal can show, as its environment names it: how many colours, and which characters."""
+"""The abilities of a terminal by its environment: how many colours, and which characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MANY_COLOURS: Final = re.compile(r"-(256color|direct|kitty)$|^kitty$")
 
 
 class TerminalAbilities(NamedTuple):
-    """What may be written to a terminal; without `has_256_colours` it has the sixteen of its own palette."""
+    """Without `has_256_colours` a terminal has the sixteen of its own palette."""
 
     has_256_colours: bool = True
     has_utf8: bool = True
@@ -41,7 +41,7 @@ def _has_256_colours(environ: Mapping[str, str]) -> bool:
 
 
 def _has_utf8(environ: Mapping[str, str]) -> bool:
-    """Whether the locale is one of UTF-8; where none is named, terminals of today are."""
+    """Whether the locale is one of UTF-8, the default if none is named."""
     # Python writes LC_CTYPE=C.UTF-8 into the environment where LANG=C is all that is there (PEP 538).
     if not environ.get("LC_ALL") and environ.get("LC_CTYPE") == "C.UTF-8" and environ.get("LANG") in {"C", "POSIX"}:
         return False

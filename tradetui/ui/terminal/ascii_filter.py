@@ -1,4 +1,4 @@
-"""Draws every character outside ASCII as one that every terminal has, cell for cell, where the locale is not UTF-8."""
+"""Replaces every character outside ASCII by one that every terminal has, cell for cell, if the locale is not UTF-8."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BY_CODE_POINT: Final = {ord(drawn): likeness for likeness, family in _LIKENESSE
 
 
 def ascii_cells(text: str) -> str:
-    """The text in as many cells of ASCII; a character without a likeness becomes one question mark a cell."""
+    """The text in as many cells of ASCII; a character without a likeness becomes one question mark per cell."""
     if text.isascii():
         return text
     likeness = text.translate(_BY_CODE_POINT)

@@ -15,9 +15,9 @@ from typing import Any, Final
 from textual.app import App
 
 GRACE_S: Final = 0.7
-"""How long the polite way out may take, the desk's own ending included."""
+"""Seconds for the polite exit, the desk's own ending included."""
 RESTORING_S: Final = 0.1
-"""How long the writing may take on the hard way: a terminal that takes no bytes must not keep the process."""
+"""Seconds for restoring in the hard exit: a terminal that takes no bytes must not keep the process."""
 LOOK_EVERY_MS: Final = 500
 SIGNALLED: Final = 128
 ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
@@ -28,7 +28,7 @@ RESTORE: Final = (
 
 
 class TerminalGuard:
-    """Watches over the terminal while an application runs in it; `ended_by` is the signal that ended it, if one did."""
+    """Watches over the terminal while an application runs in it; `ended_by` is the signal that ended it, if any."""
 
     def __init__(self, app: App[None]) -> None:
         self._app = app
@@ -49,7 +49,6 @@ class TerminalGuard:
             self._loop.remove_signal_handler(number)
 
     def _end(self, number: int) -> None:
-        """Leave by the polite way, and by the hard one when that takes too long."""
         if self.ended_by is not None:
             return
         self.ended_by = number
@@ -73,7 +72,7 @@ class TerminalGuard:
             return
 
     def _watch(self) -> None:
-        """End when the terminal is gone and no signal tells: without a controlling one the kernel sends none."""
+        """End when the terminal is gone without a signal: without a controlling one the kernel sends none."""
         poller = select.poll()
         poller.register(0, 0)
         while not self._over.is_set():

@@ -216,7 +216,6 @@ class FuturesBook:
         return self._bills.rows(balances, self._before_start, self.fills, self.movements)
 
     def closed_positions(self) -> list[dict[str, Any]]:
-        """Closed positions in the order in which they ended."""
         self.closed.take(self.fills, [*self._before_start, *self.movements])
         return self.closed.rows
 

@@ -41,7 +41,6 @@ async def ask_for_profile(app: App[Any]) -> None:
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
-    """The line of a profile in the list; an open profile describes itself."""
     if inline:
         summary = profile.summary()
     else:

@@ -87,7 +87,6 @@ class ResultDialog(IssuedKeysDialog):
         self._focus()
 
     def _focus(self) -> None:
-        """Focus the keys if there are any, else the button that closes."""
         if self.query(OptionList):
             self.query_one(OptionList).focus()
         else:
@@ -117,13 +116,11 @@ class ResultDialog(IssuedKeysDialog):
 
     @on(Button.Pressed, "#close")
     def action_close(self) -> None:
-        """Close, once it could be read."""
         if not self._close_button.disabled:
             self.dismiss()
 
     @on(Button.Pressed, "#again")
     async def _again(self) -> None:
-        """Try again to write to disk what is held in memory."""
         with suppress(Withheld):
             self._created = await self._creation.keep(self._created.intent)
         await self._show()

@@ -140,7 +140,6 @@ class ReviewDialog(LockingDialog[CreationStatus | None]):
 
 
 def _json_lines(body: Any) -> Iterable[str]:
-    """The request body, one line per field."""
     elements = body if isinstance(body, list) else [body]
     if body is elements:
         yield "["

@@ -19,7 +19,6 @@ from tradetui.ui.safe_text import notify
 
 
 def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
-    """Open the form of a creation by its name, or a choice of all."""
     if name is not None:
         _open_named(app, creation, name)
         return

@@ -24,5 +24,4 @@ WIDTHS: Final = [(0, "-narrow"), (80, "-wide")]
 
 
 def choices(creation: Creation) -> list[str]:
-    """The titles of everything that the account may open."""
     return [*(TITLES[kind] for kind in CreationKind if creation.offers(kind)), ISSUED_KEYS]

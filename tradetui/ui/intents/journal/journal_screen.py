@@ -58,10 +58,7 @@ _EMPTY = "Nothing has been sent for this account from this machine.\nA reversal 
 
 
 def intent_lines(intent: Intent, zone: tzinfo) -> Iterator[Content]:
-    """The whole intent: its request, then each step with its time and details.
-
-    Secrets appear as `***`.
-    """
+    """The whole intent: its request, then each step with its time and details. Secrets appear as `***`."""
     yield line("what", intent.title, "bold")
     yield line("state", str(intent.state), "bold $primary")
     yield line("kind", intent.kind)
@@ -166,7 +163,7 @@ class JournalScreen(RecordsScreen[Intent]):
         if not self.able("release") or desk is None or desk.execution is None or intent is None:
             return
         if self._creation_of(intent) is None and (reason := desk.execution.reason_against_release(intent)):
-            # Before a reason is typed for nothing.
+            # Checked first, so that nobody types a reason in vain.
             notify(self.app, reason, severity="warning")
             return
         name = intent.scope.rpartition("|")[2]
@@ -175,7 +172,6 @@ class JournalScreen(RecordsScreen[Intent]):
         ask_in_dialog(self, dialog, lambda why: self.run_worker(self._release(intent, why), exit_on_error=False))
 
     def _creation_of(self, intent: Intent) -> Creation | None:
-        """The creation that releases it, None for a reversal."""
         creation = self.desk.creation if self.desk is not None else None
         return creation if creation is not None and creation.made(intent) else None
 

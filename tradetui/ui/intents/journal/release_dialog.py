@@ -43,7 +43,6 @@ class WordDialog(DeliberateDialog[Result], Generic[Result]):
     @on(events.DescendantFocus)
     @on(Input.Changed)
     def _say_missing(self) -> None:
-        """Show what is missing, else what Enter does at the focus."""
         missing = self.missing()
         self.confirm_button.disabled = bool(missing)
         if missing:

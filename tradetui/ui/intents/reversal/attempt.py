@@ -37,8 +37,7 @@ class AttemptView(Protocol):
     def show_not_sent(self, why: str, preview: Preview | None) -> None:
         """Show that nothing was sent, and the preview read instead, where it differs from the one shown."""
 
-    def show_end(self, end: Ending) -> None:
-        """Show the outcome in the available room."""
+    def show_end(self, end: Ending) -> None: ...
 
 
 @dataclass(eq=False)
@@ -106,7 +105,6 @@ class Attempt:
         return trading_app(self.app).key_named("journal")
 
     def _is_open(self) -> bool:
-        """Whether the journal has an open intent on this symbol."""
         target = self.shown.target
         return target.product_type is not None and (
             self.execution.intents.open_scopes.holder(scope_of(target.product_type, target.symbol)) is not None
@@ -149,7 +147,6 @@ class Attempt:
             self.view.show_standing(standing)
 
     def _ended(self, end: Ending, progress: Progress | None = None) -> None:
-        """Show the outcome in the dialog, or in a notice if it was left."""
         good = progress is not None and progress.outcome is Outcome.REVERSED
         self.read_anew()
         trading_app(self.app).refresh_header()

@@ -161,7 +161,6 @@ class ReversalDialog(ScrollingDialog):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        """Draw the preview or the outcome for the present room."""
         if self._preview is not None and self.shows_request:
             self._draw(self._preview)
             self.call_after_refresh(self._scrolled)
@@ -201,7 +200,6 @@ class ReversalDialog(ScrollingDialog):
         self._disarm("There is nothing to confirm.")
 
     def _show(self, preview: Preview) -> None:
-        """Show the preview with its changes marked; scroll and typing stay."""
         before = self._preview
         if before is not None and before.plan is not None and len(preview.resting) > len(before.resting):
             self._area.read_whole = False
@@ -244,10 +242,9 @@ class ReversalDialog(ScrollingDialog):
         self._phase, self._reading = Phase.READING, reason
         self.say_what_may_be_done()
 
-    # What is said
+    # Messages
 
     def say_what_may_be_done(self) -> None:
-        """Update fields, notice, reason and the confirm button."""
         if not self._phase.is_before_confirming or not self.is_attached:
             return
         self._show_fields()
@@ -276,7 +273,6 @@ class ReversalDialog(ScrollingDialog):
         self.say_what_may_be_done()
 
     def _reasons(self) -> tuple[str, ...]:
-        """Every reason why it cannot be confirmed now."""
         if self._preview is None or self._reading:
             refusals = {
                 SendsNothing.LOCKED: self._execution.intents.lock.locked and not self._execution.intents.other_owner,
@@ -356,7 +352,7 @@ class ReversalDialog(ScrollingDialog):
 
     def confirm(self) -> None:
         """Send it if it is unchanged after another reading."""
-        # The pre-trade checks are asked by what sends it; here only what it cannot know.
+        # The sender runs the pre-trade checks; here are only the reasons that it cannot know.
         if (
             self._phase is not Phase.ARMED
             or self._preview is None

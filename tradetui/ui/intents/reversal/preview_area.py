@@ -50,7 +50,6 @@ class UnreadNotices:
         self.dropped = self.dropped and word_is_missing
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
-        """The changes of the preview since the trader looked."""
         if preview is None or self.looked_at is None or preview is self.looked_at:
             return ()
         return changes(self.looked_at, preview)
@@ -93,11 +92,9 @@ class PreviewArea(VerticalScroll):
 
     @property
     def room(self) -> Room:
-        """The cells of a line beside the scroll bar, and the lines of the screen."""
         return Room(self.scrollable_content_region.width or self.size.width, self.screen.size.height)
 
     def show(self, content: Content) -> None:
-        """Replace the content; the scroll stays."""
         self._body.update(content)
         self._request.display = self._details.display = False
 

@@ -1,1 +1,1 @@
-"""The chart of a period: what is drawn of its results, its axes, and the library, which `plot` alone knows."""
+"""The chart of a period: its data, its axes, and the plotting library, which only `plot` imports."""

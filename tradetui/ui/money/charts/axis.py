@@ -1,4 +1,4 @@
-"""Where the ticks of a chart's axes stand and what they are called: round amounts, days, hours."""
+"""The ticks of a chart's axes and their labels: round amounts, days, hours."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class AmountAxis:
 
 
 def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False) -> AmountAxis:
-    """The axis of so many rows that holds all from `low` to `high`, each of its ticks in the middle of a row.
+    """The axis of so many rows from `low` to `high` at least, each tick in the middle of a row.
 
-    Of the round steps that do so, it is the one that leaves the least room unused. `signed` writes a plus before what
-    is above zero.
+    Of the round steps it takes the one that leaves the least room unused. `signed` writes a plus before amounts above
+    zero.
     """
     steps = max(2, rows - 1)
     # With two distances between ticks there is always an axis that holds amounts on both sides of zero.
@@ -71,7 +71,7 @@ def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False)
 
 
 def _round_span(low: Decimal, high: Decimal, steps: int, rows_a_tick: int) -> tuple[Decimal, Decimal, Decimal]:
-    """Begin, end and step of an axis with a tick every so many of its steps."""
+    """Begin, end and step of an axis with a tick every `rows_a_tick` of its steps."""
     step = Decimal(1).scaleb(((high - low) * rows_a_tick / steps).adjusted())
     while True:
         begin = (low / step).to_integral_value(ROUND_FLOOR) * step

@@ -1,6 +1,6 @@
-"""What a chart shows, before anything is drawn, and the two of a period: its equity and the result of each day.
+"""The data of charts, before anything is drawn, and the two charts of a period: equity and daily results.
 
-It imports no library that draws. Where there is no room for a chart, it is a sparkline.
+It imports no plotting library. Where there is no room for a chart, it is a sparkline.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SMALLEST_HEIGHT: Final = 10
 
 
 class ChartInk(StrEnum):
-    """What a piece of a chart is; a theme gives each a colour."""
+    """The kinds of pieces of a chart; a theme gives each a colour."""
 
     AXIS = "axis"
     CURVE = "curve"
@@ -46,7 +46,7 @@ class ChartPoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A curve in pieces, nothing being known between two of them, or bars; from `since` to `until` (Unix ms).
+    """A curve in pieces, with unknown stretches between them, or bars; from `since` to `until` (Unix ms).
 
     A bar stands at its day's noon. Transfers are deposits and, below zero, withdrawals.
     """
@@ -70,7 +70,7 @@ class Chart:
 
 
 def thinned(points: Sequence[ChartPoint], chart: Chart, slots: int) -> list[ChartPoint]:
-    """The points that are seen where there are so many slots for them: of each slot first, least, greatest and last."""
+    """The visible points in so many slots: of each slot first, least, greatest and last."""
     if len(points) <= 4 * slots:
         return list(points)
     span = max(1, chart.until - chart.since)
@@ -84,7 +84,7 @@ def _outline(points: list[ChartPoint]) -> list[ChartPoint]:
 
 
 def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
-    """One line of so many cells, each as high as what its stretch of time ended with; blank where nothing is known."""
+    """One line of so many cells, each as high as the last value of its time; blank where nothing is known."""
     levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
     low, high = chart.range
     span = max(1, chart.until - chart.since)
@@ -106,12 +106,12 @@ _ENOUGH_OF_THE_PERIOD = 3
 """Equity is shown first where it was sampled over at least this part of the period's days."""
 
 _LONG_MS = 14 * DAY_MS
-"""Of a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
+"""For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class TitledChart:
-    """A chart with its title, the sentence below it, and what stands in its place where there is none."""
+    """A chart with its title, the sentence below it, and the sentence in its place if there is none."""
 
     title: str
     chart: Chart | None
@@ -171,7 +171,6 @@ def result_chart(results: PeriodResults) -> TitledChart:
 
 
 def _bounds(results: PeriodResults) -> tuple[int, int]:
-    """The first and last moment of the axis of time; a period without a first day begins with what is known."""
     period = results.period
     if period.since is not None:
         return period.since, period.until

@@ -1,4 +1,4 @@
-"""A chart on the screen, drawn off the loop and only where its data or its size is another than before."""
+"""A chart on the screen, drawn off the loop and only if its data or its size has changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class ChartPanel(Widget, can_focus=True):
     """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
 
     def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
-        """`inline` draws on the loop, for virtual time."""
         super().__init__(id="chart-canvas")
         self._draw_chart = draw
         self._has_utf8 = has_utf8
@@ -42,7 +41,6 @@ class ChartPanel(Widget, can_focus=True):
         self._cannot_draw = ""
 
     def show(self, chart: Chart | None, nothing: str) -> None:
-        """Show a chart; `nothing` stands in its place where there is none."""
         if (chart, nothing) != (self._chart, self._nothing):
             self._chart, self._nothing = chart, nothing
             self._draw_where_needed()
@@ -55,7 +53,6 @@ class ChartPanel(Widget, can_focus=True):
     @on(events.Resize)
     @on(events.Show)
     def _draw_where_needed(self) -> None:
-        """A chart is drawn for one size, and not while it is not seen."""
         if self._chart is None or self._cannot_draw or not self._has_room:
             return
         needed = (self._chart, self.size.width, self.size.height)
@@ -78,7 +75,7 @@ class ChartPanel(Widget, can_focus=True):
         self.refresh()
 
     def render(self) -> Content:
-        """What was drawn last; until it is drawn again that may be of another size for a moment."""
+        """The last drawing; until it is drawn again that may be of another size for a moment."""
         if self._chart is None:
             lines = self._nothing.split("\n")
             above = "\n" * max(0, (self.size.height - len(lines)) // 2)

@@ -1,7 +1,7 @@
 """Draws charts with plotext, which is loaded with this module: a quarter of a second, in a thread.
 
-plotext draws curve, bars, axes and the line at zero. Which amounts and days have a tick, and where a deposit or
-withdrawal is marked, is decided here. Colours are left to the theme: a chart is text in pieces that say what they are.
+plotext draws curve, bars, axes and the line at zero. This module decides which amounts and days have a tick, and
+where a deposit or withdrawal is marked. Themes decide colours: a chart is text in pieces with their kind.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _figure_free: Final = Lock()
 
 
 def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
-    """A chart in so many cells: rows of pieces of text, each row as wide as asked for."""
+    """A chart in so many cells: rows of pieces of text, each row of the full width."""
     rows = height - _BELOW
     low, high = chart.range
     amounts = amount_axis(low, high, rows, signed=bool(chart.bars))
@@ -87,7 +87,6 @@ def _column(chart: Chart, at_ms: int, columns: int) -> int:
 
 
 def _ink_of_column(chart: Chart, column: int, columns: int) -> ChartInk:
-    """What the bar nearest to a column is."""
     if not chart.bars:
         return ChartInk.CURVE
     at_ms = chart.since + column * (chart.until - chart.since) / max(1, columns - 1)
@@ -96,7 +95,7 @@ def _ink_of_column(chart: Chart, column: int, columns: int) -> ChartInk:
 
 
 def _ink_of_row(chart: Chart, amounts: AmountAxis, row: int, rows: int) -> ChartInk | None:
-    """What bars are above zero and below it; None in the row of zero, where both may end."""
+    """The ink of bars above zero and below it; None in the row of zero, where both may end."""
     if not chart.bars:
         return ChartInk.CURVE
     row_of_zero = round(float(amounts.high / (amounts.high - amounts.low)) * (rows - 1))
@@ -106,7 +105,7 @@ def _ink_of_row(chart: Chart, amounts: AmountAxis, row: int, rows: int) -> Chart
 
 
 def _inked(text: str, inks: list[ChartInk]) -> list[tuple[str, ChartInk]]:
-    """The text in pieces of one ink; what is no dot of a curve or bar belongs to the axis."""
+    """The text in pieces of one ink; everything but dots of a curve or bar belongs to the axis."""
     pieces: list[tuple[str, ChartInk]] = []
     for character, ink in zip(text, inks, strict=False):
         if character in " ─":

@@ -64,7 +64,6 @@ def decision_lines(preview: Preview, changed: Sequence[Change], room: Room, zone
 
 
 def request_lines(preview: Preview, changed: Sequence[Change]) -> Iterator[Content]:
-    """The fields of the request; nothing without a plan."""
     plan, marks = preview.plan, Marks(changed)
     if plan is None:
         return

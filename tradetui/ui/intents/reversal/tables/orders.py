@@ -95,7 +95,6 @@ def _row(
 
 
 def _distance(order: OrderImpact, mark: Decimal | None) -> Decimal:
-    """The distance from the mark; zero for an order at the market."""
     return ZERO if order.price is None or mark is None else abs(order.price - mark)
 
 

@@ -92,7 +92,6 @@ class Room:
 
     @property
     def is_airy(self) -> bool:
-        """Whether blank lines separate the tables."""
         return self.height >= _AIRY
 
     @property
