@@ -98,6 +98,7 @@ class DeskScreen(Screen[None]):
         }
 
     def hides(self, binding: str) -> bool:
+        """Whether nothing offers a binding in this session; its key still says why."""
         return binding == "create" and not (self.desk is not None and self.desk.may_create)
 
     def able(self, binding: str) -> bool:
