@@ -181,6 +181,23 @@ def test_a_reversal_of_what_somebody_else_has_turned_round_is_not_unchanged() ->
     assert (classification.closed, classification.opened) == (None, None)
 
 
+@pytest.mark.parametrize(("before_ours", "volume", "held"), [("sell", "15", "-5"), ("buy", "25", "-15")])
+def test_where_others_traded_there_and_back_ours_may_have_met_another_size(
+    before_ours: str, volume: str, held: str
+) -> None:
+    back = "buy" if before_ours == "sell" else "sell"
+    others = [
+        fill(side, f"{side}_single", "2.5", mode="one_way_mode", trade_id=trade_id)
+        for side, trade_id in ((before_ours, "1"), (back, "3"))
+    ]
+    order, ours = detail("filled", volume, volume), (sold(volume),)
+    by_others = classified(look(held, order=order, ours=ours, others=tuple(others)), plan(LONG_TEN))
+    assert by_others.outcome is Outcome.OTHER
+    assert (by_others.closed, by_others.opened, by_others.fills) == (None, None, ours)
+    alone = classified(look(held, order=order, ours=ours), plan(LONG_TEN))
+    assert alone.outcome is (Outcome.SMALLER if held == "-5" else Outcome.LARGER)
+
+
 @pytest.mark.parametrize("kindred", [True, False])
 def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
     observed = Observation(

@@ -17,7 +17,7 @@ from tradetui.desk.reversal.tracking.own_legs import (
     traded_as_planned,
 )
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.holdings import Holdings
+from tradetui.trading.holdings import Holdings, Net
 from tradetui.trading.position_book import holdings_after
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures import FuturesFill
@@ -32,6 +32,7 @@ OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
 """The indices in `Classification.evidence` of the ids of our fills and pending orders."""
 _OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
 _IN_PART = frozenset({Outcome.SMALLER, Outcome.CLOSED_ONLY, Outcome.REMAINDER})
+_BY_SIZE = _IN_PART | {Outcome.LARGER}
 
 
 class Standing(StrEnum):
@@ -121,6 +122,10 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
     outcome = _outcome(plan, look, effect, standing, taken=taken, burst=burst, explained=explained)
     if other_leg.doubtful and outcome in _IN_PART:
         outcome = Outcome.OTHER  # a part of the plan may have come from another order just as well
+    fills = tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else ()
+    if outcome in _BY_SIZE and isinstance(plan.before, Net) and any(fill not in ours for fill in look.other_fills):
+        # Others have traded there and back: ours may have met another size, of which it closed all and opened as much.
+        outcome, closed, opened = Outcome.OTHER, None, None
     return Classification(
         plan=plan,
         standing=standing,
@@ -138,7 +143,7 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
             frozenset((row.order_id, row.base_volume) for row in look.pending),
             frozenset(fill.trade_id for fill in (*closing, *other_leg.fills)),
         ),
-        fills=tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else (),
+        fills=fills,
     )
 
 
