@@ -324,6 +324,11 @@ async def test_a_fill_after_the_end_corrects_it_rings_and_locks_again(
         assert states(on)[-3:] == [State.SETTLED, State.CORRECTED, State.SETTLED]
         assert on.posts == 1
         (intent,) = on.journal.newest()
+        end_of_another = ended_elsewhere(intent)
+        assert (end_of_another.held, end_of_another.came_true) == (
+            came[-1].held,
+            came[-1].came_true,
+        ) and end_of_another.came_true
         once = intent._replace(events=intent.events[:-2], state=State.SETTLED)
         first, second = (
             AlertDetector().reversal_went_on(sent_of(at), ended_elsewhere(at), UTC) for at in (once, intent)

@@ -15,7 +15,7 @@ from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, matched_result
-from tradetui.desk.reversal.progress import Aftermath, Progress, Sent
+from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
 from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
@@ -393,6 +393,8 @@ def ended_elsewhere(intent: Intent) -> Progress:
         intent.state,
         SearchStage.ENDED,
         f"{outcome or intent.state}, as the journal says",
+        held=holdings_of_json(details["held"]) if outcome is not None and "held" in details else None,
         outcome=outcome,
+        came_true=details.get("came_true") if outcome is not None else None,
         ends=intent.ends,
     )
