@@ -181,6 +181,18 @@ def test_a_reversal_of_what_somebody_else_has_turned_round_is_not_unchanged() ->
     assert (classification.closed, classification.opened) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("volume", "outcome"), [("15", Outcome.OTHER), ("20", Outcome.REVERSED), ("10", Outcome.REVERSED)]
+)
+def test_what_is_held_as_planned_is_no_work_of_an_order_that_ended_with_another_size(
+    volume: str, outcome: Outcome
+) -> None:
+    observed = look("-10", order=detail("filled", volume, volume), ours=(sold(volume),))
+    if volume != "15":  # one of its fills is not shown yet
+        observed = replace(observed, own_fills=(sold("5"),))
+    assert classified(observed, plan(LONG_TEN)).outcome is outcome
+
+
 @pytest.mark.parametrize(("before_ours", "volume", "held"), [("sell", "15", "-5"), ("buy", "25", "-15")])
 def test_where_others_traded_there_and_back_ours_may_have_met_another_size(
     before_ours: str, volume: str, held: str

@@ -243,10 +243,17 @@ def _outcome(
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
     if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
         return outcome
-    if outcome is Outcome.REVERSED and not explained:
+    if outcome is Outcome.REVERSED and not explained and not _ended_otherwise(plan, look):
         return outcome  # fills that are not shown yet are the likely reason where it is not explained
     # What others traded beside ours must not be named as if ours had done it.
     return outcome if effect == look.held else Outcome.OTHER
+
+
+def _ended_otherwise(plan: ReversalPlan, look: Observation) -> bool:
+    """Whether our order is over with another size than planned, of what it closes or of all that it trades."""
+    status = look.order.status if look.order is not None else None
+    planned = {size for result in plan.results for size in (result.closed, result.traded)}
+    return status is not None and status.is_over and look.order_volume not in planned
 
 
 def _filled(look: Observation, own_volume: Decimal) -> Decimal | None:
