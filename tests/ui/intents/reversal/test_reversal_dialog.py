@@ -18,7 +18,6 @@ from tests.ui.fixtures.journalled_reversals import confirmed
 from tradetui.commands.session import demo_desk
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings
-from tradetui.trading.holdings import Legs
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.header.header_bar import HeaderBar
@@ -26,8 +25,6 @@ from tradetui.ui.intents.reversal.attempt import Ending
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 from tradetui.ui.intents.reversal.frame import Frame, Phase
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
-from tradetui.ui.intents.reversal.tables.legs import outcome_table
-from tradetui.ui.intents.reversal.tables.table_rows import Room
 
 pytestmark = pytest.mark.looptime
 PATH = "/api/v2/mix/order/click-backhand"
@@ -400,18 +397,6 @@ async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out()
         assert any("SHORT" in row and "DIFFERENT" in row for row in lines)
         assert any("LONG" in row and "DIFFERENT" not in row for row in lines)
         assert any("order" in row and "adds to the SHORT" in row for row in lines)
-
-
-async def test_an_outcome_whose_holdings_are_not_known_is_marked_as_no_difference() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        preview = (await opened(stage, pilot))._preview
-        assert preview is not None and preview.plan is not None
-        room, other = Room(100, 40), Legs(preview.plan.held_size)
-        unknown, different = (
-            "".join(str(line) for line in outcome_table(preview, preview.plan, held, room)) for held in (None, other)
-        )
-        assert "DIFFERENT" not in unknown and "DIFFERENT" in different
 
 
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:

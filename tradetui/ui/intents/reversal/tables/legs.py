@@ -69,7 +69,7 @@ def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, r
     rows = [TableRow("", ("before", "change", "afterwards", "held"))]
     for index, row in enumerate(before):
         actual = sizes.get("net" if index and row.name == "or" else row.name)
-        is_different = held is not None and not came_true and actual != row.then
+        is_different = not came_true and actual != row.then
         cells = (
             figures.size(row.now, signed=row.is_signed),
             figures.size(row.then - row.now, signed=True),
