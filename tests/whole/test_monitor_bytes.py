@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input
 
-from tests.ui.fixtures.virtual_time import drawn_once_it_shows
+from tests.ui.fixtures.virtual_time import drawn_when_looked_at
 from tests.whole.crashes.kill_counter import SYMBOL
 from tests.whole.exchange_thread import ExchangeThread
 from tests.whole.opened_journal import open_files_of
@@ -85,7 +85,7 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
 
     patient = partialmethod(Pilot._wait_for_screen, PATIENCE_S)
     with (
-        drawn_once_it_shows(),
+        drawn_when_looked_at(),
         patch("textual.pilot.wait_for_idle", a_moment),
         patch.object(Pilot, "_wait_for_screen", patient),
     ):

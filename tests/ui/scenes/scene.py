@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 
 from tests.bench.virtual_loop import VirtualLoop
 from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
-from tests.ui.fixtures.virtual_time import textual_in_loop_time
+from tests.ui.fixtures.virtual_time import drawn_before_it_is_dimmed, textual_in_loop_time
 from tradetui.sandbox.app import Sandbox
 from tradetui.ui.application.screenshot import screen_text
 
@@ -79,7 +79,7 @@ def _run_in_loop_time(app: App[Any]) -> Iterator[None]:
                 await auto_pilot(pilot)
             return app.return_value
 
-        with textual_in_loop_time(), asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        with textual_in_loop_time(), drawn_before_it_is_dimmed(), asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(session())
 
     with patch.object(app, "run", run):
