@@ -210,19 +210,63 @@ def test_where_others_traded_there_and_back_ours_may_have_met_another_size(
     assert alone.outcome is (Outcome.SMALLER if held == "-5" else Outcome.LARGER)
 
 
-@pytest.mark.parametrize("kindred", [True, False])
-def test_what_a_reversal_closed_in_part_is_ours_where_the_exchange_keeps_no_client_oid(kindred: bool) -> None:
+@pytest.mark.parametrize(
+    ("made_by", "outcome", "standing"),
+    [
+        ("a reversal", Outcome.REMAINDER, Standing.PARTIAL),
+        ("something else", Outcome.OTHER, Standing.ABSENT),
+        ("not known", Outcome.OTHER, Standing.UNSEEN),
+        ("not named", Outcome.OTHER, Standing.UNSEEN),
+    ],
+)
+def test_where_the_exchange_keeps_no_client_oid_what_a_reversal_closed_in_part_is_ours(
+    made_by: str, outcome: Outcome, standing: Standing
+) -> None:
+    theirs, close = frozenset({"theirs"}), leg_fill("buy", "close", "7", "theirs")
     observed = Observation(
         answer=OrderAnswer.NO_SUCH_ORDER,
         held=legs("13"),
-        other_fills=(leg_fill("buy", "close", "7", "theirs"),),
-        kindred_orders=frozenset({"theirs"}) if kindred else frozenset(),
+        other_fills=(close.model_copy(update={"order_id": None}) if made_by == "not named" else close,),
+        kindred_orders=theirs if made_by == "a reversal" else frozenset(),
+        foreign_orders=theirs if made_by == "something else" else frozenset(),
         waited_s=ABSENCE_S,
         after_window=True,
     )
     classification = classify(plan(legs("20"), "buy"), observed, acknowledged=False)
-    assert classification.outcome is (Outcome.REMAINDER if kindred else Outcome.OTHER)
-    assert classification.standing is (Standing.PARTIAL if kindred else Standing.ABSENT)
+    assert (classification.outcome, classification.standing) == (outcome, standing)
+    assert classification.settles(3600) is (standing is not Standing.UNSEEN), "it may be ours, and is not absent"
+
+
+@pytest.mark.parametrize("mode", ["hedge", "one-way"])
+@pytest.mark.parametrize(
+    ("opened_by", "outcome"),
+    [("a reversal", Outcome.REVERSED), ("not known", Outcome.REVERSED), ("something else", Outcome.OTHER)],
+)
+def test_what_something_else_opened_after_ours_closed_is_not_named_as_its_doing(
+    mode: str, opened_by: str, outcome: Outcome
+) -> None:
+    """A trader who opens by hand what a reversal left out makes it look whole."""
+    theirs = frozenset({"theirs"})
+    closed, opened = (sold("10"), sold("10", "theirs"))
+    if mode == "hedge":
+        closed, opened = leg_fill("buy", "close", "10", "ours"), leg_fill("sell", "open", "10", "theirs")
+    observed = Observation(
+        answer=OrderAnswer.SHOWN,
+        order=detail("filled", "10", "10"),
+        held=legs("0", "10") if mode == "hedge" else Net(Decimal(-10)),
+        own_fills=(closed,),
+        other_fills=(opened,),
+        kindred_orders=theirs if opened_by == "a reversal" else frozenset(),
+        foreign_orders=theirs if opened_by == "something else" else frozenset(),
+        order_id="ours",
+        order_size=Decimal(10),
+    )
+    sent = plan(legs("10"), "buy") if mode == "hedge" else plan(LONG_TEN)
+    classification = classify(sent, observed, acknowledged=True)
+    assert classification.outcome is outcome
+    if outcome is Outcome.OTHER:
+        assert (classification.effect, classification.closed, classification.opened) == (None, Decimal(10), None)
+        assert not classification.settles(59) and classification.settles(60)
 
 
 @pytest.mark.parametrize("leg", ["closing", "opening"])

@@ -416,7 +416,7 @@ async def test_an_order_of_ours_is_looked_up_among_any_number_of_new_ones(monkey
         assert "reverse" in sources
 
 
-async def test_an_ended_order_of_no_source_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_ended_order_of_no_source_is_looked_up_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: list[str] = []
 
     def leave_source_out(_: Any, envelope: dict[str, Any]) -> None:
@@ -427,9 +427,35 @@ async def test_an_ended_order_of_no_source_is_looked_up_once(monkeypatch: pytest
     async with closed_in_part(monkeypatch, leave_source_out) as (on, _):
         order_id = fill_other_order(on)
         await asyncio.sleep(20)
-        assert looked_up.count(order_id) == 1
+        assert looked_up.count(order_id) == 2
         assert len(set(looked_up)) == 2
         assert len(looked_up) > 5, "what is live is looked up again"
+
+
+@pytest.mark.parametrize("left_out_s", [60, 600], ids=["for a while", "always"])
+async def test_ours_is_not_absent_while_the_source_of_an_order_that_did_as_planned_is_left_out(
+    left_out_s: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exchange keeps no id of ours: only the source tells that an order is the reversal's."""
+
+    def leave_source_out(_: Any, envelope: dict[str, Any]) -> None:
+        if envelope["data"] and on.client.clock.wall_ms() - began_ms < left_out_s * 1000:
+            envelope["data"].pop("orderSource")
+
+    async with scene() as on:
+        on.hold(long="20")
+        keep_no_client_oid(monkeypatch)
+        began_ms = on.client.clock.wall_ms()
+        answers_with(monkeypatch, DETAIL, leave_source_out)
+        sent = await reverse_without_reply(on)
+        await asyncio.sleep(150)
+        (intent,) = on.journal.newest()
+        if left_out_s == 60:
+            assert (intent.details["outcome"], intent.details["inferred"]) == (Outcome.REVERSED, True)
+            return
+        assert intent.state is State.UNKNOWN, "it may be ours, or another's"
+        await on.execution.release(sent.intent, "seen on the exchange's site")
+        assert not on.execution.intents.unsettled()
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "live"])

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, scene, session
+from tests.whole.reversal.test_outcome_observed import ByLegs
 from tradetui.desk.feeds.fills.fill_history import READ_AGAIN
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.journal.journal import Journal
@@ -95,14 +96,25 @@ async def test_an_order_that_filled_and_was_traded_back_is_another_outcome_after
         assert on.client.clock.wall_ms() - began > 35_000
 
 
-async def test_half_of_it_is_not_the_end_while_the_other_half_may_come() -> None:
+@pytest.mark.parametrize(
+    ("opened_by", "outcome"),
+    [("reverse", Outcome.REVERSED), ("normal", Outcome.OTHER)],
+    ids=["by the reversal", "by hand"],
+)
+async def test_half_of_it_is_not_the_end_while_the_other_half_may_come(
+    opened_by: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with scene() as on:
         on.hold(long="2")
-        on.sandbox.faults.next("closed-only")
+        by_legs = ByLegs(on, monkeypatch)
         following = asyncio.create_task(on.reverse(LONG))
-        await asyncio.sleep(5)
-        on.hold(short="2")
-        assert (await following)[-1].outcome is Outcome.REVERSED
+        await asyncio.sleep(1)
+        by_legs.close("2")
+        await asyncio.sleep(4)
+        assert not following.done()
+        by_legs.open("2", opened_by)
+        end = (await following)[-1]
+        assert (end.outcome, end.held) == (outcome, Legs(short=Decimal(2)))
 
 
 async def test_core_only_a_trade_of_the_same_size_settles_nothing_while_the_request_may_still_arrive() -> None:

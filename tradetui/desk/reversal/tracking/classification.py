@@ -13,6 +13,7 @@ from tradetui.desk.reversal.tracking.own_legs import (
     burst_among,
     closing_by_size,
     find_other_leg,
+    may_be_among_others,
     may_be_closing_alone,
     traded_as_planned,
 )
@@ -188,8 +189,8 @@ def _standing(
     if look.pending or (status is not None and not status.is_over):
         return Standing.PENDING
     if not taken:
-        certain = look.answer is OrderAnswer.NO_SUCH_ORDER and look.reaches_back and _too_late(look)
-        return Standing.ABSENT if certain else Standing.UNSEEN
+        denied = look.answer is OrderAnswer.NO_SUCH_ORDER and not may_be_among_others(plan, look)
+        return Standing.ABSENT if denied and look.reaches_back and _too_late(look) else Standing.UNSEEN
     if guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
     volume = look.order_volume

@@ -28,6 +28,8 @@ _WINDOW_MS = 35_000
 MOST_PAGES = 10
 MOST_ORDERS_LOOKED_UP = 5
 """In one look, of those of which nothing is known yet, and of those that are live."""
+_ENDED_AGAIN_S = 10.0
+"""An order that is over, and whose source was left out, is looked up again after so long."""
 _REVERSALS = (OrderSource.REVERSE, OrderSource.TRADER_REVERSE)
 
 
@@ -51,6 +53,8 @@ class OrderReads:
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
         self._looked_up_s: dict[str, float] = {}
         """When (monotonic s) each order of others was last looked up, or first seen."""
+        self._ended: set[str] = set()
+        """Orders of others that are over; those of no source are looked up seldom."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -187,7 +191,7 @@ class OrderReads:
         if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        unknown = [id_ for id_ in order_ids if id_ not in self._sources]
+        unknown = [id_ for id_ in order_ids if id_ not in self._sources and not self._rests(id_)]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
         for order_id in (*self._next_to_look_up(unknown), *self._next_to_look_up(live)):
             self._looked_up_s[order_id] = self._client.clock.monotonic()
@@ -201,15 +205,17 @@ class OrderReads:
                 continue  # what is not known yet is asked for again
             is_over = order.status is not None and order.status.is_over
             order_source = order.order_source or self._sources.get(order_id, "")
-            if not (order_source or is_over):
-                continue
-            self._sources[order_id] = order_source  # empty where it is over: nobody will ever know
+            if is_over:
+                self._ended.add(order_id)
+            if not order_source:
+                continue  # a reply that leaves it out says nothing of the next one
+            self._sources[order_id] = order_source
             made_by_reversal = known(OrderSource, order_source) in _REVERSALS
             if made_by_reversal and order.status is not None and not is_over:
                 self._live_orders[order_id] = self._client.clock.monotonic()
             else:
                 self._live_orders.pop(order_id, None)
-        sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
+        sources = {id_: self._sources[id_].lower() for id_ in order_ids if id_ in self._sources}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
@@ -218,6 +224,10 @@ class OrderReads:
         """Of orders, newest first, those that wait longest: neither others that stay unknown nor new ones go before."""
         oldest_first, now_s = order_ids[::-1], self._client.clock.monotonic()
         return sorted(oldest_first, key=lambda id_: self._looked_up_s.setdefault(id_, now_s))[:MOST_ORDERS_LOOKED_UP]
+
+    def _rests(self, order_id: str) -> bool:
+        """Whether an order that is over was looked up lately: only a reply that leaves less out could tell more."""
+        return order_id in self._ended and self._client.clock.monotonic() - self._looked_up_s[order_id] < _ENDED_AGAIN_S
 
     def _shown_live(self) -> frozenset[str]:
         """The orders that were shown as live of late: one that is denied from then on is not live for ever."""

@@ -76,7 +76,9 @@ def _opening(plan: ReversalPlan, look: Observation, closing: Sequence[FuturesFil
         if look.own_fills and already and not closes:  # ours is one order for both, unless what it opened became larger
             return OtherLeg(ambiguous=bool(fills) and any(result.opened > already for result in plan.results))
     possible_sizes = {result.opened - already for result in plan.results if result.opened > already}
-    return _other_leg(look, fills, possible_sizes, (*look.own_fills, *closing))
+    leg = _other_leg(look, fills, possible_sizes, (*look.own_fills, *closing))
+    # Ours may have closed alone, and somebody, or the trader by hand, opened as much.
+    return OtherLeg(ambiguous=True) if any(fill.order_id in look.foreign_orders for fill in leg.fills) else leg
 
 
 def _rest_of_order(look: Observation, fills: Sequence[FuturesFill], closing: Sequence[FuturesFill]) -> OtherLeg:
@@ -192,6 +194,14 @@ def contradiction(
             sides = f"side {fill.side}, tradeSide {fill.trade_side}"
             return f"its order has a fill ({sides}) that reverses no {plan.leg}: fills do not show what is held"
     return ""
+
+
+def may_be_among_others(plan: ReversalPlan, look: Observation) -> bool:
+    """Whether an order of which it is not known what made it moved what ours moves, and none was ever shown as ours."""
+    known_orders = look.foreign_orders | look.kindred_orders
+    return look.order_id is None and any(
+        fill.order_id not in known_orders and (_closes(plan, fill) or _opens(plan, fill)) for fill in look.other_fills
+    )
 
 
 def may_be_closing_alone(plan: ReversalPlan, fills: Iterable[FuturesFill]) -> bool:
