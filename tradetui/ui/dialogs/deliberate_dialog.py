@@ -100,8 +100,11 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
         if self.reason_line.content != content:
             self.reason_line.update(content)
 
-    def say_next_step(self, effect: str) -> None:
-        """Show what Enter does at the focus, once nothing is missing; `effect` is the other button's: "sends it"."""
+    def say_next_step(self, effect: str, note: str = "") -> None:
+        """Show what Enter does at the focus, once nothing is missing, after a note that may be needed before it.
+
+        `effect` is the other button's: "sends it".
+        """
         focused, step = self.focused, ""
         if focused is self.confirm_button:
             step = f"Enter {effect}; Esc cancels."
@@ -109,7 +112,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
             step = f"Enter presses {self.cancel_button.label}; Tab, then Enter, {effect}."
         elif isinstance(focused, Input):
             step = f"Enter goes on to the button that {effect}."
-        self.give_reason(Content.styled(scrub(step), "$quiet"))
+        self.give_reason(Content.assemble(f"{note} " if note else "", (scrub(step), "$quiet")))
 
     def box_for_text(self, key: str) -> Input | None:
         """The box that takes text while a button has the focus; None if there is none."""

@@ -370,7 +370,10 @@ async def test_an_expired_preview_is_read_again_and_says_so() -> None:
         await asyncio.sleep(1)
         await pilot.pause()
         screen = " ".join(screen_text(stage.app).split())
-        assert "The preview was older than 10 s. It was read again: check it and confirm again." in screen
+        assert "Older than 10 s, it was read again: check it. Enter sends it; Esc cancels." in screen
+        await pilot.press("shift+tab")
+        await pilot.pause()
+        assert "Enter presses Cancel; Tab, then Enter, sends it." in " ".join(screen_text(stage.app).split())
 
 
 async def test_what_cannot_be_read_of_the_position_blocks() -> None:

@@ -183,7 +183,7 @@ class ReversalDialog(ScrollingDialog):
                 continue
             fresh = None
             if self._note:
-                self._note += " It was read again: check it and confirm again."
+                self._note = f"Older than {EXPIRES_S:.0f} s, it was read again: check it."
             self._show(preview)
             await asyncio.sleep(ARMS_S)
             self._arm()
@@ -264,10 +264,8 @@ class ReversalDialog(ScrollingDialog):
         self._focus.go_on()
         if reasons or not armed:
             self.give_reason("\n".join(reasons) or _NOT_YET)
-        elif self._note:
-            self.give_reason(self._note)
         else:
-            self.say_next_step("sends it")
+            self.say_next_step("sends it", self._note)
 
     def on_descendant_focus(self) -> None:
         self.say_what_may_be_done()
