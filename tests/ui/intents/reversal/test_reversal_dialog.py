@@ -354,6 +354,31 @@ async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
         assert not dialog.query_one("#confirm", Button).disabled
 
 
+async def test_the_preview_is_drawn_for_another_width_before_it_is_confirmed_and_while_its_outcome_is_looked_for() -> (
+    None
+):
+    stage = AppOnFewRows()
+    async with stage.running((120, 36)) as pilot:
+        dialog = await opened(stage, pilot)
+
+        async def widest_table_row(width: int, height: int) -> int:
+            await pilot.resize_terminal(width, height)
+            await asyncio.sleep(0.2)
+            await pilot.pause()
+            rows = str(dialog.query_one("#body", Static).content).splitlines()
+            return max(len(row) for row in rows if "   " in row.strip())
+
+        assert await widest_table_row(80, 24) <= dialog._area.room.width
+        wide = await widest_table_row(120, 36)
+        assert wide > 80
+        stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        assert await widest_table_row(80, 24) <= dialog._area.room.width
+        assert await widest_table_row(120, 36) == wide
+        assert dialog.query_one("#confirm", Button).disabled, "drawing it anew arms nothing"
+
+
 async def test_an_expired_preview_is_read_again_and_says_so() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:

@@ -161,11 +161,11 @@ class ReversalDialog(ScrollingDialog):
         self.call_after_refresh(self._draw_again)
 
     def _draw_again(self) -> None:
-        if self._preview is not None and self.shows_request:
-            self._draw(self._preview)
-            self.call_after_refresh(self._scrolled)
         if self._end is not None:
             self._draw_end(self._end)
+        elif self._preview is not None:
+            self._draw(self._preview)
+            self.call_after_refresh(self._scrolled)
         self._show_age()
         self.say_what_may_be_done()
 
