@@ -33,6 +33,7 @@ from tradetui.desk.tables.cells.number_format import (
 from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits, known_sum
 from tradetui.trading.results.periods import Grouping, ResultSums
+from tradetui.trading.results.trips import TripCounts
 from tradetui.wire.exchange_time import utc_moment
 
 _MINUTE_MS: Final = 60_000
@@ -205,13 +206,13 @@ def trips_footer(lines: Iterable[TripLine], cell_format: CellFormat) -> Footer:
     still_open = f"{len(trips) - len(rows)} open" if len(rows) < len(trips) else ""
     if not rows:
         return Footer(note=still_open)
-    won, lost = sum(row.net > 0 for row in rows), sum(row.net < 0 for row in rows)
+    counts = TripCounts.of_nets([row.net for row in rows])
     coins = sorted({row.trip.coin for row in rows})
     amounts = ", ".join(f"{_net_text(coin, rows, cell_format)} {coin}" for coin in coins)
     unknown = f" · {UNREADABLE_MARK} funding not known" if any(row.funding is None for row in rows) else ""
     if any(row.trip.incomplete_fills for row in rows):
         unknown += f" · {UNREADABLE_MARK} fee or profit not given"
-    ended = f"won {won}, {percent(Decimal(won) / len(rows))} · lost {lost} · net {amounts}{unknown}"
+    ended = f"won {counts.won}, {percent(counts.won_part)} · lost {counts.lost} · net {amounts}{unknown}"
     return Footer(note=" · ".join(filter(None, (ended, still_open))))
 
 

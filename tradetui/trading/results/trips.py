@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.contract_math import profit as price_profit
@@ -61,6 +62,24 @@ class Trip:
 
 _TRIP_FIELDS: Final = tuple(entry.name for entry in fields(Trip))
 _TRIP_DECIMALS: Final = tuple(entry.name for entry in fields(Trip) if entry.type == "Decimal")
+
+
+class TripCounts(NamedTuple):
+    """How many ended trips there are, won and lost among them; a net of zero is neither."""
+
+    ended: int
+    won: int
+    lost: int
+
+    @classmethod
+    def of_nets(cls, nets: Collection[Decimal]) -> Self:
+        """Counts of ended trips by their net, funding included where it is known."""
+        return cls(len(nets), sum(net > ZERO for net in nets), sum(net < ZERO for net in nets))
+
+    @property
+    def won_part(self) -> Decimal | None:
+        """Won trips as a fraction of the ended ones; None without one."""
+        return Decimal(self.won) / self.ended if self.ended else None
 
 
 class Closing(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tradetui.exchange.calls.response import retry_after
+from tradetui.exchange.calls.http_response import retry_after
 
 NOW_MS = 1_790_000_000_000
 
