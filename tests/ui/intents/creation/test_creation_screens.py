@@ -31,6 +31,7 @@ from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
 pytestmark = pytest.mark.looptime
 PASSPHRASE = "CanaryPass1"
 SIZE = (140, 50)
+COPY_KEY = "Create the copy-trading key"
 FIELDS = ("subAccountName", "passphrase", "label", "permList", "ipList")
 
 
@@ -50,16 +51,18 @@ def key_store(data_dir: Path) -> list[Path]:
     return sorted(data_dir.rglob("vault/*.toml"))
 
 
-async def choose(stage: AppOnFewRows, pilot: Pilot[None], name: str) -> None:
-    """Open one of the choices by its key and its place."""
+async def choose(stage: AppOnFewRows, pilot: Pilot[None], name: str) -> list[str]:
+    """Open one of the choices by its key and its place; all that were offered."""
     await pilot.press("N")
     await asyncio.sleep(0.2)
     await pilot.pause()
     dialog = stage.app.screen
     assert isinstance(dialog, ChoiceDialog)
-    await pilot.press(*["down"] * list(dialog._options).index(name), "enter")
+    offered = list(dialog._options)
+    await pilot.press(*["down"] * offered.index(name), "enter")
     await asyncio.sleep(0.2)
     await pilot.pause()
+    return offered
 
 
 async def type_into(pilot: Pilot[None], *texts: str) -> None:
@@ -68,15 +71,21 @@ async def type_into(pilot: Pilot[None], *texts: str) -> None:
         await pilot.press(*(["tab"] if row_index else []), *text)
 
 
-async def batch_form(stage: AppOnFewRows, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
-    """Fill in the form for these names."""
-    await choose(stage, pilot, "Create sub-accounts with API keys")
+def fill_in(stage: AppOnFewRows, names: Sequence[str]) -> CreationForm:
+    """Fill in the open form for these names."""
     form = stage.app.screen
     assert isinstance(form, CreationForm)
     for row, name in enumerate(names):
         values = (name, PASSPHRASE, f"note {name}", "read contract_trade", "10.0.0.1 2001:db8::1")
         for field, text in zip(FIELDS, values, strict=True):
             form.query_one(f"#box-{row}-{field}", Input).value = text
+    return form
+
+
+async def batch_form(stage: AppOnFewRows, pilot: Pilot[None], names: Sequence[str] = ("alphaone",)) -> None:
+    """Open the form and fill it in for these names."""
+    await choose(stage, pilot, "Create sub-accounts with API keys")
+    fill_in(stage, names)
     await pilot.pause()
 
 
@@ -139,34 +148,23 @@ async def test_a_batch_is_reviewed_sent_once_kept_and_then_shown(tmp_path: Path)
         assert made[0].secret not in screen_text(stage.app), "covered again once the cursor moves on"
 
 
-async def test_the_keys_that_are_advertised_work_whatever_has_the_focus(tmp_path: Path) -> None:
-    stage = AppOnFewRows(data_dir=tmp_path, make_profile=lambda *_: "/profiles.d/alphaone.toml")
-    async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot, ["alphaone", "betatwos"])
-        result = await sent(stage, pilot)
-        await pilot.press("tab")
-        assert result.focused is result.query_one("#close", Button)
-        first, second = (key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
-        await pilot.press("v")
-        await pilot.pause()
-        assert first.secret in screen_text(stage.app)
-        await pilot.press("j")
-        for key, copied in (("a", second.api_key), ("s", second.secret), ("x", PASSPHRASE)):
-            await pilot.press(key)
-            await asyncio.sleep(0.1)
-            assert stage.app.clipboard == copied, key
-        await pilot.press("m")
-        await pilot.pause()
-        assert isinstance(stage.app.screen, TextDialog)
+async def test_the_review_is_what_is_sent_and_the_keys_advertised_after_it_work_whatever_has_the_focus(
+    tmp_path: Path,
+) -> None:
+    made: list[tuple[str, str, bool]] = []
 
+    def make(name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
+        if name == "betatwos":
+            raise ProfileNotWritten("there is a profile 'betatwos' already. Choose another name.")
+        made.append((name, entry.uid, secrets.secret is not None))
+        return f"/profiles.d/{name}.toml"
 
-async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
-    stage = AppOnFewRows(data_dir=tmp_path)
+    stage = AppOnFewRows(data_dir=tmp_path, make_profile=make)
     bodies: list[bytes] = []
     async with stage.running((160, 60)) as pilot:
         await batch_form(stage, pilot, ["alphaone", "betatwos"])
-        await reviewed(stage, pilot)
-        lines = str(stage.app.screen.query_one("#body", Static).content).split("\n")
+        review = await reviewed(stage, pilot)
+        lines = str(review.query_one("#body", Static).content).split("\n")
         assert all(line.strip() in screen_text(stage.app) for line in lines[lines.index("[") :][:9])
         shown = json.loads("".join(lines[lines.index("[") : lines.index("]") + 1]))
         real = stage.sandbox.answer
@@ -178,15 +176,44 @@ async def test_the_review_is_what_is_sent(tmp_path: Path) -> None:
         stage.sandbox.answer = watched  # type: ignore[method-assign, assignment]
         await pilot.press("tab", "enter")
         await asyncio.sleep(3)
+        await pilot.pause()
         (body,) = [json.loads(body) for body in bodies if body.startswith(b"[")]
         assert {account["passphrase"] for account in body} == {PASSPHRASE}
         assert shown == [{**account, "passphrase": "***"} for account in body]
+
+        result = stage.app.screen
+        assert isinstance(result, ResultDialog)
+        await pilot.press("tab")
+        assert result.focused is result.query_one("#close", Button)
+        assert "m makes it a profile" in text_in_front(stage)
+        first, second = (key for key in stage.sandbox.exchange_state.keys if key.passphrase == PASSPHRASE)
+        await pilot.press("v")
+        await pilot.pause()
+        assert first.secret in screen_text(stage.app)
+        await pilot.press("j")
+        for key, copied in (("a", second.api_key), ("s", second.secret), ("x", PASSPHRASE)):
+            await pilot.press(key)
+            await asyncio.sleep(0.1)
+            assert stage.app.clipboard == copied, key
+
+        await pilot.press("m")
+        await pilot.pause()
+        assert isinstance(stage.app.screen, TextDialog), "a profile in one step"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "Choose another name" in text_in_front(stage)
+        await pilot.press("end", "2", "enter")
+        await asyncio.sleep(0.3)
+        assert made == [("betatwos2", "4400010001", True)]
+        assert "tradetui --profile betatwos2" in newest_message(stage)
+        assert stage.app.screen_stack[-1] is result
 
 
 async def test_a_broker_s_sub_account() -> None:
     stage = AppOnFewRows("broker")
     async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Create a broker sub-account")
+        offered = await choose(stage, pilot, "Create a broker sub-account")
+        assert COPY_KEY not in offered, "what the account cannot have is not offered"
         await type_into(pilot, "new@desk.example", "new desk")
         assert "a key once" not in text_in_front(stage)
         await sent(stage, pilot)
@@ -198,7 +225,7 @@ async def test_a_broker_s_sub_account() -> None:
 async def test_the_copy_key() -> None:
     stage = AppOnFewRows("copy-new")
     async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Create the copy-trading key")
+        await choose(stage, pilot, COPY_KEY)
         await type_into(pilot, PASSPHRASE)
         assert "a key once" in text_in_front(stage)
         await sent(stage, pilot)
@@ -263,11 +290,30 @@ async def test_every_rule_is_told_as_one_types() -> None:
             assert not problem.display
 
 
-async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
+async def test_letters_are_text_in_the_form_and_what_is_still_needed_is_said() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
+        offered = await choose(stage, pilot, "Create sub-accounts with API keys")
+        assert COPY_KEY not in offered, "what the account cannot have is not offered"
+        assert "Fill in a row: Review shows what would be sent." in text_in_front(stage)
+        await pilot.press(*"qNRLoPTu")
         form = stage.app.screen
+        assert isinstance(form, CreationForm)
+        assert form.query_one("#box-0-subAccountName", Input).value == "qNRLoPTu"
+        await pilot.press("tab", "down", "down", "up")
+        assert form.focused is not None
+        assert form.focused.id == "box-1-passphrase", "up and down stay in the column"
+
+        fill_in(stage, ["alphaone"])
+        await pilot.pause()
+        assert PASSPHRASE not in screen_text(stage.app), "covered until one asks for it"
+        await pilot.press("f2")
+        await pilot.pause()
+        assert PASSPHRASE in screen_text(stage.app)
+        await pilot.press("f2")
+        await pilot.pause()
+        assert PASSPHRASE not in screen_text(stage.app)
+
         form.query_one("#box-1-subAccountName", Input).focus()
         await pilot.press(*"ALPHAONE")
         await pilot.pause()
@@ -279,58 +325,10 @@ async def test_what_is_still_needed_is_said_and_names_must_differ() -> None:
         assert form.query_one("#confirm", Button).disabled
 
 
-async def test_passphrases_are_covered_until_asked_for() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
-        assert PASSPHRASE not in screen_text(stage.app)
-        await pilot.press("f2")
-        await pilot.pause()
-        assert PASSPHRASE in screen_text(stage.app)
-        await pilot.press("f2")
-        await pilot.pause()
-        assert PASSPHRASE not in screen_text(stage.app)
-
-
-async def test_up_and_down_stay_in_the_column() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Create sub-accounts with API keys")
-        await pilot.press("tab", "down", "down", "up")
-        assert stage.app.screen.focused is not None
-        assert stage.app.screen.focused.id == "box-1-passphrase"
-
-
-async def test_letters_are_text_in_the_form() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Create sub-accounts with API keys")
-        assert "Fill in a row: Review shows what would be sent." in text_in_front(stage)
-        await pilot.press(*"qNRLoPTu")
-        form = stage.app.screen
-        assert isinstance(form, CreationForm)
-        assert form.query_one("#box-0-subAccountName", Input).value == "qNRLoPTu"
-
-
 # Nothing by accident
 
 
-async def test_cancel_leaves_the_form_once_that_is_confirmed() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
-        stage.app.screen.query_one("#cancel").focus()
-        await asyncio.sleep(1)
-        await pilot.press("enter")
-        assert isinstance(stage.app.screen, ConfirmDialog)
-        await asyncio.sleep(1)
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(1)
-        assert stage.app.screen_stack[-1] is stage.app.main
-        assert posts(stage) == 0
-
-
-async def test_enter_goes_back_and_escape_goes_back() -> None:
+async def test_enter_and_escape_go_back_cancel_leaves_the_form_and_keys_typed_ahead_send_nothing() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
@@ -349,10 +347,17 @@ async def test_enter_goes_back_and_escape_goes_back() -> None:
         assert stage.app.screen is stage.app.main
         assert posts(stage) == 0
 
+        await batch_form(stage, pilot)
+        stage.app.screen.query_one("#cancel").focus()
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await asyncio.sleep(1)
+        await pilot.press("tab", "enter")
+        await asyncio.sleep(1)
+        assert stage.app.screen_stack[-1] is stage.app.main
+        assert posts(stage) == 0
 
-async def test_keys_typed_ahead_send_nothing() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
         await batch_form(stage, pilot)
         await pilot.press("enter", "tab", "enter", "tab", "enter")
         await asyncio.sleep(3)
@@ -375,79 +380,67 @@ async def test_while_it_is_sent_nothing_can_be_cancelled_or_sent_again(tmp_path:
         assert posts(stage) == 1
 
 
-async def test_locked_the_reason_is_said_and_nothing_is_sent() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await pilot.press("L")
-        await batch_form(stage, pilot)
-        await reviewed(stage, pilot)
-        assert "Trading is locked; L unlocks it." in text_in_front(stage)
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(2)
-        assert posts(stage) == 0
-
-
-async def test_what_was_typed_is_there_after_unlocking_in_the_review(tmp_path: Path) -> None:
+async def test_locked_nothing_is_sent_and_what_was_typed_is_there_after_unlocking_in_the_review(
+    tmp_path: Path,
+) -> None:
     stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
-        await pilot.press("f9")
-        await batch_form(stage, pilot)
-        form = stage.app.screen
-        assert "Trading is locked. Enter shows the review; L unlocks it there." in text_in_front(stage)
-        review = await reviewed(stage, pilot)
-        await pilot.press("L")
-        assert isinstance(stage.app.screen, ConfirmDialog)
-        await pilot.press("tab", "enter")
-        await pilot.pause()
-        assert stage.app.screen_stack[-1] is review
-        assert "L unlocks it" not in text_in_front(stage)
-        await pilot.press("escape")
-        await pilot.pause()
-        assert stage.app.screen is form
-        assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
-        await reviewed(stage, pilot)
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(3)
-        await pilot.pause()
-        assert posts(stage) == 1
-
-
-async def test_locked_while_the_review_stands_nothing_is_sent(tmp_path: Path) -> None:
-    stage = AppOnFewRows(data_dir=tmp_path)
-    async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
-        await reviewed(stage, pilot)
         assert stage.desk.execution is not None
-        stage.desk.execution.intents.set_lock(True)
+        intents = stage.desk.execution.intents
+        for lock in ("L", "f9"):
+            await pilot.press(lock)
+            assert intents.locked, lock
+            await batch_form(stage, pilot)
+            form = stage.app.screen
+            assert "Trading is locked. Enter shows the review; L unlocks it there." in text_in_front(stage)
+            review = await reviewed(stage, pilot)
+            assert "Trading is locked; L unlocks it." in text_in_front(stage)
+            await pilot.press("tab", "enter")
+            await asyncio.sleep(2)
+            assert posts(stage) == 0
+            assert stage.app.screen is form, "Enter pressed Back"
+
+            review = await reviewed(stage, pilot)
+            await pilot.press("L")
+            assert isinstance(stage.app.screen, ConfirmDialog)
+            await pilot.press("tab", "enter")
+            await pilot.pause()
+            assert stage.app.screen_stack[-1] is review
+            assert "L unlocks it" not in text_in_front(stage)
+            if lock == "L":
+                await pilot.press("escape", "escape", "tab", "enter")
+        intents.set_lock(True)  # while the review stands
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert "Trading is locked; L unlocks it." in text_in_front(stage)
-        assert stage.app.screen.query_one("#confirm", Button).disabled
+        assert review.query_one("#confirm", Button).disabled
         await pilot.press("tab", "enter")
         await asyncio.sleep(2)
         assert posts(stage) == 0
         assert isinstance(stage.app.screen, CreationForm), "Enter pressed Back"
 
-
-@pytest.mark.parametrize("screen", ["main", "lookup"])
-async def test_without_leave_its_key_says_why(screen: str) -> None:
-    stage = AppOnFewRows(read_only=True)
-    async with stage.running(SIZE) as pilot:
-        await pilot.press(*(["6"] if screen == "lookup" else []), "N")
-        await pilot.pause()
-        (message,) = [notification.message for notification in stage.app._notifications]
-        assert message == "Monitor mode: nothing can be sent."
-        assert posts(stage) == 0
+        assert form.query_one("#box-0-subAccountName", Input).value == "alphaone"
+        intents.set_lock(False)
+        await sent(stage, pilot)
+        assert posts(stage) == 1
 
 
 @pytest.mark.parametrize("how", ["monitor", "not an admin"])
-async def test_without_leave_it_is_not_there(how: str) -> None:
+async def test_without_leave_it_is_not_there_and_in_monitor_mode_its_key_says_why(how: str) -> None:
     stage = AppOnFewRows(read_only=how == "monitor", account_admin=how == "monitor")
     async with stage.running(SIZE) as pilot:
         assert stage.desk.creation is None
         await pilot.press("N")
         await pilot.pause()
         assert stage.app.screen is stage.app.main
+        if how == "monitor":
+            for keys in ([], ["6", "N"]):
+                await pilot.press(*keys)
+                await pilot.pause()
+                (message,) = [notification.message for notification in stage.app._notifications]
+                assert message == "Monitor mode: nothing can be sent.", keys
+                stage.app.clear_notifications()
+            await pilot.press("escape")
         await pilot.press("question_mark")
         await pilot.pause()
         assert "API keys; those you created" not in screen_text(stage.app)
@@ -488,20 +481,6 @@ async def test_with_leave_it_is_in_help_palette_and_the_list_of_screens() -> Non
         assert "v shows" not in screen_text(stage.app), "there is nothing to show or copy"
 
 
-async def test_what_the_account_cannot_have_is_not_offered() -> None:
-    offered = {}
-    for account in ("hedge", "broker", "copy-new"):
-        stage = AppOnFewRows(account)
-        async with stage.running(SIZE) as pilot:
-            await pilot.press("N")
-            await asyncio.sleep(0.2)
-            await pilot.pause()
-            dialog = stage.app.screen
-            assert isinstance(dialog, ChoiceDialog)
-            offered[account] = "Create the copy-trading key" in dialog._options
-    assert offered == {"hedge": False, "broker": False, "copy-new": True}
-
-
 # Refusals
 
 
@@ -515,7 +494,7 @@ async def test_what_the_account_cannot_have_is_not_offered() -> None:
 async def test_both_documented_refusals_are_explained(account: str, why: str) -> None:
     stage = AppOnFewRows(account)
     async with stage.running(SIZE) as pilot:
-        await choose(stage, pilot, "Create the copy-trading key")
+        await choose(stage, pilot, COPY_KEY)
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot)
         assert "Refused: nothing was created" in text_in_front(stage)
@@ -528,62 +507,69 @@ async def test_both_documented_refusals_are_explained(account: str, why: str) ->
 
 
 @pytest.mark.parametrize(
-    ("account", "name", "code"),
-    [("at-limits", "brandnew", "40069"), ("at-limits", "limiteda", "40063"), ("managed", "brandnew", "22010")],
+    ("account", "codes"),
+    [("at-limits", {"brandnew": "40069", "limiteda": "40063"}), ("managed", {"brandnew": "22010"})],
 )
-async def test_other_refusals_are_sentences(account: str, name: str, code: str) -> None:
+async def test_other_refusals_are_sentences(account: str, codes: dict[str, str]) -> None:
     stage = AppOnFewRows(account)
     async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot, [name])
-        result = await sent(stage, pilot)
-        assert f"(code {code})" in text_in_front(stage)
-        assert not result.query(IssuedKeys)
-        await pilot.press("escape")
-        assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        for name, code in codes.items():
+            fill_in(stage, [name])
+            result = await sent(stage, pilot)
+            assert f"(code {code})" in text_in_front(stage), name
+            assert not result.query(IssuedKeys)
+            await pilot.press("escape")
+            assert isinstance(stage.app.screen, CreationForm), "nothing stands in the way of another try"
         await reviewed(stage, pilot)
 
 
 # In doubt
 
 
-@pytest.mark.parametrize("fault", ["dropped-after", "5xx", "truncated"])
-async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(tmp_path: Path, fault: str) -> None:
+async def test_a_lost_reply_is_explained_blocks_another_and_is_released_by_hand(tmp_path: Path) -> None:
     stage = AppOnFewRows(data_dir=tmp_path)
     async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
-        stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
-        await sent(stage, pilot)
-        for sentence in (
-            "It is not known what was created",
-            "Keys may exist that tradetui never received",
-            "? alphaone",
+        await choose(stage, pilot, "Create sub-accounts with API keys")
+        for lost, (fault, name) in enumerate(
+            {"dropped-after": "alphaone", "5xx": "betatwos", "truncated": "gammatri"}.items(), start=1
         ):
-            assert sentence in text_in_front(stage)
-        await pilot.press("escape")
-        await choose(stage, pilot, "Create sub-accounts with API keys")
-        result = stage.app.screen
-        assert isinstance(result, ResultDialog), "what is in doubt stands before the form"
-        assert "delete the API keys there" in text_in_front(stage)
-        result.query_one("#release", Button).press()
-        await pilot.pause()
-        dialog = stage.app.screen
-        assert isinstance(dialog, ReleaseDialog)
-        assert "delete the API keys there" in text_in_front(stage)
-        dialog.query_one("#why", Input).value = "deleted it"
-        await pilot.pause()
-        assert dialog.query_one("#confirm", Button).disabled
-        dialog.query_one("#typed", Input).value = "create-subaccounts"
-        await pilot.pause()
-        dialog.query_one("#confirm", Button).press()
-        await asyncio.sleep(0.5)
-        await pilot.pause()
-        assert stage.app.screen is stage.app.main
-        await choose(stage, pilot, "Create sub-accounts with API keys")
-        assert isinstance(stage.app.screen, CreationForm)
-        assert posts(stage) == 1
-        assert stage.desk.execution is not None
-        (intent,) = await stage.desk.execution.intents.newest()
-        assert (intent.state, intent.details["why"]) == (State.RELEASED, "deleted it")
+            fill_in(stage, [name])
+            await pilot.pause()
+            stage.sandbox.faults.next(fault, endpoint="subaccounts.create_batch")
+            await sent(stage, pilot)
+            for sentence in (
+                "It is not known what was created",
+                "Keys may exist that tradetui never received",
+                f"? {name}",
+            ):
+                assert sentence in text_in_front(stage), fault
+            await pilot.press("escape")
+            await choose(stage, pilot, "Create sub-accounts with API keys")
+            result = stage.app.screen
+            assert isinstance(result, ResultDialog), f"{fault}: what is in doubt stands before the form"
+            assert "delete the API keys there" in text_in_front(stage)
+            result.query_one("#release", Button).press()
+            await pilot.pause()
+            dialog = stage.app.screen
+            assert isinstance(dialog, ReleaseDialog)
+            assert "delete the API keys there" in text_in_front(stage)
+            dialog.query_one("#why", Input).value = "deleted it"
+            await pilot.pause()
+            assert dialog.query_one("#confirm", Button).disabled
+            dialog.query_one("#typed", Input).value = "create-subaccounts"
+            await pilot.pause()
+            dialog.query_one("#confirm", Button).press()
+            await asyncio.sleep(0.5)
+            await pilot.pause()
+            assert stage.app.screen is stage.app.main
+            await choose(stage, pilot, "Create sub-accounts with API keys")
+            assert isinstance(stage.app.screen, CreationForm), fault
+            assert posts(stage) == lost
+            assert stage.desk.execution is not None
+            intents = await stage.desk.execution.intents.newest()
+            assert len(intents) == lost
+            assert (intents[0].state, intents[0].details["why"]) == (State.RELEASED, "deleted it")
 
 
 async def test_no_answer_in_time_is_in_doubt() -> None:
@@ -591,7 +577,7 @@ async def test_no_answer_in_time_is_in_doubt() -> None:
     async with stage.running(SIZE) as pilot:
         stage.sandbox.options = type(stage.sandbox.options)(seed=7, delay_ms=60_000)
         stage.sandbox.faults.next("delay", endpoint="copytrading.create_api_key")
-        await choose(stage, pilot, "Create the copy-trading key")
+        await choose(stage, pilot, COPY_KEY)
         await type_into(pilot, PASSPHRASE)
         await sent(stage, pilot, 20)
         assert "A copy-trading key may exist that tradetui never received" in text_in_front(stage)
@@ -667,32 +653,6 @@ async def test_a_key_store_that_cannot_be_written_stops_it_before_sending(tmp_pa
 
 
 # API keys you created
-
-
-async def test_a_key_is_made_a_profile_in_one_step_and_refusals_are_said(tmp_path: Path) -> None:
-    made: list[tuple[str, str, bool]] = []
-
-    def make(name: str, entry: StoredKey, secrets: Secrets, own_uid: str) -> str:
-        if name == "alphaone":
-            raise ProfileNotWritten("there is a profile 'alphaone' already. Choose another name.")
-        made.append((name, entry.uid, secrets.secret is not None))
-        return f"/profiles.d/{name}.toml"
-
-    stage = AppOnFewRows(data_dir=tmp_path, make_profile=make)
-    async with stage.running(SIZE) as pilot:
-        await batch_form(stage, pilot)
-        await sent(stage, pilot)
-        assert "m makes it a profile" in text_in_front(stage)
-        await pilot.press("m")
-        await pilot.pause()
-        await pilot.press("enter")
-        await pilot.pause()
-        assert "Choose another name" in text_in_front(stage)
-        await pilot.press("end", "2", "enter")
-        await asyncio.sleep(0.3)
-        assert made == [("alphaone2", "4400010000", True)]
-        assert "tradetui --profile alphaone2" in newest_message(stage)
-        assert isinstance(stage.app.screen, ResultDialog)
 
 
 async def test_keys_of_earlier_sessions_are_listed(tmp_path: Path) -> None:
