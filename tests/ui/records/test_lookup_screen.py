@@ -83,31 +83,33 @@ def book(stage: AppOnFewRows, table: str) -> list[dict[str, Any]]:
     return list(rows)
 
 
-@pytest.mark.parametrize("table", ["spot-fills", "spot-bills", "convert"])
-async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones(table: str) -> None:
+async def test_a_key_opens_the_newest_rows_and_scrolling_brings_the_older_ones() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, table)
-        assert screen.lookup is not None
-        everything = [row[IDS[table]] for row in book(stage, table)]
-        start = screen.lookup.query.stretch.start_ms
-        if start is not None:
-            time = "ts" if table == "convert" else "cTime"
-            everything = [row[IDS[table]] for row in book(stage, table) if int(row[time]) >= start]
-        page = screen.kind.endpoint.page
-        assert page is not None
-        assert ids(screen) == everything[: page.maximum]
-        assert len(everything) > page.maximum or table == "spot-bills"
-        if screen.lookup.state is LookupState.MORE:
-            assert "scroll for older ones, if any" in screen_text(stage.app)
-        for _ in range(10):
-            await pilot.press("G")
-            await settle(pilot)
-            if screen.lookup.state is LookupState.COMPLETE:
-                break
-        assert ids(screen) == everything
-        assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
-        assert str(screen.query_one(TableFrame).heading) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
+        for table in ("spot-fills", "spot-bills", "convert"):
+            screen = await opened(stage, pilot, table)
+            assert screen.lookup is not None
+            everything = [row[IDS[table]] for row in book(stage, table)]
+            start = screen.lookup.query.stretch.start_ms
+            if start is not None:
+                time = "ts" if table == "convert" else "cTime"
+                everything = [row[IDS[table]] for row in book(stage, table) if int(row[time]) >= start]
+            page = screen.kind.endpoint.page
+            assert page is not None
+            assert ids(screen) == everything[: page.maximum], table
+            assert len(everything) > page.maximum or table == "spot-bills"
+            if screen.lookup.state is LookupState.MORE:
+                assert "scroll for older ones, if any" in screen_text(stage.app), table
+            for _ in range(10):
+                await pilot.press("G")
+                await settle(pilot)
+                if screen.lookup.state is LookupState.COMPLETE:
+                    break
+            assert ids(screen) == everything, table
+            assert f"{len(everything)} rows · all there are" in screen_text(stage.app)
+            assert (
+                str(screen.query_one(TableFrame).heading) == f"{KEYS[table]} {LOOKUPS[table].title} {len(everything)}"
+            )
 
 
 async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,23 +126,21 @@ async def test_a_screen_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) ->
         assert newest_message(stage) == "Every row is loaded, or as many as fit."
 
 
-async def test_the_mouse_wheel_brings_older_rows_too() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, "spot-fills")
-        assert screen.rows_table.rows.count == 100
-        screen.rows_table.scroll_to(y=90, animate=False)
-        await settle(pilot)
-        assert screen.rows_table.rows.count == 200
-
-
-async def test_nothing_is_read_on_for_while_nobody_scrolls() -> None:
+async def test_nothing_is_read_on_for_while_nobody_scrolls_nor_for_what_a_filter_hides() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
         await settle(pilot, 30)
         assert screen.lookup is not None
         assert screen.lookup.pages == 1
+        await pilot.press("slash", *"nothing like it", "enter")
+        await settle(pilot, 30)
+        assert (screen.rows_table.rows.count, screen.lookup.pages) == (0, 1)
+        await pilot.press("escape")
+        assert screen.rows_table.rows.count == 100
+        screen.rows_table.scroll_to(y=90, animate=False)
+        await settle(pilot)
+        assert screen.rows_table.rows.count == 200, "the mouse wheel brings older rows too"
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24)])
@@ -168,16 +168,6 @@ async def test_a_short_page_is_followed_until_the_screen_is_full(sort: bool, mon
         assert lookup is not None
         assert height <= lookup.rows.count < 3 * height
         assert lookup.state is LookupState.MORE
-
-
-async def test_what_a_filter_hides_is_not_read_on_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, "spot-fills")
-        await pilot.press("slash", *"nothing like it", "enter")
-        await settle(pilot, 30)
-        assert screen.lookup is not None
-        assert (screen.rows_table.rows.count, screen.lookup.pages) == (0, 1)
 
 
 async def test_reading_on_by_itself_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +198,7 @@ def few_at_a_time(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     monkeypatch.setattr(Table, "endpoint", property(lambda _: small))
 
 
-async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
+async def test_everything_can_be_read_by_key_and_palette_stopped_and_gone_on_with_after_a_failure_too() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         screen = await opened(stage, pilot, "spot-fills")
@@ -227,9 +217,32 @@ async def test_everything_can_be_read_and_stopped_and_gone_on_with() -> None:
         await pilot.press("u")
         await settle(pilot, 5)
         assert screen.lookup.state is LookupState.COMPLETE
-        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
+        everything = [row["tradeId"] for row in book(stage, "spot-fills")]
+        assert ids(screen) == everything
         await pilot.press("a")
         assert newest_message(stage) == "Every row is loaded, or as many as fit."
+
+        await pilot.press("u")
+        await settle(pilot)
+        assert ids(screen) == everything[:100]
+        stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
+        await pilot.press("a")
+        await settle(pilot, 2)
+        assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
+        assert screen.rows_table.rows.count == 100
+        await pilot.press("u")
+        await settle(pilot, 3)
+        assert ids(screen) == everything
+
+        await pilot.press("u")
+        await settle(pilot)
+        assert ids(screen) == everything[:100]
+        await pilot.press("ctrl+p", *"read all")
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await settle(pilot, 4)
+        assert screen.lookup is not None
+        assert screen.lookup.state is LookupState.COMPLETE, "the palette acts on the screen that is shown"
 
 
 async def test_reading_again_begins_at_the_newest() -> None:
@@ -246,7 +259,7 @@ async def test_reading_again_begins_at_the_newest() -> None:
         assert ids(screen) == [bills[0]["billId"], *before][:500]
 
 
-async def test_totals_by_coin_follow_what_is_loaded() -> None:
+async def test_totals_by_coin_follow_what_is_loaded_and_those_that_do_not_fit_are_named_in_their_border() -> None:
     stage = AppOnFewRows()
     async with stage.running((160, 48)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
@@ -271,14 +284,8 @@ async def test_totals_by_coin_follow_what_is_loaded() -> None:
         await pilot.press("escape")
         assert screen.query_one("#totals").display
         assert stage.app.screen_stack[-1] is screen
-
-
-async def test_totals_that_do_not_fit_are_named_in_their_border() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((100, 30)) as pilot:
-        screen = await opened(stage, pilot, "spot-bills")
-        await pilot.press("a")
-        await settle(pilot, 3)
+        await pilot.resize_terminal(100, 30)
+        await pilot.pause()
         hidden = [screen.totals_table.columns[index].title for index in screen.totals_table.model.cells.layout.beyond]
         (border,) = [line for line in screen_text(stage.app).splitlines() if "Totals of the rows loaded" in line]
         assert hidden and f"→ {inside_sentence(hidden[0])}, " in border
@@ -298,14 +305,18 @@ async def test_a_narrow_terminal_keeps_the_figures_and_marks_where_the_period_is
             await pilot.press("escape")
 
 
-async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
+async def test_the_form_filters_completes_a_word_and_tells_each_rule_at_its_field() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 40)) as pilot:
         screen = await opened(stage, pilot, "spot-bills")
-        await pilot.press("f")
+        await pilot.press("f", "tab", *"trans")
         await pilot.pause()
         form = stage.app.screen
         assert isinstance(form, FilterForm)
+        await pilot.press("right")
+        await pilot.pause()
+        assert form.query_one("#field-groupType", Input).value == "transaction"
+        assert "Group: deposit, withdraw, transaction" in screen_text(stage.app)
         await typed(stage, pilot, "groupType", "gift")
         assert problem(stage, "groupType").startswith("Group: one of the billing types; given: gift. Use one of:")
         assert screen_text(stage.app).count("pre_c2c") == 1, "which words there are is said once"
@@ -342,52 +353,33 @@ async def test_the_form_filters_and_tells_each_rule_at_its_field() -> None:
         assert ids(screen) == expected
 
 
-@pytest.mark.parametrize(
-    ("table", "texts", "keep"),
-    [
-        ("spot-fills", {"symbol": "BTCUSDT"}, lambda row: row["symbol"] == "BTCUSDT"),
-        ("spot-bills", {"businessType": "rebate rewards"}, lambda row: row["businessType"] == "rebate rewards"),
-        ("spot-bills", {"coin": "ETH"}, lambda row: row["coin"] == "ETH"),
-    ],
-)
-async def test_each_filter_narrows_what_is_read(table: str, texts: dict[str, str], keep: Any) -> None:
+async def test_each_filter_narrows_what_is_read_and_an_order_id_finds_its_fill() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, table)
-        await pilot.press("f")
-        await pilot.pause()
-        for field, text in texts.items():
-            stage.app.screen.query_one(f"#field-{field}", Input).value = text
-        await pilot.press("enter")
-        await settle(pilot)
-        await pilot.press("a")
-        await settle(pilot, 3)
-        assert ids(screen) == [row[IDS[table]] for row in book(stage, table) if keep(row)] != []
-
-
-async def test_an_order_id_finds_its_fill() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
+        for table, field, text in (
+            ("spot-fills", "symbol", "BTCUSDT"),
+            ("spot-bills", "businessType", "rebate rewards"),
+            ("spot-bills", "coin", "ETH"),
+        ):
+            screen = await opened(stage, pilot, table)
+            await pilot.press("f")
+            await pilot.pause()
+            for name in texts_of(stage):
+                stage.app.screen.query_one(f"#field-{name}", Input).value = text if name == field else ""
+            await pilot.press("enter")
+            await settle(pilot)
+            await pilot.press("a")
+            await settle(pilot, 3)
+            assert ids(screen) == [row[IDS[table]] for row in book(stage, table) if row[field] == text] != [], field
         screen = await opened(stage, pilot, "spot-fills")
         row = book(stage, "spot-fills")[17]
         await pilot.press("f")
         await pilot.pause()
+        stage.app.screen.query_one("#field-symbol", Input).value = ""
         await typed(stage, pilot, "orderId", row["orderId"])
         await pilot.press("enter")
         await settle(pilot)
         assert ids(screen) == [row["tradeId"]]
-
-
-async def test_a_word_is_completed_while_it_is_typed() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 40)) as pilot:
-        await opened(stage, pilot, "spot-bills")
-        await pilot.press("f", "tab", *"trans")
-        await pilot.pause()
-        await pilot.press("right")
-        await pilot.pause()
-        assert stage.app.screen.query_one("#field-groupType", Input).value == "transaction"
-        assert "Group: deposit, withdraw, transaction" in screen_text(stage.app)
 
 
 async def test_transfers_show_the_default_range_and_cut_a_long_one() -> None:
@@ -427,19 +419,18 @@ def _ms(day: str) -> int:
     return round(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-@pytest.mark.parametrize("word", ["deposit", "withdrawl", "WITHDRAWAL"])
-async def test_transfers_of_one_type(word: str) -> None:
+async def test_transfers_of_one_type() -> None:
     stage = AppOnFewRows("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
-        await pilot.press("f")
-        await pilot.pause()
-        for field, text in {"startTime": "30d", "endTime": "0d", "type": word}.items():
-            stage.app.screen.query_one(f"#field-{field}", Input).value = text
-        await pilot.press("enter")
-        await settle(pilot, 4)
-        kinds = {record.received["type"] for record in records(screen)}
-        assert kinds == {"deposit" if word == "deposit" else "withdrawl"}
+        for word, kind in {"deposit": "deposit", "withdrawl": "withdrawl", "WITHDRAWAL": "withdrawl"}.items():
+            await pilot.press("f")
+            await pilot.pause()
+            for field, text in {"startTime": "30d", "endTime": "0d", "type": word}.items():
+                stage.app.screen.query_one(f"#field-{field}", Input).value = text
+            await pilot.press("enter")
+            await settle(pilot, 4)
+            assert {record.received["type"] for record in records(screen)} == {kind}, word
 
 
 async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> None:
@@ -457,11 +448,12 @@ async def test_an_email_is_asked_for_with_the_sub_account_under_the_cursor() -> 
         assert f"desk{uid[-1]}@broker.example" in screen_text(stage.app)
 
 
-async def test_an_email_of_nobody_is_a_sentence() -> None:
+async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
     stage = AppOnFewRows("broker")
     async with stage.running((120, 36)) as pilot:
         await opened(stage, pilot, "email", form=True)
         assert problem(stage, "subUid") == "", "that it is needed stands in the empty box"
+        assert "required" not in screen_text(stage.app)
         assert stage.app.screen.query_one("#confirm", Button).disabled
         behind = stage.app.screen_stack[-2]
         assert isinstance(behind, LookupScreen)
@@ -469,32 +461,46 @@ async def test_an_email_of_nobody_is_a_sentence() -> None:
         await typed(stage, pilot, "subUid", "1")
         await pilot.press("enter")
         await settle(pilot)
-        assert "subUid does not belong to this broker (40066)" in screen_text(stage.app)
+        assert "subUid does not belong to this broker (40066)" in screen_text(stage.app), "an email of nobody"
         assert "0 rows · failed, u tries again" in screen_text(stage.app)
+        await pilot.press("escape", "9", "f")
+        await pilot.pause()
+        form = stage.app.screen
+        form.query_one("#field-startTime", Input).value = "nonsense of a length that cannot stand in one line"
+        form.query_one("#field-endTime", Input).focus()
+        await pilot.pause()
+        text = " ".join(screen_text(stage.app).split())
+        assert "For example today, yesterday, 7d, 36h" in text
 
 
-@pytest.mark.parametrize("table", LOOKUPS)
+BROKERS = ("transfers", "email")
+
+
 @pytest.mark.parametrize(
-    ("account", "permissions", "code"),
-    [("hedge", frozenset({"futures-read"}), "40014"), ("unified", None, "40085")],
-    ids=["no permission", "unified account"],
+    ("account", "permissions", "code", "tables"),
+    [
+        ("hedge", frozenset({"futures-read"}), "40014", [table for table in LOOKUPS if table not in BROKERS]),
+        ("broker", frozenset({"futures-read"}), "40014", BROKERS),
+        ("unified", None, "40085", list(LOOKUPS)),
+    ],
+    ids=["no permission", "no permission of a broker", "unified account"],
 )
 async def test_a_refusal_is_a_sentence_and_not_an_empty_table(
-    account: str, permissions: frozenset[str] | None, code: str, table: str
+    account: str, permissions: frozenset[str] | None, code: str, tables: Sequence[str]
 ) -> None:
-    broker = LOOKUPS[table].endpoint_name.startswith("broker.")
-    stage = AppOnFewRows("broker" if broker and code == "40014" else account, permissions=permissions)
+    stage = AppOnFewRows(account, permissions=permissions)
     async with stage.running((120, 36)) as pilot:
-        # Before the exchange has told what the key may do, nothing is known of it.
-        stage.desk.storage.identity = None
-        await opened(stage, pilot, table, form=table == "email")
-        if table == "email":
-            await pilot.press(*"4200000001", "enter")
-            await settle(pilot)
-        text = screen_text(stage.app)
-        assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split())
-        assert "0 rows · failed, u tries again" in text
-        assert LOOKUPS[table].nothing not in text
+        for table in tables:
+            # Before the exchange has told what the key may do, nothing is known of it.
+            stage.desk.storage.identity = None
+            await opened(stage, pilot, table, form=table == "email")
+            if table == "email":
+                await pilot.press(*"4200000001", "enter")
+                await settle(pilot)
+            text = screen_text(stage.app)
+            assert f"({code})" in " ".join(text.replace("╱", " ").replace("│", " ").split()), table
+            assert "0 rows · failed, u tries again" in text
+            assert LOOKUPS[table].nothing not in text
 
 
 async def test_who_is_no_broker_is_told_so_once_and_the_screen_leaves_the_list() -> None:
@@ -548,20 +554,6 @@ async def test_a_managed_sub_account_is_told_of_its_binding() -> None:
         assert "startTime is earlier than the binding time (40408)" in screen_text(stage.app)
 
 
-async def test_a_failure_midway_keeps_the_rows_and_goes_on() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, "spot-fills")
-        stage.sandbox.faults.next("5xx", endpoint="spot.fills", times=2)
-        await pilot.press("a")
-        await settle(pilot, 2)
-        assert "100 rows · failed, u tries again · The exchange is busy" in screen_text(stage.app)
-        assert screen.rows_table.rows.count == 100
-        await pilot.press("u")
-        await settle(pilot, 3)
-        assert ids(screen) == [row["tradeId"] for row in book(stage, "spot-fills")]
-
-
 async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
     stage = AppOnFewRows(timezone="Asia/Tokyo")
     async with stage.running((120, 36)) as pilot:
@@ -599,9 +591,13 @@ async def test_the_keys_of_rows_work_as_on_the_main_screen() -> None:
         assert screen.lookup.state is LookupState.COMPLETE
 
 
-async def test_going_from_screen_to_screen_and_back() -> None:
+async def test_digits_go_from_screen_to_screen_and_back_and_are_text_while_a_filter_is_typed() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
+        await pilot.press("slash", *"67890")
+        assert stage.app.screen is stage.app.main
+        assert stage.app.main.query_one("#filter", Input).value == "67890"
+        await pilot.press("escape")
         first = await opened(stage, pilot, "spot-fills")
         assert all(feed.is_hidden for feed in stage.desk.feeds.values())
         await pilot.press("G")
@@ -640,14 +636,6 @@ async def test_records_are_read_where_nothing_can_be_sent() -> None:
         assert "MONITOR" in screen_text(stage.app).splitlines()[0]
 
 
-async def test_digits_are_text_while_a_filter_is_typed() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        await pilot.press("slash", *"67890")
-        assert stage.app.screen is stage.app.main
-        assert stage.app.main.query_one("#filter", Input).value == "67890"
-
-
 @pytest.mark.parametrize("size", [(200, 60), (80, 24), (60, 20), (30, 10), (12, 5)])
 async def test_every_size_of_terminal_has_its_screen(size: tuple[int, int]) -> None:
     stage = AppOnFewRows()
@@ -677,31 +665,3 @@ async def test_another_profile_keeps_nothing_of_the_one_before() -> None:
         await settle(pilot, 3)
         assert stage.desk.settings.name == "one-way"
         assert not set(ids(await opened(stage, pilot, "spot-fills"))) & set(before)
-
-
-async def test_the_palette_acts_on_the_screen_that_is_shown() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        screen = await opened(stage, pilot, "spot-fills")
-        await pilot.press("ctrl+p", *"read all")
-        await asyncio.sleep(1)
-        await pilot.press("enter")
-        await settle(pilot, 4)
-        assert screen.lookup is not None
-        assert screen.lookup.state is LookupState.COMPLETE
-
-
-async def test_what_is_wrong_is_told_whole_where_there_is_room_and_not_before_anything_is_typed() -> None:
-    stage = AppOnFewRows("broker")
-    async with stage.running((120, 36)) as pilot:
-        await pilot.press("0")
-        await pilot.pause()
-        assert "required" not in screen_text(stage.app)
-        await pilot.press("escape", "9", "f")
-        await pilot.pause()
-        form = stage.app.screen
-        form.query_one("#field-startTime", Input).value = "nonsense of a length that cannot stand in one line"
-        form.query_one("#field-endTime", Input).focus()
-        await pilot.pause()
-        text = " ".join(screen_text(stage.app).split())
-        assert "For example today, yesterday, 7d, 36h" in text
