@@ -12,7 +12,6 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
-from tests.sandbox.exchange_events import open_position
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import confirmed
 from tradetui.commands.session import demo_desk
@@ -54,11 +53,12 @@ async def opened(stage: AppOnFewRows, pilot: Pilot[None]) -> ReversalDialog:
 async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
-        await opened(stage, pilot)
+        dialog = await opened(stage, pilot)
         text = screen_text(stage.app)
         for sentence in ("SANDBOX · hedge", "change   afterwards", "Free margin", "enough: needs", "If stopped"):
             assert sentence in text
         assert "tradeSide" not in text
+        assert "sent through" not in str(dialog.query_one("#details", Static).render()), "there is no proxy"
         await pilot.press("f2")
         await pilot.pause()
         text = screen_text(stage.app)
@@ -73,37 +73,27 @@ async def test_it_shows_what_will_be_held_and_the_exact_request() -> None:
 async def test_it_names_the_proxy_and_the_certificates_that_the_request_goes_by(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def body_text() -> str:
-        stage = AppOnFewRows()
-        async with stage.running((140, 60)) as pilot:
-            dialog = await opened(stage, pilot)
-            return str(dialog.query_one("#details", Static).render())
-
-    assert "sent through" not in await body_text()
     route: dict[str, Any] = {
         "proxy": "socks5://127.0.0.1:1080 (from the profile)",
         "ca_file": "/etc/own.pem (from SSL_CERT_FILE)",
     }
     monkeypatch.setattr(demo_desk, "DeskSettings", partial(DeskSettings, **route))
-    text = await body_text()
-    for sentence in ("sent through", "certificates", *route.values()):
-        assert sentence in text
+    stage = AppOnFewRows()
+    async with stage.running((140, 60)) as pilot:
+        dialog = await opened(stage, pilot)
+        text = str(dialog.query_one("#details", Static).render())
+        for sentence in ("sent through", "certificates", *route.values()):
+            assert sentence in text
 
 
-async def test_enter_cancels_and_escape_cancels() -> None:
-    for key in ("enter", "escape"):
-        stage = AppOnFewRows()
-        async with stage.running() as pilot:
+async def test_enter_cancels_escape_cancels_and_keys_typed_ahead_confirm_nothing() -> None:
+    stage = AppOnFewRows()
+    async with stage.running() as pilot:
+        for key in ("enter", "escape"):
             await opened(stage, pilot)
             await pilot.press(key)
             assert not isinstance(stage.app.screen, ReversalDialog)
             assert posts(stage) == 0
-
-
-async def test_keys_typed_ahead_confirm_nothing() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        await still(stage, pilot)
         await pilot.press("R", "tab", "enter")
         await asyncio.sleep(3)
         assert posts(stage) == 0
@@ -128,7 +118,7 @@ async def test_tab_then_enter_confirms_once_and_the_outcome_is_named() -> None:
         assert widest <= dialog._area.room.width, "the tables are drawn for the room that there is now"
 
 
-async def test_another_outcome_is_an_alarm() -> None:
+async def test_another_outcome_is_an_alarm_with_each_leg_compared_and_what_is_left_pointed_out() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         await opened(stage, pilot)
@@ -139,22 +129,12 @@ async def test_another_outcome_is_an_alarm() -> None:
         text = screen_text(stage.app)
         assert "Settled: closed only" in text
         assert "This differs from the preview" in text
+        lines = text.split("\n")
+        assert any("SHORT" in row and "DIFFERENT" in row for row in lines)
+        assert any("LONG" in row and "DIFFERENT" not in row for row in lines)
+        assert any("order" in row and "adds to the SHORT" in row for row in lines)
         await pilot.press("enter")
         assert not isinstance(stage.app.screen, ReversalDialog)
-
-
-async def test_a_changed_position_is_shown_instead_of_sent() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((140, 60)) as pilot:
-        dialog = await opened(stage, pilot)
-        target = dialog._target
-        uid = stage.desk.settings.uid or ""
-        open_position(stage.sandbox.exchange_state, uid, target.symbol, "long", Decimal("0.5"))
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(1)
-        await pilot.pause()
-        assert posts(stage) == 0
-        assert "NOT SENT. Changed since you looked: size" in " ".join(screen_text(stage.app).split())
 
 
 async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
@@ -178,28 +158,13 @@ async def test_an_uncertain_result_needs_the_symbol_typed() -> None:
         assert not dialog.query_one("#confirm", Button).disabled
 
 
-async def test_a_size_that_is_none_is_said() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((140, 60)) as pilot:
-        dialog = await opened(stage, pilot)
-        dialog.query_one("#size", Input).focus()
-        await pilot.press("x", "enter")
-        await pilot.pause()
-        assert "x is not a size" in screen_text(stage.app)
-        dialog.query_one("#size", Input).value = "9" * 100 + "x" * 100
-        await pilot.press("enter")
-        await pilot.pause()
-        assert f" {'9' * 39}… is not a size" in screen_text(stage.app)
-        assert posts(stage) == 0
-
-
-async def test_what_is_typed_at_a_button_is_kept_to_the_last_character() -> None:
+async def test_a_size_is_kept_to_the_last_character_and_one_that_is_none_is_said() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
         for keys, kept in (("1 2 full_stop 5", "12.5"), ("0 comma 5", "0,5"), ("1 e 1", "1e1")):
             dialog = await opened(stage, pilot)
             for key in keys.split():
-                await pilot.press(key)
+                await pilot.press(key)  # at a button
                 await asyncio.sleep(0.1)
                 await pilot.pause()
             assert dialog.query_one("#size", Input).value == kept
@@ -212,18 +177,49 @@ async def test_what_is_typed_at_a_button_is_kept_to_the_last_character() -> None
                 assert dialog._preview is not None and dialog._preview.target.size == Decimal(kept)
             await pilot.press("escape")
 
+        dialog = await opened(stage, pilot)
+        preview = dialog._preview
+        dialog.query_one("#size", Input).focus()
+        await pilot.pause()
+        await pilot.press("enter")
+        assert dialog._preview is preview, "a size that is the same makes no look forgotten"
+        dialog.query_one("#size", Input).focus()
+        await pilot.press("x", "enter")
+        await pilot.pause()
+        assert "x is not a size" in screen_text(stage.app)
+        dialog.query_one("#size", Input).value = "9" * 100 + "x" * 100
+        await pilot.press("enter")
+        await pilot.pause()
+        assert f" {'9' * 39}… is not a size" in screen_text(stage.app)
+        assert posts(stage) == 0
 
-@pytest.mark.parametrize("key", ["L", "f9"])
-async def test_it_is_locked_from_the_dialog_by_one_key(key: str) -> None:
+
+async def test_lock_is_one_key_in_the_dialog_too_and_unlocking_asks() -> None:
     stage = AppOnFewRows()
     async with stage.running((140, 60)) as pilot:
+        assert stage.desk.execution is not None
+        intents = stage.desk.execution.intents
+        for key in ("L", "f9"):
+            await opened(stage, pilot)
+            assert not intents.locked
+            await pilot.press(key)
+            assert intents.locked, key
+            await pilot.press("tab", "enter")
+            await asyncio.sleep(2)
+            assert posts(stage) == 0, key
+            assert stage.app.screen is stage.app.main, "Enter pressed Cancel"
+            await pilot.press("L")
+            assert isinstance(stage.app.screen, ConfirmDialog)
+            assert "Enter presses Cancel; Tab, then Enter, presses Unlock." in screen_text(stage.app)
+            await pilot.press("enter")
+            assert intents.locked, "Enter presses Cancel"
+            await pilot.press("L", "tab", "enter")
+            await pilot.pause()
+            assert not intents.locked
+        await pilot.press("L")
+        assert intents.locked, "on the main screen"
         await opened(stage, pilot)
-        assert stage.desk.execution is not None and not stage.desk.execution.intents.locked
-        await pilot.press(key)
-        assert stage.desk.execution.intents.locked
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(2)
-        assert posts(stage) == 0
+        assert "Trading is locked" in screen_text(stage.app)
 
 
 async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> None:
@@ -248,20 +244,6 @@ async def test_an_unknown_outcome_can_be_left_and_is_told_when_it_is_found() -> 
         assert posts(stage) == 0, "the only one was lost on its way"
 
 
-@pytest.mark.parametrize("size", [(110, 50), (120, 36), (140, 60), (80, 24)])
-async def test_the_confirm_button_never_cuts_a_number(size: tuple[int, int]) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
-        dialog = await opened(stage, pilot)
-        assert dialog._preview is not None and dialog._preview.plan is not None
-        button = dialog.query_one("#confirm", Button)
-        label = str(button.label)
-        plan = dialog._preview.plan
-        assert label in (plan.action, plan.title, plan.short_title)
-        row = screen_text(stage.app).splitlines()[button.region.y + button.region.height // 2]
-        assert label in row
-
-
 async def test_elsewhere_it_asks_for_the_symbol() -> None:
     stage = AppOnFewRows()
     async with stage.running() as pilot:
@@ -272,41 +254,43 @@ async def test_elsewhere_it_asks_for_the_symbol() -> None:
         assert isinstance(stage.app.screen, ReversalDialog)
 
 
-async def test_lock_is_one_key_and_unlocking_asks() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((140, 60)) as pilot:
-        await pilot.press("L")
-        assert stage.desk.execution is not None
-        assert stage.desk.execution.intents.locked
-        await opened(stage, pilot)
-        assert "Trading is locked" in screen_text(stage.app)
-        await pilot.press("escape", "L")
-        assert isinstance(stage.app.screen, ConfirmDialog)
-        assert "Enter presses Cancel; Tab, then Enter, presses Unlock." in screen_text(stage.app)
-        await pilot.press("enter")
-        assert stage.desk.execution.intents.locked, "Enter presses Cancel"
-        await pilot.press("L", "tab", "enter")
-        await pilot.pause()
-        assert not stage.desk.execution.intents.locked
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_everything_pinned_is_on_the_screen(size: tuple[int, int]) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
-        dialog = await opened(stage, pilot)
-        for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
-            region = dialog.query_one(name).region
-            assert region.height >= 1
-            assert dialog.region.contains_region(region), f"{name} at {size}"
-        assert "change   afterwards" in screen_text(stage.app)
-        assert "SANDBOX · hedge" in screen_text(stage.app)
-        assert ("There is more below" in screen_text(stage.app)) == (size == (80, 24)), "all that decides is in sight"
-
-
-async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
+async def test_everything_pinned_is_on_the_screen_and_the_confirm_button_never_cuts_a_number() -> None:
     stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
+        for size in ((80, 24), (110, 50), (120, 36), (140, 60), (200, 60)):
+            await pilot.resize_terminal(*size)
+            dialog = await opened(stage, pilot)
+            for name in ("#size", "#reason", "#cancel", "#confirm", "#keys"):
+                region = dialog.query_one(name).region
+                assert region.height >= 1
+                assert dialog.region.contains_region(region), f"{name} at {size}"
+            text = screen_text(stage.app)
+            assert "change   afterwards" in text, size
+            assert "SANDBOX · hedge" in text, size
+            assert ("There is more below" in text) == (size == (80, 24)), f"all that decides is in sight at {size}"
+            assert dialog._preview is not None and dialog._preview.plan is not None
+            button = dialog.query_one("#confirm", Button)
+            label = str(button.label)
+            plan = dialog._preview.plan
+            assert label in (plan.action, plan.title, plan.short_title), size
+            assert label in text.splitlines()[button.region.y + button.region.height // 2], size
+            await pilot.press("escape")
+
+
+async def test_nothing_is_confirmed_before_all_of_it_was_shown_nor_asked_for_while_locked() -> None:
+    stage = AppOnFewRows()
+    async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        assert "There is more below" in screen_text(stage.app)
+        await pilot.press("f9")
+        await pilot.pause()
+        text = screen_text(stage.app)
+        assert "Trading is locked" in text
+        assert stage.app.main.query_one(HeaderBar).shown.access == "LOCKED"
+        assert "then confirm" not in text
+        assert dialog.confirm_button.disabled
+        await pilot.press("L", "tab", "enter", "escape")
+
         dialog = await opened(stage, pilot)
         assert "There is more below" in screen_text(stage.app)
         await pilot.press("tab", "enter")
@@ -324,19 +308,6 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown() -> None:
         await pilot.pause()
         assert posts(stage) == 1
         assert "Settled: reversed" in screen_text(stage.app)
-
-
-async def test_a_locked_dialog_with_more_below_does_not_ask_to_confirm() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((80, 24)) as pilot:
-        dialog = await opened(stage, pilot)
-        assert "There is more below" in screen_text(stage.app)
-        await pilot.press("f9")
-        await pilot.pause()
-        assert "Trading is locked" in screen_text(stage.app)
-        assert stage.app.main.query_one(HeaderBar).shown.access == "LOCKED"
-        assert "then confirm" not in screen_text(stage.app)
-        assert dialog.confirm_button.disabled
 
 
 async def test_a_window_too_small_to_show_it_confirms_nothing() -> None:
@@ -411,20 +382,6 @@ async def test_what_cannot_be_read_of_the_position_blocks() -> None:
         assert dialog.query_one("#confirm", Button).disabled
         screen = " ".join(screen_text(stage.app).split())
         assert "The answer cannot be read: 1 row came" in screen
-
-
-async def test_after_sending_each_leg_is_compared_and_what_is_left_pointed_out() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((140, 60)) as pilot:
-        await opened(stage, pilot)
-        stage.sandbox.faults.next("closed-only")
-        await pilot.press("tab", "enter")
-        await asyncio.sleep(70)
-        await pilot.pause()
-        lines = screen_text(stage.app).split("\n")
-        assert any("SHORT" in row and "DIFFERENT" in row for row in lines)
-        assert any("LONG" in row and "DIFFERENT" not in row for row in lines)
-        assert any("order" in row and "adds to the SHORT" in row for row in lines)
 
 
 async def test_monitor_mode_has_no_dialog_and_sends_nothing() -> None:

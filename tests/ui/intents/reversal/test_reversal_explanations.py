@@ -42,37 +42,41 @@ async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
 # Which leg
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_the_leg_is_in_title_headline_button_and_word(size: tuple[int, int]) -> None:
+async def test_the_leg_is_in_title_headline_button_and_word() -> None:
     stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
+    async with stage.running((80, 24)) as pilot:
         asks_for_the_word(stage)
         await still(stage, pilot)
-        for keys, leg, wrong, side in ((["2"], "LONG", "SHORT", "buy"), (["2", "down"], "SHORT", "LONG", "sell")):
-            await pilot.press(*keys, "R")
-            await asyncio.sleep(1.5)
-            await pilot.pause()
-            dialog = stage.app.screen
-            assert isinstance(dialog, ReversalDialog)
-            symbol = dialog._target.symbol
-            shown = text_in_one_line(stage)
-            assert f"REVERSE THE {leg} OF {symbol}" in shown
-            assert f"Type {symbol} {leg} to go on." in shown
-            assert f"Type {symbol} {leg} because " in shown
-            confirm_button, field = dialog.query_one("#confirm", Button), dialog.query_one("#typed", Input)
-            assert str(confirm_button.label).startswith(f"Reverse {leg}")
-            await pilot.press("f2", *["pagedown"] * 5)
-            await pilot.pause()
-            request = " ".join(str(dialog.query_one("#request", Static).render()).split())
-            assert f"side {side} = the {leg.lower()} leg" in request
-            for typed in (symbol, f"{symbol} {wrong}"):
-                field.value = typed
+        for size in ((80, 24), (120, 36), (200, 60)):
+            await pilot.resize_terminal(*size)
+            for keys, leg, wrong, side in (
+                (["2", "g"], "LONG", "SHORT", "buy"),
+                (["2", "down"], "SHORT", "LONG", "sell"),
+            ):
+                await pilot.press(*keys, "R")
+                await asyncio.sleep(1.5)
                 await pilot.pause()
-                assert confirm_button.disabled, typed
-            field.value = f"  {symbol.lower()}   {leg.lower()} "
-            await pilot.pause()
-            assert not confirm_button.disabled
-            await pilot.press("escape")
+                dialog = stage.app.screen
+                assert isinstance(dialog, ReversalDialog)
+                symbol = dialog._target.symbol
+                shown = text_in_one_line(stage)
+                assert f"REVERSE THE {leg} OF {symbol}" in shown, size
+                assert f"Type {symbol} {leg} to go on." in shown, size
+                assert f"Type {symbol} {leg} because " in shown, size
+                confirm_button, field = dialog.query_one("#confirm", Button), dialog.query_one("#typed", Input)
+                assert str(confirm_button.label).startswith(f"Reverse {leg}"), size
+                await pilot.press("f2", *["pagedown"] * 5)
+                await pilot.pause()
+                request = " ".join(str(dialog.query_one("#request", Static).render()).split())
+                assert f"side {side} = the {leg.lower()} leg" in request, size
+                for typed in (symbol, f"{symbol} {wrong}"):
+                    field.value = typed
+                    await pilot.pause()
+                    assert confirm_button.disabled, typed
+                field.value = f"  {symbol.lower()}   {leg.lower()} "
+                await pilot.pause()
+                assert not confirm_button.disabled, size
+                await pilot.press("escape")
 
 
 async def test_one_way_names_the_side_that_is_held() -> None:
@@ -86,30 +90,33 @@ async def test_one_way_names_the_side_that_is_held() -> None:
         assert f"REVERSE THE {leg} OF {held.symbol}" in text_in_one_line(stage)
 
 
-@pytest.mark.parametrize("burst", ["R", "RR", "RRR"])
-async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour(burst: str) -> None:
+async def test_a_row_that_has_gone_is_not_replaced_by_its_neighbour() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await still(stage, pilot)
-        await pilot.press("2", "down")
-        table = stage.app.main.positions_panel.table
-        gone, uid = table.cursor.record, stage.desk.settings.uid or ""
-        assert gone is not None
-        book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
-        leg = "long" if gone.is_long else "short"
-        position = book.held(gone.symbol, leg)
-        assert position is not None
-        position.size = Decimal(0)
-        stage.desk.scheduler.poll_now("positions")
-        await asyncio.sleep(2)
-        await pilot.pause()
-        assert table.cursor.record is not None and table.cursor.record is not gone
-        await read_at_once(stage, pilot, burst)
-        assert not isinstance(stage.app.screen, ReversalDialog)
-        assert f"{gone.symbol} {leg.upper()} has just closed" in text_in_one_line(stage)
-        await pilot.press("R")
-        await asyncio.sleep(1)
-        assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
+        await pilot.press("2")
+        for burst in ("R", "RR", "RRR"):
+            await pilot.press("g", "down")
+            table = stage.app.main.positions_panel.table
+            gone, uid = table.cursor.record, stage.desk.settings.uid or ""
+            assert gone is not None
+            book = stage.sandbox.exchange_state.book(uid, str(gone.product_type))
+            leg = "long" if gone.is_long else "short"
+            position = book.held(gone.symbol, leg)
+            assert position is not None
+            position.size = Decimal(0)
+            stage.desk.scheduler.poll_now("positions")
+            await asyncio.sleep(2)
+            await pilot.pause()
+            assert table.cursor.record is not None and table.cursor.record is not gone
+            await read_at_once(stage, pilot, burst)
+            assert not isinstance(stage.app.screen, ReversalDialog), burst
+            assert f"{gone.symbol} {leg.upper()} has just closed" in text_in_one_line(stage), burst
+            await pilot.press("R")
+            await asyncio.sleep(1)
+            assert isinstance(stage.app.screen, ReversalDialog), "pressed again it takes what is under the cursor"
+            await pilot.press("escape")
+            stage.app.clear_notifications()
 
 
 # Why nothing was sent
@@ -150,15 +157,15 @@ async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look()
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        for _ in range(3):
+        for keys in (["tab", "enter"], ["enter"], ["enter"]):
             assert dialog._preview is not None and dialog._preview.plan is not None
             plan = dialog._preview.plan
             hold_more(stage, dialog, plan.leg.lower(), "0.01")
-            await confirm(pilot, dialog)
+            await pilot.press(*keys)
             await asyncio.sleep(2)
             await pilot.pause()
             assert f"NOT SENT. Changed since you looked: size {plan.held_size} → " in text_in_one_line(stage)
-        assert posts(stage) == 0
+            assert posts(stage) == 0
         await pilot.press("enter")
         await asyncio.sleep(5)
         assert posts(stage) == 1
@@ -198,7 +205,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
 # Left by Cancel, and from the word to the button
 
 
-async def test_left_without_sending_it_says_so() -> None:
+async def test_left_without_sending_it_says_so_also_after_tab_too_early() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         for keys in (["enter"], ["escape"], ["tab", "shift+tab", "enter"]):
@@ -208,12 +215,6 @@ async def test_left_without_sending_it_says_so() -> None:
             assert not isinstance(stage.app.screen, ReversalDialog)
             assert newest_message(stage) == f"Reverse {dialog._subject}: nothing was sent."
             stage.app.clear_notifications()
-
-
-async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await still(stage, pilot)
         await pilot.press("R")
         await asyncio.sleep(0.2)
         await pilot.press("tab")
@@ -222,6 +223,7 @@ async def test_tab_too_early_and_then_enter_leaves_with_a_word() -> None:
         await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert newest_message(stage).endswith(": nothing was sent.")
+        assert posts(stage) == 0
 
 
 async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_part_of_it_to_cancel() -> None:
@@ -250,60 +252,15 @@ async def test_tab_goes_from_the_whole_word_to_the_confirm_button_and_from_a_par
         assert posts(stage) == 1
 
 
-async def test_a_size_that_is_the_same_makes_no_look_forgotten() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-        preview = dialog._preview
-        dialog.query_one("#size", Input).focus()
-        await pilot.pause()
-        await pilot.press("enter")
-        assert dialog._preview is preview
-
-
 # The lock
 
 
-async def test_locked_it_has_no_field_and_l_unlocks_it() -> None:
+async def test_locked_it_has_no_field_l_unlocks_it_and_nothing_that_was_typed_is_lost() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
-        await pilot.press("L")
-        dialog = await opened(stage, pilot)
-        assert stage.desk.execution is not None and stage.desk.execution.intents.locked
-        assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
-        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
-        assert "L Unlock" in text_in_one_line(stage) and "F9 Lock" not in text_in_one_line(stage)
-        await pilot.press("L")
-        assert isinstance(stage.app.screen, ConfirmDialog)
-        await pilot.press("enter")
-        assert stage.app.screen_stack[-1] is dialog and stage.desk.execution.intents.locked, "Enter presses Cancel"
-        await pilot.press("L", "tab", "enter")
-        await pilot.pause()
-        assert stage.app.screen_stack[-1] is dialog and not stage.desk.execution.intents.locked
-        assert dialog.query_one("#typed").display
-        await read_at_once(stage, pilot, dialog._subject)
-        await confirm(pilot, dialog)
-        await asyncio.sleep(5)
-        assert posts(stage) == 1
-
-
-async def test_locked_l_unlocks_before_anything_is_read() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await pilot.press("L")
-        await still(stage, pilot)
-        await pilot.press("R", "L")
-        await pilot.pause()
-        dialog = stage.app.screen_stack[-2]
-        assert isinstance(dialog, ReversalDialog) and not dialog._ready
-        assert isinstance(stage.app.screen, ConfirmDialog)
-
-
-async def test_locked_while_one_types_nothing_is_lost() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
+        assert stage.desk.execution is not None
+        intents = stage.desk.execution.intents
         dialog = await opened(stage, pilot)
         await read_at_once(stage, pilot, dialog._subject[:4])
         await pilot.press("f9")
@@ -319,6 +276,32 @@ async def test_locked_while_one_types_nothing_is_lost() -> None:
         assert stage.app.focused is typed and typed.value == dialog._subject[:4]
         await read_at_once(stage, pilot, dialog._subject[4:])
         assert typed.value == dialog._subject
+        await pilot.press("escape")
+
+        await pilot.press("L", "R", "L")
+        await pilot.pause()
+        unread = stage.app.screen_stack[-2]
+        assert isinstance(unread, ReversalDialog) and not unread._ready
+        assert isinstance(stage.app.screen, ConfirmDialog), "L unlocks before anything is read"
+        await pilot.press("escape", "escape")
+
+        dialog = await opened(stage, pilot)
+        assert intents.locked
+        assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
+        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        assert "L Unlock" in text_in_one_line(stage) and "F9 Lock" not in text_in_one_line(stage)
+        await pilot.press("L")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        await pilot.press("enter")
+        assert stage.app.screen_stack[-1] is dialog and intents.locked, "Enter presses Cancel"
+        await pilot.press("L", "tab", "enter")
+        await pilot.pause()
+        assert stage.app.screen_stack[-1] is dialog and not intents.locked
+        assert dialog.query_one("#typed").display
+        await read_at_once(stage, pilot, dialog._subject)
+        await confirm(pilot, dialog)
+        await asyncio.sleep(5)
+        assert posts(stage) == 1
 
 
 # It can always be left
@@ -338,16 +321,27 @@ async def never(*_: Any) -> Any:
     await asyncio.Event().wait()
 
 
-async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_escape_leaves_it_while_sending_hangs_and_whatever_the_follower_does() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
-        monkeypatch.setattr(stage.desk.execution, "follow", hangs)
-        await confirm(pilot, dialog)
-        await asyncio.sleep(5)
-        assert posts(stage) == 1
-        await pilot.press("escape")
-        await pilot.pause()
+        with pytest.MonkeyPatch.context() as hanging:
+            hanging.setattr(stage.desk.execution, "confirm", never)
+            await confirm(pilot, dialog)
+            await asyncio.sleep(5)
+            await pilot.press("escape")
+            await pilot.pause()
+        assert not isinstance(stage.app.screen, ReversalDialog)
+
+        await pilot.press("down")
+        dialog = await opened(stage, pilot)
+        with pytest.MonkeyPatch.context() as hanging:
+            hanging.setattr(stage.desk.execution, "follow", hangs)
+            await confirm(pilot, dialog)
+            await asyncio.sleep(5)
+            assert posts(stage) == 1
+            await pilot.press("escape")
+            await pilot.pause()
         assert not isinstance(stage.app.screen, ReversalDialog)
         assert dialog._preview is not None and dialog._preview.plan is not None
         assert newest_message(stage) == (
@@ -356,51 +350,35 @@ async def test_escape_leaves_it_whatever_the_follower_does(monkeypatch: pytest.M
         )
 
 
-async def test_escape_leaves_it_while_sending_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_whatever_fails_is_said_and_it_can_be_closed() -> None:
+    async def fails(*_: Any) -> Any:
+        raise ZeroDivisionError("int too large to convert")
+
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-        monkeypatch.setattr(stage.desk.execution, "confirm", never)
-        await confirm(pilot, dialog)
-        await asyncio.sleep(5)
-        await pilot.press("escape")
-        await pilot.pause()
-        assert not isinstance(stage.app.screen, ReversalDialog)
-
-
-@pytest.mark.parametrize("method", ["confirm", "follow"])
-async def test_whatever_fails_is_said_and_it_can_be_closed(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-        if method == "confirm":
-
-            async def fails(*_: Any) -> Any:
-                raise ZeroDivisionError("int too large to convert")
-
-            monkeypatch.setattr(stage.desk.execution, method, fails)
-        else:
-            monkeypatch.setattr(stage.desk.execution, method, breaks)
-        await confirm(pilot, dialog)
-        await asyncio.sleep(5)
-        await pilot.pause()
-        shown = text_in_one_line(stage)
-        assert "The outcome is not known" in shown
-        assert "Not done" not in shown
-        await pilot.press("enter")
-        assert not isinstance(stage.app.screen, ReversalDialog)
+        for method, failure in {"confirm": fails, "follow": breaks}.items():
+            dialog = await opened(stage, pilot)
+            with pytest.MonkeyPatch.context() as broken:
+                broken.setattr(stage.desk.execution, method, failure)
+                await confirm(pilot, dialog)
+                await asyncio.sleep(5)
+                await pilot.pause()
+            shown = text_in_one_line(stage)
+            assert "The outcome is not known" in shown, method
+            assert "Not done" not in shown, method
+            await pilot.press("enter")
+            assert not isinstance(stage.app.screen, ReversalDialog), method
+            await pilot.press("down")
 
 
 # It can be taken back until it leaves
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.5, 1.5])
-async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch, after_s: float) -> None:
+async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
         execution = stage.desk.execution
-        assert execution is not None and dialog._preview is not None and dialog._preview.plan is not None
+        assert execution is not None
         read_again = execution._read_again
 
         async def reads_slowly(shown: Preview) -> Preview:
@@ -408,27 +386,34 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
             return await read_again(shown)
 
         monkeypatch.setattr(execution, "_read_again", reads_slowly)
-        await confirm(pilot, dialog)
-        await asyncio.sleep(after_s)
-        sending = str(dialog.query_one("#reason", Static).content)
-        assert "Until it is sent, Esc withdraws it." in sending
-        symbol = dialog._preview.target.symbol
-        after = f"After that, Esc closes this dialog: the reversal continues, {symbol} stays locked, and J shows it."
-        assert after in sending
-        await pilot.press("escape")
-        await pilot.pause()
-        assert not isinstance(stage.app.screen, ReversalDialog)
-        assert newest_message(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
-        await asyncio.sleep(6)
-        await pilot.pause()
-        assert posts(stage) == 0
-        assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [
-            newest_message(stage)
-        ]
-        (intent,) = await execution.intents.newest()
-        assert [event.state for event in intent.events] == [State.INTENDED, State.WITHDRAWN]
-        assert "it was withdrawn" in str(intent.events[-1].details)
-        assert not execution.intents.unsettled()
+        for withdrawn, after_s in enumerate((0.0, 0.5, 1.5), start=1):
+            dialog = await opened(stage, pilot)
+            assert dialog._preview is not None and dialog._preview.plan is not None
+            await confirm(pilot, dialog)
+            await asyncio.sleep(after_s)
+            sending = str(dialog.query_one("#reason", Static).content)
+            assert "Until it is sent, Esc withdraws it." in sending, after_s
+            symbol = dialog._preview.target.symbol
+            after = (
+                f"After that, Esc closes this dialog: the reversal continues, {symbol} stays locked, and J shows it."
+            )
+            assert after in sending, after_s
+            await pilot.press("escape")
+            await pilot.pause()
+            assert not isinstance(stage.app.screen, ReversalDialog), after_s
+            assert newest_message(stage) == f"{dialog._preview.plan.title}: NOT SENT. You withdrew it."
+            await asyncio.sleep(6)
+            await pilot.pause()
+            assert posts(stage) == 0, after_s
+            assert [note.message for note in stage.app._notifications if "NOT SENT" in note.message] == [
+                newest_message(stage)
+            ]
+            intents = await execution.intents.newest()
+            assert len(intents) == withdrawn
+            assert [event.state for event in intents[0].events] == [State.INTENDED, State.WITHDRAWN]
+            assert "it was withdrawn" in str(intents[0].events[-1].details)
+            assert not execution.intents.unsettled()
+            stage.app.clear_notifications()
 
 
 async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
