@@ -10,6 +10,7 @@ import pytest
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.test_unwanted_words import PACKAGE, shown_texts
+from tradetui.desk.tables.table import LOOKUPS
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.key_bindings.binding_registry import BINDINGS, key_named
 from tradetui.ui.key_bindings.profile_bindings import profile_bindings
@@ -68,7 +69,7 @@ async def test_where_every_key_is_another_no_screen_shows_a_built_in_one(size: t
         async def press(*ids: str) -> None:
             for id_ in ids:
                 await pilot.press(OWN[id_])
-                await asyncio.sleep(1)
+                await asyncio.sleep(1 if id_ in LOOKUPS else 0.5)
                 await pilot.pause()
 
         async def look(*ids: str) -> None:

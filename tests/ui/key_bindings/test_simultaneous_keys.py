@@ -11,7 +11,15 @@ from textual import events
 from textual.widgets import Button, Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tests.ui.fixtures.reversal_dialog import asks_for_the_word, opened, posts, read_at_once, still, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import (
+    asks_for_the_word,
+    opened,
+    posts,
+    read_at_once,
+    sent_and_settled,
+    still,
+    text_in_one_line,
+)
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
@@ -25,7 +33,7 @@ def typed(dialog: ReversalDialog, field: str = "typed") -> str:
     return dialog.query_one(f"#{field}", Input).value
 
 
-async def test_a_word_in_one_read_reaches_the_field_whole() -> None:
+async def test_a_word_in_one_read_in_pieces_of_any_length_or_pasted_reaches_the_field_whole() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
@@ -34,46 +42,54 @@ async def test_a_word_in_one_read_reaches_the_field_whole() -> None:
         await read_at_once(stage, pilot, subject.lower())
         assert typed(dialog) == subject.lower()
         assert not dialog.query_one("#confirm", Button).disabled
+        await pilot.press("escape")
 
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_a_word_in_pieces_of_any_length_reaches_the_field_whole(seed: int) -> None:
-    random = Random(seed)
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
-        dialog = await opened(stage, pilot)
-        left = subject = dialog._subject
-        while left:
-            length = random.randint(1, 6)
-            piece, left = left[:length], left[length:]
-            await read_at_once(stage, pilot, piece, gap_s=random.choice((0.0, 0.001, 0.02)))
-        assert typed(dialog) == subject
-
-
-@pytest.mark.parametrize("gap_s", [0.0, 0.005, 0.02])
-async def test_tab_and_enter_of_the_same_burst_press_nothing(gap_s: float) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
-        for end in ("\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"):
-            if stage.app.screen is not stage.app.main:
-                await pilot.press("escape")
+        for seed in range(4):
+            random = Random(seed)
             dialog = await opened(stage, pilot)
-            subject = dialog._subject
-            await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
-            await asyncio.sleep(1)
-            assert posts(stage) == 0
-            assert stage.app.screen is dialog, "nor do they press Cancel"
-            assert typed(dialog).strip() == subject
-            if end not in ("\r", "\t\t\r", "\r\t\r"):
-                assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
-            assert not dialog.query_one("#confirm", Button).disabled
-        dialog.query_one("#confirm", Button).focus()
+            left = subject
+            while left:
+                length = random.randint(1, 6)
+                piece, left = left[:length], left[length:]
+                await read_at_once(stage, pilot, piece, gap_s=random.choice((0.0, 0.001, 0.02)))
+            assert typed(dialog) == subject, f"seed {seed}"
+            await pilot.press("escape")
+
+        dialog = await opened(stage, pilot)
+        driver = stage.app._driver
+        assert driver is not None
+        driver.send_message(events.Paste(f" {subject}\t\n\t\n"))
+        await asyncio.sleep(0.5)
         await pilot.pause()
-        await pilot.press("enter")
-        await asyncio.sleep(3)
-        assert posts(stage) == 1, "pressed by itself it does"
+        assert typed(dialog) == subject
+        assert posts(stage) == 0
+        assert stage.app.screen is dialog, "a paste never confirms"
+
+
+async def test_tab_and_enter_of_the_same_burst_press_nothing() -> None:
+    stage = AppOnFewRows()
+    async with stage.running(SIZE) as pilot:
+        asks_for_the_word(stage)
+        for sent, gap_s in enumerate((0.0, 0.005, 0.02)):
+            for end in ("\r", "\t\r", "\t\t\r", "\r\t\r", "\t\r\r\t\r"):
+                dialog = await opened(stage, pilot)
+                subject = dialog._subject
+                await read_at_once(stage, pilot, subject + end, gap_s=gap_s)
+                await asyncio.sleep(1)
+                assert posts(stage) == sent
+                assert stage.app.screen is dialog, "nor do they press Cancel"
+                assert typed(dialog).strip() == subject, (end, gap_s)
+                if end not in ("\r", "\t\t\r", "\r\t\r"):
+                    assert "Enter came too soon after another key and pressed nothing" in text_in_one_line(stage)
+                assert not dialog.query_one("#confirm", Button).disabled
+                if end != "\t\r\r\t\r":
+                    await pilot.press("escape")
+            dialog.query_one("#confirm", Button).focus()
+            await pilot.pause()
+            await pilot.press("enter")
+            await sent_and_settled(stage, sent + 1)  # pressed by itself it does
+            await asyncio.sleep(2)
+            await pilot.press("escape", "down", "up")  # to another row than the one that has closed
 
 
 async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for() -> None:
@@ -90,38 +106,32 @@ async def test_tab_and_enter_at_once_confirm_nothing_where_no_word_is_asked_for(
         assert posts(stage) == 1
 
 
-async def test_a_paste_reaches_the_field_and_never_confirms() -> None:
+async def test_digits_are_part_of_the_word_where_one_is_asked_for_and_the_size_where_none_is() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
-        dialog = await opened(stage, pilot)
-        driver = stage.app._driver
-        assert driver is not None
-        subject = dialog._subject
-        driver.send_message(events.Paste(f" {subject}\t\n\t\n"))
-        await asyncio.sleep(0.5)
-        await pilot.pause()
-        assert typed(dialog) == subject
-        assert posts(stage) == 0
-        assert stage.app.screen is dialog
-
-
-async def test_digits_are_part_of_the_word_where_one_is_asked_for_and_the_size_where_none_is() -> None:
-    for types_the_word, field in ((True, "typed"), (False, "size")):
-        stage = AppOnFewRows()
-        async with stage.running(SIZE) as pilot:
+        for types_the_word, field in ((False, "size"), (True, "typed")):
             if types_the_word:
                 asks_for_the_word(stage)
             dialog = await opened(stage, pilot)
             await read_at_once(stage, pilot, "1000")
             assert typed(dialog, field) == "1000"
+            await pilot.press("escape")
 
 
-async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() -> None:
+async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_stays_said_until_the_word_is_whole() -> None:
+    dropped = "The dialog was not ready: what you typed was dropped"
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
         await still(stage, pilot)
+        await read_at_once(stage, pilot, "R1")
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReversalDialog)
+        while dialog.query_one("#size", Input).disabled:
+            await read_at_once(stage, pilot, "2" * 5, gap_s=0.02)
+        assert dropped in text_in_one_line(stage), "keys of the same burst do not take it away"
+        await pilot.press("escape")
+
+        asks_for_the_word(stage)
         await read_at_once(stage, pilot, "RBTCUSD LONG\t\r")
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
@@ -129,18 +139,13 @@ async def test_what_was_typed_before_it_was_armed_is_dropped_and_that_is_said() 
         await asyncio.sleep(1.5)
         await pilot.pause()
         assert typed(dialog) == typed(dialog, "size") == ""
-        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
+        assert dropped in text_in_one_line(stage)
         await read_at_once(stage, pilot, "BTCUSD LONG")
         assert typed(dialog) == "BTCUSD LONG"
         assert "was dropped" not in text_in_one_line(stage)
         assert posts(stage) == 0
+        await pilot.press("escape")
 
-
-async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_whole() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        asks_for_the_word(stage)
-        await still(stage, pilot)
         await read_at_once(stage, pilot, "Rbtcu", gap_s=0.01)
         dialog = stage.app.screen
         assert isinstance(dialog, ReversalDialog)
@@ -150,27 +155,15 @@ async def test_that_the_head_of_a_word_was_dropped_stays_said_until_the_word_is_
             await ready.wait()
         await read_at_once(stage, pilot, "sd long\t\r", gap_s=0.02)
         assert typed(dialog) == "sd long"
-        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
+        assert dropped in text_in_one_line(stage)
         await pilot.press("pagedown", "shift+tab", "home")
-        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
+        assert dropped in text_in_one_line(stage)
         stage.app.set_focus(dialog.query_one("#typed"))
         await pilot.press("home")
         await read_at_once(stage, pilot, "btcu")
         assert typed(dialog) == dialog._subject.lower()
         assert "was dropped" not in text_in_one_line(stage)
         assert posts(stage) == 0
-
-
-async def test_that_keys_were_dropped_is_not_taken_away_by_keys_of_the_same_burst() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await still(stage, pilot)
-        await read_at_once(stage, pilot, "R1")
-        dialog = stage.app.screen
-        assert isinstance(dialog, ReversalDialog)
-        while dialog.query_one("#size", Input).disabled:
-            await read_at_once(stage, pilot, "2" * 5, gap_s=0.02)
-        assert "The dialog was not ready: what you typed was dropped" in text_in_one_line(stage)
 
 
 async def test_what_is_typed_while_it_is_read_again_is_kept() -> None:
@@ -222,17 +215,7 @@ async def test_the_symbol_s_dialog_and_its_text_in_one_read() -> None:
         assert "REVERSE THE SHORT OF BTCUSDT" in text_in_one_line(stage)
 
 
-async def test_unlocking_takes_more_than_a_burst() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await pilot.press("L")
-        assert stage.desk.execution is not None
-        await read_at_once(stage, pilot, "L\t\r")
-        assert isinstance(stage.app.screen, ConfirmDialog)
-        assert stage.desk.execution.intents.locked
-
-
-async def test_the_lock_s_own_key_waits_for_no_other() -> None:
+async def test_the_lock_s_own_key_waits_for_no_other_and_unlocking_takes_more_than_a_burst() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         asks_for_the_word(stage)
@@ -243,3 +226,8 @@ async def test_the_lock_s_own_key_waits_for_no_other() -> None:
             driver.send_message(events.Key(name, name if len(name) == 1 else None))
         await asyncio.sleep(0.1)
         assert stage.desk.execution is not None and stage.desk.execution.intents.locked
+        await pilot.press("escape")
+        assert stage.app.screen is stage.app.main
+        await read_at_once(stage, pilot, "L\t\r")
+        assert isinstance(stage.app.screen, ConfirmDialog)
+        assert stage.desk.execution.intents.locked

@@ -31,7 +31,7 @@ async def opened(stage: AppOnFewRows, pilot: Pilot[None]) -> JournalScreen:
     return screen
 
 
-async def test_an_empty_journal_says_so() -> None:
+async def test_an_empty_journal_says_so_and_then_shows_a_settled_reversal_with_request_reply_legs_and_times() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await opened(stage, pilot)
@@ -39,13 +39,9 @@ async def test_an_empty_journal_says_so() -> None:
         await pilot.press("escape")
         assert not isinstance(stage.app.screen, JournalScreen)
 
-
-async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
         await reversed_once(stage, pilot)
         await pilot.press("enter")
-        await opened(stage, pilot)
+        screen = await opened(stage, pilot)
         text = screen_text(stage.app)
         assert "Journal 1" in text
         assert "settled" in text
@@ -70,17 +66,14 @@ async def test_a_settled_reversal_with_request_reply_legs_and_times() -> None:
             assert sentence in shown, sentence
         assert re.search(r"sent +2026-08-01 12:00:\d\d\.\d{3} UTC\b", shown)
         assert "_" not in shown, "names of the file are none of the screen's"
-        await pilot.press("escape", "escape")
-        assert stage.app.screen_stack[-1] is stage.app.main
+        await pilot.press("escape", "x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "Only an intent whose outcome is unknown" in screen_text(stage.app)
 
-
-async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((110, 36)) as pilot:
-        await reversed_once(stage, pilot)
-        await pilot.press("enter")
-        screen = await opened(stage, pilot)
-        assert " Reverse BTCUSD LONG 0.1894 into SHORT 0.4770 " in screen_text(stage.app)
+        await pilot.resize_terminal(110, 36)
+        await pilot.pause()
+        assert " Reverse BTCUSD LONG 0.1894 into SHORT 0.4770 " in screen_text(stage.app), "whole"
         assert stage.desk.execution is not None
         (intent,) = await stage.desk.execution.intents.newest()
         for pattern, count in ((intent.id, 1), (f"{intent.id}0", 0)):
@@ -88,18 +81,8 @@ async def test_what_was_reversed_is_there_whole_and_found_by_its_id() -> None:
             await pilot.pause()
             assert screen.table.rows.count == count
             await pilot.press("escape")
-
-
-async def test_only_an_unknown_outcome_can_be_released() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await reversed_once(stage, pilot)
-        await pilot.press("enter")
-        await opened(stage, pilot)
-        await pilot.press("x")
-        await pilot.pause()
-        assert not isinstance(stage.app.screen, ReleaseDialog)
-        assert "Only an intent whose outcome is unknown" in screen_text(stage.app)
+        await pilot.press("escape")
+        assert stage.app.screen_stack[-1] is stage.app.main
 
 
 async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
@@ -201,45 +184,28 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert messages == ["Released; the journal says so."]
 
 
-async def releasing(stage: AppOnFewRows, pilot: Pilot[None], patch: pytest.MonkeyPatch) -> tuple[ReleaseDialog, str]:
-    """The dialog opened on what is unknown, without waiting until it may be, and the symbol it wants typed."""
-    patch.setattr(Execution, "reason_against_release", lambda *_: None)
-    await doubtful(stage, pilot)
-    await pilot.press("escape")
-    assert stage.desk.execution is not None
-    (intent,) = [intent.id for intent in await stage.desk.execution.intents.newest()]
-    await opened(stage, pilot)
-    await pilot.press("x")
-    await pilot.pause()
-    dialog = stage.app.screen
-    assert isinstance(dialog, ReleaseDialog)
-    assert stage.desk.execution is not None
-    return dialog, (await stage.desk.execution.intents.read(intent)).scope.rpartition("|")[2]
-
-
-async def test_enter_goes_from_field_to_field_of_a_release_and_then_to_its_button(
+async def test_a_release_says_what_may_still_arrive_then_what_is_missing_and_enter_goes_from_field_to_field(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        dialog, symbol = await releasing(stage, pilot, monkeypatch)
-        await pilot.press(*"gone", "enter", *symbol)
-        assert "Enter goes on to the button that releases it." in screen_text(stage.app)
-        await pilot.press("enter")
-        assert stage.app.focused is dialog.confirm_button
-        await asyncio.sleep(1)
-        await pilot.press("enter")
-        await asyncio.sleep(1.5)
+        await doubtful(stage, pilot)
+        await pilot.press("escape")
+        await opened(stage, pilot)
+        await pilot.press("x")
+        await pilot.pause()
+        assert not isinstance(stage.app.screen, ReleaseDialog)
+        assert "It may still arrive at the exchange; in " in screen_text(stage.app)
+
+        monkeypatch.setattr(Execution, "reason_against_release", lambda *_: None)
         execution = stage.desk.execution
         assert execution is not None
         (intent,) = await execution.intents.newest()
-        assert (intent.state, intent.details["why"]) == (State.RELEASED, "gone")
-
-
-async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        dialog, symbol = await releasing(stage, pilot, monkeypatch)
+        symbol = intent.scope.rpartition("|")[2]
+        await pilot.press("x")
+        await pilot.pause()
+        dialog = stage.app.screen
+        assert isinstance(dialog, ReleaseDialog)
         text = screen_text(stage.app)
         assert f"Still missing: a reason is needed; type {symbol} to release it." in text
         await pilot.press("tab", "tab", *symbol)
@@ -253,19 +219,18 @@ async def test_a_release_says_what_is_missing_and_enter_loses_nothing_typed(monk
         await pilot.press("enter")
         await pilot.pause()
         assert stage.app.screen is dialog
-        assert dialog.query_one("#typed", Input).value == symbol
+        assert dialog.query_one("#typed", Input).value == symbol, "Enter loses nothing"
 
-
-async def test_what_may_still_arrive_is_said_before_a_reason_is_asked_for() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await doubtful(stage, pilot)
-        await pilot.press("escape")
-        await opened(stage, pilot)
-        await pilot.press("x")
-        await pilot.pause()
-        assert not isinstance(stage.app.screen, ReleaseDialog)
-        assert "It may still arrive at the exchange; in " in screen_text(stage.app)
+        dialog.query_one("#typed", Input).value = ""
+        await pilot.press(*"gone", "enter", *symbol)
+        assert "Enter goes on to the button that releases it." in screen_text(stage.app)
+        await pilot.press("enter")
+        assert stage.app.focused is dialog.confirm_button
+        await asyncio.sleep(1)
+        await pilot.press("enter")
+        await asyncio.sleep(1.5)
+        (intent,) = await execution.intents.newest()
+        assert (intent.state, intent.details["why"]) == (State.RELEASED, "gone")
 
 
 async def test_monitor_mode_has_no_journal() -> None:

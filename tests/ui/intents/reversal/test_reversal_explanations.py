@@ -19,6 +19,7 @@ from tests.ui.fixtures.reversal_dialog import (
     opened,
     posts,
     read_at_once,
+    sent_and_settled,
     still,
     text_in_one_line,
 )
@@ -195,10 +196,8 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
                 await asyncio.sleep(2)
                 assert stage.app.focused is dialog.query_one("#confirm")
                 await pilot.press("enter")
-            await asyncio.sleep(3)
-            assert posts(stage) == sent + 1, after_s
-            await asyncio.sleep(5)
-            assert not stage.desk.execution.intents.unsettled()
+            await sent_and_settled(stage, sent + 1)
+            await asyncio.sleep(2)
             await pilot.press("escape", "down", "up")  # to another row than the one that has closed
 
 
