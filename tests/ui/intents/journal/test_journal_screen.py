@@ -225,7 +225,7 @@ async def test_a_release_says_what_may_still_arrive_then_what_is_missing_and_ent
         await pilot.press(*"gone", "enter", *symbol)
         assert "Enter goes on to the button that releases it." in screen_text(stage.app)
         await pilot.press("enter")
-        assert stage.app.focused is dialog.confirm_button
+        assert stage.app.focused is dialog.query_one("#confirm", Button)
         await asyncio.sleep(1)
         await pilot.press("enter")
         await asyncio.sleep(1.5)
