@@ -135,6 +135,7 @@ class Desk:
             first_rows=self.scheduler.first_shown,
         )
         self._today: TodayTracker | None = None
+        self._totals: tuple[Snapshot[FeedRow], Snapshot[FeedRow], Totals] | None = None
         self._journal_reader: JournalReader | None = None
         self._results: ResultsReader | None = None
         self.lookups = Lookups(client, lambda: self.account, settings.account_kind)
@@ -360,11 +361,12 @@ class Desk:
 
     def totals(self) -> Totals:
         """Equity, unrealised profit and worst margin ratio over every account of the session."""
-        positions = self.positions.snapshot
-        are_read = positions.read_at is not None
-        accounts = self.accounts.snapshot
-        return totals_of(
-            [row.record for row in accounts.rows],
-            positions.rows if are_read else None,
-            undecodable_rows=accounts.undecodable_rows,
-        )
+        positions, accounts = self.positions.snapshot, self.accounts.snapshot
+        if self._totals is None or self._totals[0] is not positions or self._totals[1] is not accounts:
+            totals = totals_of(
+                [row.record for row in accounts.rows],
+                None if positions.read_at is None else positions.rows,
+                undecodable_rows=accounts.undecodable_rows,
+            )
+            self._totals = positions, accounts, totals
+        return self._totals[2]

@@ -256,7 +256,14 @@ class Archive:
         if kind is FuturesFill:
             while self._ledger.book_tail():
                 pass
-        trimmed = self.connection.execute(
+        beyond = "SELECT 1 FROM record WHERE kind = ? LIMIT 1 OFFSET ?"
+        if self.connection.execute(beyond, (KINDS[kind], KEPT_IN_MEMORY)).fetchone() is not None:
+            self._delete_oldest(kind)
+        # A row that went may have been the last one, whose number the next one gets.
+        self._ledger.set_mark(self.connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
+
+    def _delete_oldest(self, kind: type[Record]) -> None:
+        deleted = self.connection.execute(
             "DELETE FROM record WHERE kind = ? AND rowid IN (SELECT rowid FROM record WHERE kind = ?"
             " ORDER BY time DESC, ordinal DESC LIMIT -1 OFFSET ?) RETURNING product_type, id",
             (KINDS[kind], KINDS[kind], KEPT_IN_MEMORY),
@@ -264,11 +271,9 @@ class Archive:
         self.rows.forget_counts()
         if kind is FuturesFill:
             # The ledger has counted them: one that is read again, as where a history begins anew, is not new to it.
-            self._trimmed_ids.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in trimmed))
+            self._trimmed_ids.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in deleted))
             for row_id in list(islice(self._trimmed_ids, max(0, len(self._trimmed_ids) - TRIMMED_IDS))):
                 del self._trimmed_ids[row_id]
-        # A row that went may have been the last one, whose number the next one gets.
-        self._ledger.set_mark(self.connection.execute("SELECT coalesce(max(rowid), 0) FROM record").fetchone()[0])
 
 
 def _symbol_of(record: Record) -> str:

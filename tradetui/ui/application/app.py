@@ -39,6 +39,7 @@ from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 from tradetui.ui.terminal.ascii_filter import AsciiFilter
 from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
 from tradetui.ui.terminal.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
+from tradetui.ui.terminal.styled_once import StyledOnce
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter
@@ -127,6 +128,8 @@ class TradeApp(App[None], inherit_bindings=False):
         if unread := [file for file in shown.css_path if not self.stylesheet.has_source(str(file))]:
             self.stylesheet.read_all(unread)
             self.stylesheet.parse()
+        if isinstance(shown, StyledOnce) and not shown.is_attached:
+            shown.take_size_classes(self.size)
         return shown
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
@@ -260,7 +263,6 @@ class TradeApp(App[None], inherit_bindings=False):
     def alerted(self, alert: Alert) -> None:
         notices = self._open_desk.alert_notices
         if self.is_running and self.desk is not None and notices is not None:
-            self.main.show_alert()
             notices.show(alert, self.desk.clock.monotonic())
 
     async def on_unmount(self) -> None:

@@ -20,6 +20,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets._toast import ToastRack
 
 from tradetui.ui.safe_text import sanitized
+from tradetui.ui.terminal.styled_once import StyledOnce
 
 STYLES_KEPT = 4096
 
@@ -58,7 +59,7 @@ def _dimmed(under: RichStyle, style: RichStyle | None, tint: Color) -> RichStyle
     return under if segment.style is None else under + segment.style
 
 
-class DimmingScreen(ModalScreen[ScreenResultType]):
+class DimmingScreen(ModalScreen[ScreenResultType], StyledOnce[ScreenResultType]):
     """A dialog's screen. Messages show beside the dialog, and not a second time behind it."""
 
     CSS_PATH = Path(__file__).with_name("dialogs.tcss")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -66,7 +67,7 @@ class MainScreen(TableScreen):
 
     def compose(self) -> ComposeResult:
         # A class that comes after the widgets has the styles of all of them worked out once more; so has a focus.
-        self.set_class(has_two_lines(self.app.size.height), "-narrow")
+        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Notice("banner")
         yield Notice("refused")
@@ -239,9 +240,9 @@ class MainScreen(TableScreen):
     def _possible(self) -> PossibleActions:
         return PossibleActions(self.desk, self.panel, self._settings)
 
-    def blocking_reason(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
         reason = self._possible.blocking_reason(binding, self.trade_app.failure)
-        return super().blocking_reason(binding) if reason is None else reason
+        return super().blocking_reason(binding, possible) if reason is None else reason
 
     def possible(self) -> dict[str, bool]:
         return {**super().possible(), **self._possible.by_binding()}
@@ -301,7 +302,7 @@ class MainScreen(TableScreen):
 
     async def action_panel(self, name: str) -> None:
         """Go to another panel, which has a filter of its own: the box closes, its filter stays."""
-        if self.query("#filter"):
+        if self.has_filter_box:
             await self.close_filter()
         self.go_to(name)
 

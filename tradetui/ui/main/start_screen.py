@@ -6,16 +6,16 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.screen import Screen
 
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.key_bindings.key_footer import Hints
+from tradetui.ui.terminal.styled_once import StyledOnce
 
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings
 
 
-class StartScreen(Screen[None]):
+class StartScreen(StyledOnce[None]):
     """The header of the session that is being opened; the main screen replaces it."""
 
     AUTO_FOCUS = ""
@@ -28,7 +28,7 @@ class StartScreen(Screen[None]):
         self._went_on = False
 
     def compose(self) -> ComposeResult:
-        self.set_class(has_two_lines(self.app.size.height), "-narrow")
+        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self._settings.chosen)
         yield Hints()
 

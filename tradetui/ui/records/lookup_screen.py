@@ -147,10 +147,10 @@ class LookupScreen(TableScreen):
             "read_all": lookup is not None and not lookup.at_the_end,
         }
 
-    def blocking_reason(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
         if binding == "read_all" and self.lookup is None:
             return f"nothing has been read yet: {self.key_named('query')} opens the query"
-        return super().blocking_reason(binding)
+        return super().blocking_reason(binding, possible)
 
     # Requests
 
@@ -300,7 +300,7 @@ class LookupScreen(TableScreen):
     def _show_hints(self) -> None:
         if not self.is_attached:
             return
-        self.show_hints(bindings_named(*_HINTS), "" if self.query("#filter") else zone_label(self.zone))
+        self.show_hints(bindings_named(*_HINTS), "" if self.has_filter_box else zone_label(self.zone))
 
     # Layout
 
@@ -338,7 +338,7 @@ class LookupScreen(TableScreen):
     async def action_back(self) -> None:
         """Close the filter's box, stop reading, clear the filter, leave zoom, or go back: the innermost first."""
         reading = self.lookup is not None and self.lookup.loading
-        if not self.query("#filter") and reading and self.lookup is not None:
+        if not self.has_filter_box and reading and self.lookup is not None:
             self.lookup.stop()
             notify(self.app, "Stopped; the rows read so far stay.", seconds=2)
         elif await self.drop_filter():

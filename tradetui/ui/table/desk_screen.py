@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from datetime import UTC, date, tzinfo
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
-from textual.screen import Screen
 
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.tables.time_format import moment_text
@@ -25,6 +25,7 @@ from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCR
 from tradetui.ui.key_bindings.textual_bindings import bindings, bindings_of_key
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
+from tradetui.ui.terminal.styled_once import StyledOnce
 from tradetui.wire.exchange_time import utc_moment
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ NEWEST_ALERT: Final = "newest-alert"
 """The id of the line above the keys, where it covers no figure."""
 
 
-class DeskScreen(Screen[None]):
+class DeskScreen(StyledOnce[None]):
     """Every screen that is no dialog. `where` is its name in the registry of keys, from which it has its bindings."""
 
     where: ClassVar[str] = ""
@@ -80,10 +81,11 @@ class DeskScreen(Screen[None]):
 
     @abstractmethod
     def refresh_states(self) -> None: ...
-    def blocking_reason(self, binding: str) -> str | None:
+    def blocking_reason(self, binding: str, possible: Mapping[str, bool] | None = None) -> str | None:
+        """Why a binding can do nothing now; `possible` spares working that out for each of several bindings."""
         if binding in LOOKUPS:
             return self.lookup_reason(binding)
-        if self.possible().get(binding, True):
+        if (self.possible() if possible is None else possible).get(binding, True):
             return None
         is_monitor = self.desk is not None and self.desk.intents is None
         return MONITOR_MODE if binding == "create" and is_monitor else REASONS[binding]
@@ -145,8 +147,9 @@ class DeskScreen(Screen[None]):
             moment = moment_text(utc_moment(alerts.newest.at_ms), self.zone, self.today)
             sentence = f"{moment}  {alerts.newest.sentence}"
         # There is no line yet while the screen is being opened: what comes then is shown once it stands.
-        for line in self.query(f"#{NEWEST_ALERT}").results(Notice):
-            line.say(sentence)
+        for line in self.children:
+            if isinstance(line, Notice) and line.id == NEWEST_ALERT:
+                line.say(sentence)
 
     def lookup_reason(self, table: str) -> str | None:
         return self.desk.lookups.blocking_reason(table) if self.desk is not None else "still starting"

@@ -93,7 +93,7 @@ class TableScreen(DeskScreen):
         return self.key_named(binding.id)
 
     def show_hints(self, bindings: Iterable[KeyBinding], note: str) -> None:
-        if self.query("#filter"):
+        if self.has_filter_box:
             hints = [
                 Hint("Enter", "keep the filter", "keep_filter"),
                 Hint(self.key_named("back"), "clear it", "back"),
@@ -101,8 +101,9 @@ class TableScreen(DeskScreen):
             ]
         else:
             here = [binding for binding in bindings if self.where in binding.where]
+            reason, possible = self.blocking_reason, self.possible()
             hints = [
-                Hint(self.keys_of(binding), binding.description, binding.action, bool(self.blocking_reason(binding.id)))
+                Hint(self.keys_of(binding), binding.description, binding.action, off=bool(reason(binding.id, possible)))
                 for binding in here
             ]
         self.query_one(Hints).show(hints, note)
@@ -221,9 +222,13 @@ class TableScreen(DeskScreen):
 
     # Filter
 
+    @property
+    def has_filter_box(self) -> bool:
+        return any(child.id == "filter" for child in self.children)
+
     def action_filter(self) -> None:
         """Open the filter's box for the table that has the focus; it filters as one types."""
-        if self.query("#filter"):
+        if self.has_filter_box:
             self.query_one("#filter", Input).focus()
             return
         box = LineBox(self.table.sort_filter.pattern, id="filter", placeholder=self.filter_prompt)
@@ -251,10 +256,10 @@ class TableScreen(DeskScreen):
 
     async def drop_filter(self) -> bool:
         """Close the filter's box and clear the filter; returns whether there was either."""
-        if not self.query("#filter") and not self.table.sort_filter.pattern:
+        if not self.has_filter_box and not self.table.sort_filter.pattern:
             return False
         self.table.filter("")
-        if self.query("#filter"):
+        if self.has_filter_box:
             await self.close_filter()
         self.refresh_states()
         return True
