@@ -365,12 +365,12 @@ def written_mark(file: Path) -> tuple[tuple[int, int, int] | None, ...]:
 
     The time of the last status change would not do: SQLite sets the owner of a log whenever root opens it.
     """
-    statuses = (_status(file), _status(Path(f"{file}-wal")))
+    statuses = (_status(file), _status(f"{file}-wal"))
     return tuple(status and (status.st_ino, status.st_size, status.st_mtime_ns) for status in statuses)
 
 
-def _status(file: Path) -> os.stat_result | None:
+def _status(file: Path | str) -> os.stat_result | None:
     try:
-        return file.stat()
+        return os.stat(file)
     except OSError:
         return None

@@ -71,6 +71,7 @@ class Registry:
         self.file = file
         if (aside := set_aside_before(file)) is not None:
             raise FileLost(str(file), f"the registry of journals was damaged and is kept as {aside.name}")
+        self._scopes: tuple[tuple[int, int], list[tuple[str, Reservation]]] | None = None
         self._connection = open_file(file, _MIGRATIONS, remedy=_REMEDY)
         check_file(self._connection, file)
 
@@ -164,7 +165,9 @@ class Registry:
         aliases = tuple(aliases)
         with transaction(self._connection) as connection:
             for alias in aliases:
-                row = connection.execute(f"{_SCOPES} WHERE alias = ? AND scope = ?", (alias, scope)).fetchone()
+                row = connection.execute(
+                    f"{_SCOPES} FROM scope WHERE alias = ? AND scope = ?", (alias, scope)
+                ).fetchone()
                 if row is not None and Reservation(*row).intent != intent:
                     raise ScopeTaken(Reservation(*row))
             if after is not None:
@@ -189,17 +192,20 @@ class Registry:
 
     def reservations(self, aliases: Iterable[str]) -> list[Reservation]:
         """Every open scope of an account, each once."""
-        return sorted(
-            {
-                Reservation(*row)
-                for alias in aliases
-                for row in self._connection.execute(f"{_SCOPES} WHERE alias = ?", (alias,))
-            }
-        )
+        names = frozenset(aliases)
+        return sorted({reservation for alias, reservation in self._open_scopes() if alias in names})
 
     def held_by(self, journal: str) -> list[Reservation]:
-        rows = self._connection.execute(f"{_SCOPES} WHERE journal = ?", (journal,))
-        return sorted({Reservation(*row) for row in rows})
+        return sorted({reservation for _, reservation in self._open_scopes() if reservation.journal == journal})
+
+    def _open_scopes(self) -> list[tuple[str, Reservation]]:
+        """Every open scope by its aliases; not read again before somebody has written to the file."""
+        (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+        written = others, self._connection.total_changes
+        if self._scopes is None or self._scopes[0] != written:
+            rows = self._connection.execute(f"{_SCOPES}, alias FROM scope").fetchall()
+            self._scopes = written, [(alias, Reservation(*row)) for *row, alias in rows]
+        return self._scopes[1]
 
     def _add_aliases(self, journal: str, aliases: Iterable[str]) -> None:
         rows = [(alias, journal) for alias in aliases]
@@ -218,4 +224,4 @@ class Registry:
         self._connection.executemany("INSERT OR REPLACE INTO turn VALUES (?, ?, ?)", turns)
 
 
-_SCOPES: Final = "SELECT scope, journal, intent, owner, boot, monotonic_s FROM scope"
+_SCOPES: Final = "SELECT scope, journal, intent, owner, boot, monotonic_s"
