@@ -69,6 +69,8 @@ class TradingSession:
 
     @property
     def execution(self) -> Execution:
+        if self._execution is not None:
+            return self._execution
         with self._making:
             if self._execution is None:
                 self._execution = self._make_execution(self.intents)

@@ -97,6 +97,7 @@ class ServerClock:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._offsets: deque[int] = deque(maxlen=9)
+        self._median_ms: int | None = None
         self._gap_ms: float | None = None
 
     def observe(self, server_ms: int | None, round_trip_s: float) -> None:
@@ -106,12 +107,13 @@ class ServerClock:
         self._forget_after_jump()
         midpoint = self._clock.wall_ms() - round_trip_s * 500
         self._offsets.append(round(server_ms - midpoint))
+        self._median_ms = round(median(self._offsets))
 
     @property
     def offset_ms(self) -> int | None:
         """How far the exchange is ahead of this machine, or `None` while unknown."""
         self._forget_after_jump()
-        return round(median(self._offsets)) if self._offsets else None
+        return self._median_ms
 
     @property
     def now_ms(self) -> int:
@@ -132,7 +134,7 @@ class ServerClock:
         gap = self._clock.wall_ms() - self._clock.monotonic() * 1000
         if self._gap_ms is not None and abs(gap - self._gap_ms) > _JUMP_MS:
             self._offsets.clear()
-            self._gap_ms = None
+            self._median_ms = self._gap_ms = None
         if self._gap_ms is None:
             self._gap_ms = gap
         else:  # slow drift between the two clocks is no jump

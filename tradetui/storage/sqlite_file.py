@@ -274,12 +274,13 @@ def file_system_of(directory: Path, mounts: Path) -> str:
     except OSError:
         return ""
     path = directory.absolute()
-    best, kind = -1, ""
+    above = {str(path), *map(str, path.parents)}
+    deepest, kind = "", ""
     for line in lines:
         fields = line.split(" ")
         if len(fields) < 3:
             continue
-        mount = Path(fields[1].replace("\\040", " "))
-        if (path == mount or mount in path.parents) and len(mount.parts) >= best:
-            best, kind = len(mount.parts), fields[2]
+        mount = fields[1].replace("\\040", " ")
+        if mount in above and len(mount) >= len(deepest):
+            deepest, kind = mount, fields[2]
     return kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import hmac
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -34,7 +33,7 @@ def prehash(timestamp: str, method: str, path: str, query: str = "", body: bytes
 
 def sign_hmac(secret: str, message: bytes) -> str:
     """Base64 of HMAC-SHA256 of the message under the secret key."""
-    return base64.b64encode(hmac.new(secret.encode(), message, hashlib.sha256).digest()).decode()
+    return base64.b64encode(hmac.digest(secret.encode(), message, "sha256")).decode()
 
 
 class Signer(Protocol):

@@ -42,6 +42,7 @@ class Request(BaseModel, Generic[Row]):
     row: ClassVar[type[Any]]
 
     _parameters: ClassVar[Mapping[str, Parameter]] = {}
+    _by_either_name: ClassVar[Mapping[str, Parameter]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __class_getitem__(cls, row: Any) -> Any:
@@ -60,6 +61,8 @@ class Request(BaseModel, Generic[Row]):
             for parameter in field.metadata
             if isinstance(parameter, Parameter)
         }
+        by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
+        cls._by_either_name = {**by_attribute, **cls._parameters}
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
@@ -96,10 +99,9 @@ class Request(BaseModel, Generic[Row]):
     @classmethod
     def _read(cls, values_by_name: Mapping[str, Any]) -> dict[str, Any]:
         """The values to keep, by attribute; raises InvalidRequest."""
-        by_attribute = {parameter.attribute: parameter for parameter in cls._parameters.values()}
         values: dict[str, Any] = {}
         for name, value in values_by_name.items():
-            parameter = cls._parameters.get(name) or by_attribute.get(name)
+            parameter = cls._by_either_name.get(name)
             if parameter is None:
                 raise InvalidRequest(name, f"not a parameter of {cls.__name__}", "a value", cls._suggestion(name))
             if value is not None:
