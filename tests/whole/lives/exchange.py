@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import hmac
 import json
 from collections.abc import Mapping
@@ -47,7 +46,10 @@ class Request:
     @property
     def query(self) -> dict[str, str]:
         """The query's parameters."""
-        return dict(parse_qsl(self.target.partition("?")[2], keep_blank_values=True))
+        text = self.target.partition("?")[2]
+        if "%" in text or "+" in text:
+            return dict(parse_qsl(text, keep_blank_values=True))
+        return dict(pair.split("=", 1) for pair in text.split("&")) if text else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class SecondExchange:
             return
         stamp = headers.get("access-timestamp", "")
         signed = f"{stamp}{request.method}{request.target}".encode() + request.body
-        signature = base64.b64encode(hmac.new(SECRET.encode(), signed, hashlib.sha256).digest()).decode()
+        signature = base64.b64encode(hmac.digest(SECRET.encode(), signed, "sha256")).decode()
         if headers.get("access-key") != API_KEY or headers.get("access-passphrase") != PASSPHRASE:
             raise Refusal("40012", "apikey/password is incorrect")
         if headers.get("access-sign") != signature:

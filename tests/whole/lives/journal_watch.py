@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 from random import Random
@@ -17,14 +18,14 @@ class JournalWatch:
     def __init__(self, file: Path, newest: int = 0) -> None:
         self.inode = inode_of(file)
         self.data_dir = file.parents[2]
-        self._written_in = (file, file.with_name(f"{file.name}-wal"))
+        self._written_in = (str(file), f"{file}-wal")
         self._versions: tuple[tuple[int, int, int], ...] = ()
         self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
         self.newest = newest
 
     def was_written(self) -> bool:
         """Whether the file is another one than when this was asked last."""
-        now = tuple(_content_of(file) for file in self._written_in)
+        now = tuple(map(_content_of, self._written_in))
         changed, self._versions = now != self._versions, now
         return changed
 
@@ -59,9 +60,9 @@ def inode_of(file: Path) -> int:
         return 0
 
 
-def _content_of(file: Path) -> tuple[int, int, int]:
+def _content_of(file: str) -> tuple[int, int, int]:
     try:
-        status = file.stat()
+        status = os.stat(file)
     except FileNotFoundError:
         return (0, 0, 0)
     return status.st_ino, status.st_size, status.st_mtime_ns

@@ -31,6 +31,7 @@ from tests.whole.lives.plan import (
 READ_TIME_OUT_S = 5.0
 WRITE_TIME_OUT_S = 10.0
 ABSURD, FALSE_SIZE = "9" * 400, "0.999999999999"
+_COMPACT = json.JSONEncoder(separators=(",", ":")).encode
 PLAIN = PostFate(
     0.05,
     ReplyKind.OK,
@@ -291,7 +292,7 @@ class Network:
 
 
 def _bytes(envelope: Any) -> bytes:
-    return json.dumps(envelope, separators=(",", ":")).encode()
+    return _COMPACT(envelope).encode()
 
 
 def _rows_of(envelope: dict[str, Any]) -> list[dict[str, Any]]:
