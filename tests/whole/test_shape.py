@@ -8,7 +8,8 @@ import operator
 import re
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ EMPTY_BINDINGS = {"seen"}
 EMPTY_PARTS = {"each", "found", "told", "said", "asked", "words", "place", "thing", "things", "stuff"}
 EMPTY_PARTS |= {"given", "wanted", "got"}
 """Words that no name has in it either, the sentences that name tests set aside."""
+OWN_WAYS = {"mkstemp", "NamedTemporaryFile", "fsync", "hardlink_to", "ThreadPoolExecutor"}
+"""Of writing a file whole, and of a thread for the disk, which storage has."""
 TERMS = {
     "price_place": "the interface's field pricePlace, the decimals of a price",
     "volume_place": "the interface's field volumePlace, the decimals of a size",
@@ -43,6 +46,32 @@ def tracked() -> list[str]:
     if listed.returncode != 0:
         pytest.skip("not a git checkout: the list of tracked files is not known")
     return listed.stdout.splitlines()
+
+
+class Syntax(NamedTuple):
+    """The tree of a module, and all nodes of it."""
+
+    tree: ast.Module
+    nodes: Sequence[ast.AST]
+
+
+def syntax_of(source: str) -> Syntax:
+    tree = ast.parse(source)
+    return Syntax(tree, list(ast.walk(tree)))
+
+
+@pytest.fixture(scope="module")
+def package() -> dict[Path, Syntax]:
+    """The modules of the package by their files within it, parsed once for all rules."""
+    folder = ROOT / "tradetui"
+    return {
+        file.relative_to(folder): syntax_of(file.read_text(encoding="utf-8")) for file in sorted(folder.rglob("*.py"))
+    }
+
+
+def by_name(package: Mapping[Path, Syntax]) -> dict[str, Syntax]:
+    """The modules of the package by the names they are imported by."""
+    return {module_of(ROOT / "tradetui" / file): syntax for file, syntax in package.items()}
 
 
 def test_the_top_of_the_repository_holds_only_what_belongs_there() -> None:
@@ -88,12 +117,12 @@ def test_no_name_says_nothing() -> None:
     assert not parts & EMPTY_NAMES
 
 
-def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """The line and name of everything a module binds: variables, parameters, fields, functions, captures, ids.
 
     An import binds a name where it gives a new one; what it brings by its own name is bound where it is defined.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 yield node.lineno, name
@@ -131,9 +160,10 @@ class b14:
         | {f"b{number}" for number in range(1, 16)}
         | {"self", "b_16"}
     )
-    assert {name for _, name in bindings(ast.parse(source))} == expected
+    assert {name for _, name in bindings(syntax_of(source).nodes)} == expected
 
 
+@cache
 def says_nothing(name: str) -> bool:
     """Whether a name says that one has a value, and not what it is."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_")
@@ -148,20 +178,24 @@ def test_empty_names_are_recognised() -> None:
     assert [name for name in (*empty, *named) if says_nothing(name)] == list(empty)
 
 
-def test_no_binding_says_nothing() -> None:
+def test_no_binding_says_nothing(package: Mapping[Path, Syntax]) -> None:
+    tests = ROOT / "tests"
+    modules = {f"tests/{file.relative_to(tests)}": file for file in sorted(tests.rglob("*.py"))}
+    assert len(modules) > 200 and len(package) > 200, "all of both is looked through"
+    binding_lines = {
+        **{f"tradetui/{file}": bindings(syntax.nodes) for file, syntax in package.items()},
+        **{name: bindings(ast.walk(ast.parse(file.read_text(encoding="utf-8")))) for name, file in modules.items()},
+    }
     empty = [
-        f"{file.relative_to(ROOT)}:{line}: {name}"
-        for file in sorted([*(ROOT / "tradetui").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
-        for line, name in bindings(ast.parse(file.read_text(encoding="utf-8")))
-        if says_nothing(name)
+        f"{file}:{line}: {name}" for file, lines in binding_lines.items() for line, name in lines if says_nothing(name)
     ]
     assert not empty, "\n".join(empty)
 
 
-def imports_of(source: str, modules: Set[str]) -> set[str]:
+def imports_of(nodes: Iterable[ast.AST], modules: Set[str]) -> set[str]:
     """The package's own modules that a module imports: anywhere, in functions and for the type checker too."""
     imported: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 imported |= {alias.name for alias in names}
@@ -213,7 +247,7 @@ def load():
     class Late:
         import p.f
 """
-    assert imports_of(source, {"p", *(f"p.{letter}" for letter in "abcdefg")}) == {
+    assert imports_of(syntax_of(source).nodes, {"p", *(f"p.{letter}" for letter in "abcdefg")}) == {
         "p", "p.a", "p.b", "p.c", "p.d", "p.e", "p.f",
     }  # fmt: skip
 
@@ -224,19 +258,19 @@ def test_circles_are_recognised() -> None:
     assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []
 
 
-def test_no_module_imports_itself_by_way_of_another() -> None:
-    files = {module_of(file): file for file in sorted((ROOT / "tradetui").rglob("*.py"))}
-    graph = {module: imports_of(file.read_text(encoding="utf-8"), files.keys()) for module, file in files.items()}
+def test_no_module_imports_itself_by_way_of_another(package: Mapping[Path, Syntax]) -> None:
+    modules = by_name(package)
+    graph = {module: imports_of(syntax.nodes, modules.keys()) for module, syntax in modules.items()}
     assert sum(map(len, graph.values())) > 1_000, "the imports are not seen"
     assert not circles(graph)
 
 
-def test_the_screen_imports_late_in_one_module() -> None:
-    ui = ROOT / "tradetui" / "ui"
+def test_the_screen_imports_late_in_one_module(package: Mapping[Path, Syntax]) -> None:
     late = {
-        file.relative_to(ui).as_posix()
-        for file in ui.rglob("*.py")
-        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        file.relative_to("ui").as_posix()
+        for file, syntax in package.items()
+        if file.parts[0] == "ui"
+        for function in syntax.nodes
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
@@ -244,29 +278,40 @@ def test_the_screen_imports_late_in_one_module() -> None:
     assert late == {"application/lazy_imports.py"}
 
 
-def test_no_wait_loses_a_cancellation() -> None:
+def test_no_wait_loses_a_cancellation(package: Mapping[Path, Syntax]) -> None:
     # Before Python 3.12 asyncio.wait_for returns, and forgets that it was cancelled, where both come in one moment.
-    package = ROOT / "tradetui"
     calls = [
-        f"{file.relative_to(package)}:{node.lineno}"
-        for file in sorted(package.rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        f"{file}:{node.lineno}"
+        for file, syntax in package.items()
+        for node in syntax.nodes
         if isinstance(node, ast.Attribute | ast.alias)
         and "wait_for" in (getattr(node, "attr", ""), getattr(node, "name", ""))
     ]
     assert not calls, "use asyncio.timeout: " + ", ".join(calls)
 
 
-def test_only_storage_writes_files_whole_and_opens_databases() -> None:
-    package = ROOT / "tradetui"
-    own_ways = {"mkstemp", "NamedTemporaryFile", "fsync", "hardlink_to", "ThreadPoolExecutor"}
+def is_own_way(node: ast.AST) -> bool:
+    """Whether a module uses here, by itself, what storage has one way of."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in OWN_WAYS:
+            return True
+        case ast.Attribute(value=ast.Name(id="sqlite3"), attr="connect") | ast.Attribute(ast.Name("os"), "link"):
+            return True
+    return False
+
+
+def test_own_ways_are_seen() -> None:
+    source = "a.b().fsync\nNamedTemporaryFile\nsqlite3.connect\nos.link\nconnect\na.sqlite3.connect\nb.link"
+    assert [node.lineno for node in ast.walk(ast.parse(source)) if is_own_way(node)] == [1, 2, 3, 4]  # type: ignore[attr-defined]
+
+
+def test_only_storage_writes_files_whole_and_opens_databases(package: Mapping[Path, Syntax]) -> None:
     calls = [
-        f"{file.relative_to(package)}:{node.lineno}: {ast.unparse(node)}"
-        for file in sorted(package.rglob("*.py"))
+        f"{file}:{node.lineno}: {ast.unparse(node)}"  # type: ignore[attr-defined]
+        for file, syntax in package.items()
         if file.parent.name != "storage"
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if (isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).rsplit(".", 1)[-1] in own_ways)
-        or (isinstance(node, ast.Attribute) and ast.unparse(node) in {"sqlite3.connect", "os.link"})
+        for node in syntax.nodes
+        if is_own_way(node)
     ]
     assert not calls, "use tradetui/storage: " + ", ".join(calls)
 
@@ -287,33 +332,26 @@ ROWS_WAY = (
 """Where rows go by, from the reader to the cell: folders and files of tradetui/."""
 
 
-def unnamed_types(tree: ast.AST) -> Iterator[int]:
+def unnamed_types(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """The lines of a module that leave a type open: `Any`, or attributes that are looked up by any name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id="Any") | ast.Attribute(attr="Any") | ast.FunctionDef(name="__getattr__"):
                 yield node.lineno
 
 
-def test_rows_are_typed_from_the_reader_to_the_cell() -> None:
-    package = ROOT / "tradetui"
-    files = [
-        file
-        for way in ROWS_WAY
-        for file in ([package / way] if way.endswith(".py") else package.glob(f"{way}/**/*.py"))
-    ]
-    assert len(files) > len(ROWS_WAY)
+def test_rows_are_typed_from_the_reader_to_the_cell(package: Mapping[Path, Syntax]) -> None:
+    ways = {way: [file for file in package if file == Path(way) or Path(way) in file.parents] for way in ROWS_WAY}
+    assert all(ways.values()), "each is there"
     untyped = [
-        f"{file.relative_to(package)}:{line}"
-        for file in files
-        for line in unnamed_types(ast.parse(file.read_text(encoding="utf-8")))
+        f"{file}:{line}" for files in ways.values() for file in files for line in unnamed_types(package[file].nodes)
     ]
     assert not untyped, ", ".join(untyped)
 
 
 def test_a_type_that_is_left_open_is_seen() -> None:
     source = "import typing as t\ndef f(row: list[Any]) -> t.Any: ...\nclass C:\n    def __getattr__(self, name): ..."
-    assert sorted(unnamed_types(ast.parse(source))) == [2, 2, 4]
+    assert sorted(unnamed_types(syntax_of(source).nodes)) == [2, 2, 4]
 
 
 def test_no_lock_file_is_tracked() -> None:
@@ -391,21 +429,24 @@ def definitions(tree: ast.AST, module: str, within: tuple[str, ...] = ()) -> Ite
             yield from definitions(node, module, within)
 
 
-def uses(tree: ast.AST, within: frozenset[str] = frozenset(), method: str = "") -> Iterator[tuple[str, bool]]:
+def uses(tree: ast.AST) -> Iterator[tuple[str, bool]]:
     """The names a module reads, and whether as an attribute.
 
     A function that calls itself, or a method that hands on to what has its own name, is no use of either.
     """
-    for node in ast.iter_child_nodes(tree):
-        inside, own_method = within, method
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inside = within | {node.name}
-            own_method = node.name if isinstance(tree, ast.ClassDef) else method
-        elif isinstance(node, ast.Attribute) and node.attr != method:
-            yield node.attr, True
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in within:
-            yield node.id, False
-        yield from uses(node, inside, own_method)
+    parents: list[tuple[ast.AST, frozenset[str], str]] = [(tree, frozenset(), "")]
+    while parents:
+        parent, within, method = parents.pop()
+        for node in ast.iter_child_nodes(parent):
+            inside, own_method = within, method
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                inside = within | {node.name}
+                own_method = node.name if isinstance(parent, ast.ClassDef) else method
+            elif isinstance(node, ast.Attribute) and node.attr != method:
+                yield node.attr, True
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in within:
+                yield node.id, False
+            parents.append((node, inside, own_method))
 
 
 def overrides_a_name_of_a_library(name: PublicName) -> bool:
@@ -415,13 +456,12 @@ def overrides_a_name_of_a_library(name: PublicName) -> bool:
     return any(member in vars(base) for base in kind.__mro__ if not base.__module__.startswith("tradetui"))
 
 
-def names_used_by_nothing(modules: Mapping[str, str], surface: Collection[str]) -> set[PublicName]:
-    """The public names of these modules (source by name) that none of them uses, nor the library's surface holds."""
-    trees = {module: ast.parse(source) for module, source in modules.items()}
-    used = {use for tree in trees.values() for use in uses(tree)}
+def names_used_by_nothing(modules: Mapping[str, Syntax], surface: Collection[str]) -> set[PublicName]:
+    """The public names of these modules that none of them uses, nor the library's surface holds."""
+    used = {use for syntax in modules.values() for use in uses(syntax.tree)}
     unused: set[PublicName] = set()
-    for module, tree in trees.items():
-        for name in definitions(tree, module):
+    for module, syntax in modules.items():
+        for name in definitions(syntax.tree, module):
             *owners, own_name = name.qualified_name.split(".")
             exported = (owners[0] if owners else own_name) in surface
             if not exported and (own_name, True) not in used and (owners or (own_name, False) not in used):
@@ -429,17 +469,10 @@ def names_used_by_nothing(modules: Mapping[str, str], surface: Collection[str]) 
     return unused
 
 
-def sources() -> dict[str, str]:
-    """The modules of the package and their text."""
-    files = sorted((ROOT / "tradetui").rglob("*.py"))
-    modules = (".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files)
-    return {module: file.read_text(encoding="utf-8") for module, file in zip(modules, files, strict=True)}
-
-
-def test_every_public_name_is_used() -> None:
+def test_every_public_name_is_used(package: Mapping[Path, Syntax]) -> None:
     unused = {
         name.qualified_name
-        for name in names_used_by_nothing(sources(), tradetui.exchange.__all__)
+        for name in names_used_by_nothing(by_name(package), tradetui.exchange.__all__)
         if not name.qualified_name.rpartition(".")[2].startswith(CALLED_BY_NAME)
         and not ("." in name.qualified_name and overrides_a_name_of_a_library(name))
     }
@@ -451,37 +484,40 @@ def test_a_name_that_nothing_uses_is_found() -> None:
     first = "def a(): a()\ndef b(): ...\nclass C:\n    def d(self): ...\n    def e(self): ...\n    def _f(self): ...\n"
     first += "class G:\n    def h(self): self.inner.h()\nI = J = 1"
     second = "from first import b, C, G, I\nb(I)\nG()\nC().e"
-    unused = names_used_by_nothing({"first": first, "second": second}, surface=())
+    modules = {"first": syntax_of(first), "second": syntax_of(second)}
+    unused = names_used_by_nothing(modules, surface=())
     assert unused == {
         PublicName("first", "a"),
         PublicName("first", "C.d"),
         PublicName("first", "G.h"),
         PublicName("first", "J"),
     }
-    assert names_used_by_nothing({"first": first, "second": second}, surface=("a", "C", "G", "J")) == set()
+    assert names_used_by_nothing(modules, surface=("a", "C", "G", "J")) == set()
 
 
 # Public names that several modules define, with the reason why each is one meaning.
-def attributes_never_read(modules: Mapping[str, str]) -> dict[str, str]:
+def attributes_never_read(modules: Mapping[str, Syntax]) -> dict[str, str]:
     """Private attributes that are assigned and read nowhere, and a module that assigns each."""
     attributes = [
         (module, node)
-        for module, source in modules.items()
-        for node in ast.walk(ast.parse(source))
+        for module, syntax in modules.items()
+        for node in syntax.nodes
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__")
     ]
     read = {node.attr for _, node in attributes if not isinstance(node.ctx, ast.Store)}
     return {node.attr: module for module, node in attributes if node.attr not in read}
 
 
-def test_no_attribute_is_written_that_nothing_reads() -> None:
-    assert attributes_never_read(sources()) == {"_return_code": "tradetui.ui.application.app"}, "Textual reads this one"
+def test_no_attribute_is_written_that_nothing_reads(package: Mapping[Path, Syntax]) -> None:
+    unread = attributes_never_read(by_name(package))
+    assert unread == {"_return_code": "tradetui.ui.application.app"}, "Textual reads this one"
 
 
 def test_an_attribute_that_a_rename_left_behind_is_recognised() -> None:
     renamed = "class Rows:\n    def __init__(self):\n        self._index = None\n    def of(self): return self._index\n"
     left_behind = "class Loaded(Rows):\n    def add(self):\n        self._places = None\n"
-    assert attributes_never_read({"rows": renamed, "loaded": left_behind}) == {"_places": "loaded"}
+    modules = {"rows": syntax_of(renamed), "loaded": syntax_of(left_behind)}
+    assert attributes_never_read(modules) == {"_places": "loaded"}
 
 
 ONE_MEANING = {
@@ -507,10 +543,10 @@ def public_names(tree: ast.Module) -> Iterator[str]:
                 yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-def test_no_public_name_has_two_meanings() -> None:
+def test_no_public_name_has_two_meanings(package: Mapping[Path, Syntax]) -> None:
     modules_of_name: dict[str, list[str]] = {}
-    for module, source in sources().items():
-        for name in sorted(set(public_names(ast.parse(source)))):
+    for module, syntax in by_name(package).items():
+        for name in sorted(set(public_names(syntax.tree))):
             if not name.startswith("_"):
                 modules_of_name.setdefault(name, []).append(module)
     shared = {name: modules for name, modules in modules_of_name.items() if len(modules) > 1}
