@@ -131,15 +131,6 @@ def test_a_lost_terminal_ends_it(controlling: bool) -> None:
         assert running.process.returncode != 0
 
 
-def test_q_ends_it_with_nothing_left_over() -> None:
-    with session(DEMO) as running:
-        running.read_until(b"BTCUSDT")
-        os.write(running.master, b"q")
-        running.read_to_the_end()
-        assert LEAVES in running.written
-        assert running.process.returncode == 0
-
-
 def test_a_profile_without_mouse_never_takes_it() -> None:
     with session(MOUSELESS) as running:
         running.read_until(b"none")
@@ -149,7 +140,7 @@ def test_a_profile_without_mouse_never_takes_it() -> None:
         assert running.process.returncode == 0
 
 
-def test_the_palette_leaves_the_mouse_to_the_terminal_and_takes_it_again() -> None:
+def test_the_palette_leaves_and_takes_the_mouse_and_q_ends_it_with_nothing_left_over() -> None:
     with session(DEMO) as running:
         running.read_until(b"BTCUSDT")
         assert TAKES_MOUSE in running.written
@@ -161,8 +152,11 @@ def test_the_palette_leaves_the_mouse_to_the_terminal_and_takes_it_again() -> No
             running.read_until(b"selection works then" if proof is ENDS_MOUSE else b"click and scroll")
             os.write(running.master, b"\r")
             running.read_until(proof)
+        running.written.clear()
         os.write(running.master, b"q")
         running.read_to_the_end()
+        assert LEAVES in running.written
+        assert running.process.returncode == 0
 
 
 def test_suspended_in_a_dialog_and_resumed_it_goes_on_with_what_was_typed() -> None:
