@@ -221,7 +221,7 @@ def test_an_export_that_is_imported_again_with_a_later_one_adds_nothing(
     assert of_whole == of_joined
 
 
-AUDIT_EACH_FILE = """
+AUDIT_ALL_FILES = """
 import os, sys
 from bittytax.bittytax import main
 options, files = sys.argv[1:4], sys.argv[4:]
@@ -242,7 +242,7 @@ def audited(folder: Path, *exports: Sequence[str]) -> list[dict[str, Decimal]]:
     files = [folder / f"{number}.csv" for number in range(len(exports))]
     for file, lines in zip(files, exports, strict=True):
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    command = [sys.executable, "-c", AUDIT_EACH_FILE, "--audit", "--nopdf", "--skipint", *map(str, files)]
+    command = [sys.executable, "-c", AUDIT_ALL_FILES, "--audit", "--nopdf", "--skipint", *map(str, files)]
     environment = {**os.environ, "HOME": str(folder), "NO_COLOR": "1"}
     subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return [balances_in(file.with_name(f"{file.name}.out").read_text(encoding="utf-8")) for file in files]

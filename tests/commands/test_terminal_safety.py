@@ -237,7 +237,7 @@ def test_an_encoding_that_lacks_a_character_gets_an_escape(encoding: str) -> Non
 WRITING = re.compile(
     r"print|input|getpass\.getpass|os\.write|argparse\.ArgumentParser|warnings\.warn|traceback\.print_\w+"
 )
-WORDS_OF_WRITING = re.compile(r"\b(?:print|input|getpass|write|ArgumentParser|warn|print_\w+|sys)\b")
+WRITING_TERMS = re.compile(r"\b(?:print|input|getpass|write|ArgumentParser|warn|print_\w+|sys)\b")
 """A module without any of them does nothing that is looked for."""
 STREAM = re.compile(r"sys\.(__)?(stdout|stderr)(__)?")
 OTHERS = {
@@ -255,7 +255,7 @@ def test_nothing_else_writes_to_standard_output_or_standard_error() -> None:
     for file in sorted(ROOT.rglob("*.py")):
         name = file.relative_to(ROOT).as_posix()
         source = file.read_text(encoding="utf-8")
-        if name in OTHERS or not WORDS_OF_WRITING.search(source):
+        if name in OTHERS or not WRITING_TERMS.search(source):
             continue
         for node in ast.walk(ast.parse(source)):
             calls = isinstance(node, ast.Call) and WRITING.fullmatch(ast.unparse(node.func))
