@@ -15,9 +15,11 @@ import pytest
 from tests.whole.reversal.reversal_session import SYMBOL, USDT, Scene, another_session, scene
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.journal_registry import Registry
+from tradetui.desk.intents.journal.open_journal import accept_loss
 from tradetui.desk.intents.journal.registered_journal import NEW, JournalLocation
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
 from tradetui.desk.reversal.preview import Target
+from tradetui.exchange.clock import Moment
 from tradetui.exchange.errors import NotSent
 from tradetui.sandbox.app import Sandbox
 from tradetui.storage.disk_thread import InlineDisk
@@ -109,6 +111,47 @@ async def test_nothing_is_sent_until_the_loss_is_accepted(
             assert on.posts == 2
         async with session(on, location, "ww") as execution:
             assert not execution.intents.locked and execution.intents.trouble is None
+
+
+@pytest.mark.parametrize("lose", [damage_a_row, remove])
+async def test_a_running_session_sees_that_another_one_accepted_the_loss_and_stays_locked(
+    location: JournalLocation, lose: Callable[[JournalLocation], None]
+) -> None:
+    async with scene() as on, session(on, location) as execution, session(on, location, "uu") as other:
+        on.hold(long="5")
+        await reverse(execution)
+        on.hold(long="5")
+        lose(location)
+        await asyncio.sleep(5)
+        assert execution.intents.loss is not None and other.intents.loss is not None
+        accept_loss(location, Moment.now(on.client.clock))  # what `tradetui journal --accept-loss` runs
+        await asyncio.sleep(2)
+        for intents in (execution.intents, other.intents):
+            assert (intents.loss, intents.trouble, intents.locked) == (None, None, True)
+        with pytest.raises(NotConfirmed, match="Trading is locked"):
+            await reverse(execution)
+        assert on.posts == 1
+        await execution.intents.set_lock(False)
+        await reverse(execution)
+        await asyncio.sleep(1)
+        assert on.posts == 2 and not other.intents.locked
+
+
+async def test_a_journal_that_comes_back_without_an_accepted_loss_is_not_taken_for_accepted(
+    location: JournalLocation, tmp_path: Path
+) -> None:
+    assert location.file is not None
+    directory, away = location.file.parent, tmp_path / "away"
+    async with scene() as on, session(on, location) as execution:
+        on.hold(long="5")
+        await reverse(execution)
+        directory.rename(away)
+        await asyncio.sleep(2)
+        assert execution.intents.loss is not None
+        away.rename(directory)
+        await asyncio.sleep(5)
+        assert execution.intents.loss is not None and execution.intents.locked
+        assert await execution.intents.accept_loss()
 
 
 async def test_two_sessions_in_two_directories_send_once(location: JournalLocation, tmp_path: Path) -> None:

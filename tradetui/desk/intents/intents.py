@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tradetui.desk.intents.account_lock import AccountLock
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.journal.open_journal import AcceptedLosses, accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
@@ -75,13 +75,14 @@ class Intents:
         self.other_owner = ""
         """Why nothing is sent any more: the exchange names another UID for the API key; empty while it does not."""
         self.loss: FileLost | None = None
-        """The lost part of the journal; nothing is sent until `accept_loss`."""
+        """The lost part of the journal; nothing is sent until `accept_loss`, in this session or another one."""
         self.fault: JournalFault | None = None
         """Any other fault of the journal; nothing is sent until `try_again`."""
         self.notice = ""
         """A note, shown once, on a journal that is new or was not registered; else empty."""
         self._journal = journal
         self._location: JournalLocation | None = None
+        self._accepted = AcceptedLosses()
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -186,9 +187,13 @@ class Intents:
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self.trouble = str(problem)
             return False
+        return await self._go_on(self._location)
+
+    async def _go_on(self, location: JournalLocation) -> bool:
+        """Open the journal once the loss is accepted; `trouble` stays until all of it was looked at."""
         self.loss = None
         self.open_scopes = OpenScopes()
-        return await self.open(self.account, self._location)
+        return await self.open(self.account, location)
 
     def close(self) -> None:
         """Let the disk go once what was begun is written, and let other processes see that this one is over."""
@@ -196,8 +201,11 @@ class Intents:
         self._disk.close()
 
     async def refresh(self) -> None:
-        """Take over what other processes wrote: the trading lock and intents that are not settled."""
+        """Take over what other processes wrote: the trading lock, intents that are not settled, an accepted loss."""
         if self._journal is None:
+            location = self._location if self.loss is not None else None
+            if location is not None and await self._disk.run(self._accepted.seen, location) and self.loss is not None:
+                await self._go_on(location)
             return
         if not self.lock.is_shared:
             await self._write_lock(True, self.lock.choice)

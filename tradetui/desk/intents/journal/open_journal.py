@@ -92,6 +92,33 @@ class JournalReader:
         return self._contradiction
 
 
+class AcceptedLosses:
+    """Sees that another session has accepted the loss of a journal."""
+
+    def __init__(self) -> None:
+        self._mark: object = None
+
+    def seen(self, location: JournalLocation) -> bool:
+        """Whether the journal can be used again and is locked, as accepting a loss leaves it. Blocks.
+
+        It is looked at once after each change; nothing is made where it is still absent.
+        """
+        file = located(location).file
+        mark = file and written_mark(file)
+        if mark == self._mark:
+            return False
+        self._mark = mark
+        try:
+            journal = existing_journal(location)
+            if journal is None:
+                return False
+            with closing(journal):
+                journal.check()
+                return bool(journal.trading_locked())
+        except (FileUnusable, sqlite3.Error, OSError):
+            return False  # it is still as it was
+
+
 def _open_registered(
     location: JournalLocation, file: Path, lives: ProcessLives | None, registry: Registry, *, creates: bool = True
 ) -> RegisteredJournal | None:
