@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
+from tests.sandbox.exchange_events import cancel_order, place_order
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import (
     asks_for_the_word,
@@ -29,6 +30,7 @@ from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.reversal.sending import Departure
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
+from tradetui.ui.intents.reversal.preview_area import CHANGED_BACK
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
@@ -152,6 +154,26 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         await confirm(pilot, dialog)
         await asyncio.sleep(5)
         assert posts(stage) == 1
+
+
+async def test_what_its_own_readings_find_changed_stands_there_until_a_key_is_pressed_also_where_it_goes_back() -> None:
+    stage = AppOnFewRows()
+    async with stage.running(SIZE) as pilot:
+        dialog = await opened(stage, pilot)
+        symbol, market, uid = dialog._target.symbol, stage.sandbox.exchange_state, stage.desk.settings.uid or ""
+        order = place_order(market, uid, symbol, "buy", "open", Decimal("0.01"), Decimal(1000))
+        for _ in range(2):  # readings of its own
+            await asyncio.sleep(11)
+            await pilot.pause()
+            assert "Changed since you looked: new order" in text_in_one_line(stage)
+        cancel_order(market, uid, symbol, order)
+        for _ in range(2):
+            await asyncio.sleep(11)
+            await pilot.pause()
+            assert CHANGED_BACK in text_in_one_line(stage)
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert "Changed since you looked" not in text_in_one_line(stage)
 
 
 async def test_three_rounds_in_a_row_each_say_what_changed_since_the_last_look() -> None:

@@ -206,8 +206,7 @@ class ReversalDialog(ScrollingDialog):
         self._preview, self._reading = preview, ""
         # Another size may be possible where this one is not; where none was asked for, none is possible.
         self._unreadable = preview.plan is None and preview.target.size is None
-        self._unread.looked_at = self._unread.looked_at or preview
-        self._marked = self._unread.changed(preview)
+        self._marked = self._unread.show(preview)
         self._draw(preview)
         self._show_keys()
         self._target = preview.target
@@ -315,6 +314,7 @@ class ReversalDialog(ScrollingDialog):
             self._disarm("Reading …")
             self._target = replace(self._target, size=box.amount)
             self._preview = self._unread.looked_at = None
+            self._unread.has_changed = False
             self._show_keys()
             self._fields.ask_for(None)
             self._area.read_whole = False

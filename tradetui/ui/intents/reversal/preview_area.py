@@ -24,6 +24,7 @@ from tradetui.wire.text.sanitize import scrub
 
 DROPPED: Final = "The dialog was not ready: what you typed was dropped, type it again."
 NO_FOCUS: Final = "Enter pressed nothing because nothing had the focus: look, then press it again."
+CHANGED_BACK: Final = "Changed since you looked, and back: it is as it was when you looked."
 LEAST_WIDTH, LEAST_HEIGHT = 60, 20
 """The smallest terminal in which it can be read, in cells."""
 _NEW_LINE = Content("\n")
@@ -33,12 +34,14 @@ _NEW_LINE = Content("\n")
 class UnreadNotices:
     """Notices that stay on the screen until `read`, however often the preview is read again meanwhile.
 
-    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `not_sent` says why a
-    confirmation was not sent; `dropped` that keys came before the dialog was ready, which stays until the required
-    word is typed; `pressed_nothing` why the last Enter pressed nothing; `notice` is the journal's, shown once.
+    `looked_at` is the preview on the screen, armed, at the last key: changes are relative to it. `has_changed` is
+    whether any was shown since, which may have gone back. `not_sent` says why a confirmation was not sent; `dropped`
+    that keys came before the dialog was ready, which stays until the required word is typed; `pressed_nothing` why the
+    last Enter pressed nothing; `notice` is the journal's, shown once.
     """
 
     looked_at: Preview | None = None
+    has_changed: bool = False
     not_sent: str = ""
     dropped: bool = False
     pressed_nothing: str = ""
@@ -46,8 +49,15 @@ class UnreadNotices:
 
     def read(self, preview: Preview | None, *, word_is_missing: bool) -> None:
         """A key was pressed at the armed preview; `word_is_missing` is whether a word is still to be typed."""
-        self.looked_at, self.not_sent, self.notice = preview, "", ""
+        self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
         self.dropped = self.dropped and word_is_missing
+
+    def show(self, preview: Preview) -> tuple[Change, ...]:
+        """The changes of a preview that was just read, which are noted as shown."""
+        self.looked_at = self.looked_at or preview
+        changed = self.changed(preview)
+        self.has_changed = self.has_changed or bool(changed)
+        return changed
 
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
         if preview is None or self.looked_at is None or preview is self.looked_at:
@@ -63,6 +73,8 @@ class UnreadNotices:
             yield f"NOT SENT. {sentence}" if self.not_sent else sentence
         elif self.not_sent:
             yield f"NOT SENT. {self.not_sent}"
+        elif self.has_changed:
+            yield CHANGED_BACK
         if self.notice:
             yield self.notice
         if self.dropped:
