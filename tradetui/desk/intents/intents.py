@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tradetui.desk.intents.account_lock import AccountLock
 from tradetui.desk.intents.journal.journal import Journal
-from tradetui.desk.intents.journal.open_journal import AcceptedLosses, accept_loss, open_intents_in, open_journal
+from tradetui.desk.intents.journal.open_journal import LossAcceptance, accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
 from tradetui.desk.intents.open_scopes import OpenScopes
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
@@ -82,7 +82,7 @@ class Intents:
         """A note, shown once, on a journal that is new or was not registered; else empty."""
         self._journal = journal
         self._location: JournalLocation | None = None
-        self._accepted = AcceptedLosses()
+        self._acceptance = LossAcceptance()
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -204,7 +204,11 @@ class Intents:
         """Take over what other processes wrote: the trading lock, intents that are not settled, an accepted loss."""
         if self._journal is None:
             location = self._location if self.loss is not None else None
-            if location is not None and await self._disk.run(self._accepted.seen, location) and self.loss is not None:
+            if (
+                location is not None
+                and await self._disk.run(self._acceptance.is_written, location)
+                and self.loss is not None
+            ):
                 await self._go_on(location)
             return
         if not self.lock.is_shared:

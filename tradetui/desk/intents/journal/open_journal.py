@@ -92,13 +92,13 @@ class JournalReader:
         return self._contradiction
 
 
-class AcceptedLosses:
+class LossAcceptance:
     """Sees that another session has accepted the loss of a journal."""
 
     def __init__(self) -> None:
         self._mark: object = None
 
-    def seen(self, location: JournalLocation) -> bool:
+    def is_written(self, location: JournalLocation) -> bool:
         """Whether the journal can be used again and is locked, as accepting a loss leaves it. Blocks.
 
         It is looked at once after each change; nothing is made where it is still absent.
