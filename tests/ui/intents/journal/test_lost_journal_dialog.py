@@ -44,9 +44,15 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         execution = stage.desk.execution
         assert execution is not None and execution.intents.locked
         assert execution.intents.loss is not None
+        await opened(stage, pilot)
         await pilot.press("L")
-        dialog = stage.app.screen
-        assert isinstance(dialog, LostJournalDialog)
+        assert isinstance(stage.app.screen, LostJournalDialog), "L in the reversal dialog says it too"
+        await pilot.press("escape", "escape")
+        assert stage.app.screen_stack[-1] is stage.app.main
+
+        await pilot.press("L")
+        lost: object = stage.app.screen
+        assert isinstance(lost, LostJournalDialog)
         shown = text_in_one_line(stage)
         assert "The journal is lost or damaged" in shown
         assert "you checked positions, orders and fills on the exchange's site" in shown
@@ -68,15 +74,6 @@ async def test_l_says_what_is_lost_and_nothing_is_sent_before_the_word_is_typed(
         assert execution.intents.locked, "accepting unlocks nothing"
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)
-
-
-async def test_l_in_the_reversal_dialog_says_it_too(tmp_path: Path) -> None:
-    await damaged(tmp_path)
-    stage = AppOnFewRows(data_dir=tmp_path)
-    async with stage.running(SIZE) as pilot:
-        await opened(stage, pilot)
-        await pilot.press("L")
-        assert isinstance(stage.app.screen, LostJournalDialog)
 
 
 async def test_a_new_journal_is_said_once() -> None:

@@ -20,6 +20,7 @@ from tests.ui.fixtures.reversal_dialog import (
     opened,
     posts,
     read_at_once,
+    rows,
     sent_and_settled,
     still,
     text_in_one_line,
@@ -141,7 +142,9 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         sentence = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
         assert posts(stage) == 0
         assert sentence in text_in_one_line(stage)
-        assert f"◂ size was {was}" in text_in_one_line(stage), "the row is marked"
+        shown = rows(stage)
+        assert any(f"{leg} 0" in row and f"◂ size was {was}" in row for row in shown), "under what is held now"
+        assert any("net " in row and "◂ net was " in row for row in shown), "and under the net"
         assert dialog.query_one("#typed", Input).value == dialog._subject, "typing is kept"
         assert dialog._area.scroll_y == scroll
         await asyncio.sleep(25)
@@ -310,6 +313,7 @@ async def test_locked_it_has_no_field_l_unlocks_it_and_nothing_that_was_typed_is
         assert intents.locked
         assert not dialog.query_one("#size").display and not dialog.query_one("#typed").display
         assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
+        assert f"Type {dialog._subject} to go on." not in text_in_one_line(stage), "nobody is asked to type"
         assert "L Unlock" in text_in_one_line(stage) and "F9 Lock" not in text_in_one_line(stage)
         await pilot.press("L")
         assert isinstance(stage.app.screen, ConfirmDialog)

@@ -6,7 +6,7 @@ import asyncio
 from decimal import Decimal
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from tests.sandbox.exchange_events import place_order
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
@@ -53,20 +53,6 @@ async def test_one_way_enter_goes_from_the_size_to_the_word_and_from_there_to_th
         assert posts(stage) == 1
 
 
-async def test_what_is_still_to_be_read_keeps_the_focus_in_the_size_until_it_was_on_the_screen() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((80, 24)) as pilot:
-        dialog = await opened(stage, pilot)
-        await pilot.press("0", "full_stop", "0", "1", "enter")
-        await asyncio.sleep(1.5)
-        await pilot.pause()
-        assert dialog.query_one("#size", Input).has_focus
-        assert "There is more below: Page Down shows it, then confirm." in text_in_one_line(stage)
-        await pilot.press(*["pagedown"] * 4)
-        await asyncio.sleep(0.5)
-        assert dialog.confirm_button.has_focus
-
-
 async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where_they_were() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
@@ -90,27 +76,39 @@ async def test_a_preview_that_is_read_again_leaves_focus_typing_and_scroll_where
         assert dialog._area.scroll_y == scrolled
 
 
-@pytest.mark.parametrize(("before", "key"), [("cancel_button", "tab"), ("size_box", "shift+tab")])
-async def test_a_key_to_the_confirm_button_while_the_preview_is_read_again_waits_for_it(before: str, key: str) -> None:
+async def test_a_key_to_the_confirm_button_while_the_preview_is_read_again_waits_for_it() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-        (dialog.cancel_button if before == "cancel_button" else dialog._fields.size_box).focus()
-        for _ in range(400):
-            if dialog._phase is Phase.READING:
-                break
-            await asyncio.sleep(0.05)
-        assert dialog._phase is Phase.READING
-        await pilot.press(key, "enter")
-        await asyncio.sleep(1.5)
-        assert stage.app.screen is dialog, "an Enter meant to send does not leave here"
-        assert stage.app.focused is dialog.confirm_button
-        assert posts(stage) == 0
+        for before, key in (("cancel_button", "tab"), ("size_box", "shift+tab")):
+            dialog = await opened(stage, pilot)
+            (dialog.cancel_button if before == "cancel_button" else dialog._fields.size_box).focus()
+            for _ in range(400):
+                if dialog._phase is Phase.READING:
+                    break
+                await asyncio.sleep(0.05)
+            assert dialog._phase is Phase.READING
+            await pilot.press(key, "enter")
+            await asyncio.sleep(1.5)
+            assert stage.app.screen is dialog, f"an Enter meant to send does not leave here, from {before}"
+            assert stage.app.focused is dialog.confirm_button, before
+            assert posts(stage) == 0, before
+            await pilot.press("escape")
 
 
-async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_has_the_focus_once_it_was_read() -> None:
+async def test_what_is_still_to_be_read_keeps_the_focus_until_it_was_on_the_screen_and_enter_leaves_nothing() -> None:
     stage = AppOnFewRows()
     async with stage.running((80, 24)) as pilot:
+        dialog = await opened(stage, pilot)
+        await pilot.press("0", "full_stop", "0", "1", "enter")
+        await asyncio.sleep(1.5)
+        await pilot.pause()
+        assert dialog.query_one("#size", Input).has_focus
+        assert "There is more below: Page Down shows it, then confirm." in text_in_one_line(stage)
+        await pilot.press(*["pagedown"] * 4)
+        await asyncio.sleep(0.5)
+        assert dialog.confirm_button.has_focus
+        await pilot.press("escape")
+
         dialog = await opened(stage, pilot)
         await pilot.press(*["pagedown"] * 4, *["pageup"] * 4)
         await asyncio.sleep(1)
@@ -122,7 +120,7 @@ async def test_where_more_came_to_be_read_enter_leaves_nothing_and_the_button_ha
         for _ in range(3):
             place_order(stage.sandbox.exchange_state, uid, symbol, side, "close", Decimal("0.01"), price)
         for _ in range(200):
-            if "There is more below" in text_in_one_line(stage):
+            if "There is more below" in str(dialog.query_one("#reason", Static).content):
                 break
             await asyncio.sleep(0.1)
         await asyncio.sleep(1)

@@ -10,17 +10,11 @@ from textual.widgets import Button, Input
 
 from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tests.ui.fixtures.reversal_dialog import asks_for_the_word, hold_more, opened, posts, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import opened, rows, text_in_one_line
 from tests.ui.intents.reversal.test_symbol_dialog import typed
-from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
-
-
-def rows(stage: AppOnFewRows) -> list[str]:
-    """The dialog's rows without its frame."""
-    return [" ".join(row.replace("│", " ").split()) for row in screen_text(stage.app).splitlines()]
 
 
 @pytest.mark.parametrize(("account", "sentence"), [("unified", "use that key here."), ("hedge", "does not exist")])
@@ -41,7 +35,7 @@ async def test_what_cannot_be_read_is_said_whole_without_field_or_button(account
         assert not dialog.query_one("#confirm", Button).display
 
 
-async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> None:
+async def test_a_dialog_that_can_be_read_again_has_field_button_and_details_again() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
@@ -56,33 +50,18 @@ async def test_a_dialog_that_can_be_read_again_has_field_and_button_again() -> N
         assert dialog.query_one("#size", Input).display
         assert dialog.query_one("#confirm", Button).display
 
-
-async def test_another_size_that_cannot_be_read_names_no_request_and_no_details() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        await opened(stage, pilot)
         assert "F2 the request as sent" in text_in_one_line(stage) and "F2 Request" in text_in_one_line(stage)
         stage.sandbox.faults.next("non-json", endpoint="futures.pending_orders", times=1_000_000)
         await pilot.press(*"0.01", "enter")
         await asyncio.sleep(10)
         await pilot.pause()
         shown = text_in_one_line(stage)
-        assert "The preview could not be read. " in shown
+        assert "The preview could not be read. " in shown, "of another size"
         assert "F2" not in shown and "PgDn" not in shown
         heal(stage.sandbox.faults)
         await asyncio.sleep(6)
         await pilot.pause()
         assert "F2 the request as sent" in text_in_one_line(stage)
-
-
-async def test_while_locked_nobody_is_asked_to_type() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((120, 36)) as pilot:
-        asks_for_the_word(stage)
-        await pilot.press("L")
-        dialog = await opened(stage, pilot)
-        assert "Trading is locked; L unlocks it." in text_in_one_line(stage)
-        assert f"Type {dialog._subject} to go on." not in text_in_one_line(stage)
 
 
 async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size() -> None:
@@ -103,24 +82,6 @@ async def test_title_and_button_of_a_leg_that_has_gone_name_the_leg_and_no_size(
         assert text.count("position mode") == 1
         assert str(dialog.query_one("#confirm", Button).label) == f"Reverse {subject}"
         assert dialog.query_one("#confirm", Button).disabled
-
-
-async def test_what_was_held_stands_under_what_is_held_now_and_under_the_net() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((140, 60)) as pilot:
-        dialog = await opened(stage, pilot)
-        assert dialog._preview is not None and dialog._preview.plan is not None
-        plan = dialog._preview.plan
-        hold_more(stage, dialog, plan.leg.lower(), "0.01")
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
-        await asyncio.sleep(1)
-        await pilot.pause()
-        assert posts(stage) == 0
-        shown = rows(stage)
-        assert any(f"{plan.leg} 0" in row and f"◂ size was {plan.held_size}" in row for row in shown)
-        assert any("net " in row and "◂ net was " in row for row in shown)
 
 
 async def test_a_part_of_a_one_way_position_is_on_the_button_and_its_outcome_on_one_row() -> None:
