@@ -109,10 +109,8 @@ async def test_the_desktop_gets_the_sentence_in_one_piece(monkeypatch: pytest.Mo
         )
 
 
-@pytest.mark.parametrize("key", ["6", "J", "m", "A"])
-async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands() -> None:
+    test_alert = 'This is a test of the alert "link lost": nothing has happened'
     stage = AppOnFewRows(before=lambda sandbox: setattr(sandbox.exchange_state, "still", True))
     async with stage.running(SIZE, after=6) as pilot:
         push_screen = stage.app.push_screen
@@ -122,10 +120,17 @@ async def test_an_alert_that_comes_while_a_screen_opens_is_shown_once_it_stands(
             stage.desk.alerts.test(EVERY_WAY)
             return pushed
 
-        monkeypatch.setattr(stage.app, "push_screen", push_and_alert)
-        await pilot.press(key)
-        await settled(pilot)
-        assert 'This is a test of the alert "link lost": nothing has happened' in screen_text(stage.app)
+        for key in ("6", "J", "m", "A"):
+            assert test_alert not in screen_text(stage.app)
+            with pytest.MonkeyPatch.context() as alerting:
+                alerting.setattr(stage.app, "push_screen", push_and_alert)
+                await pilot.press(key)
+                await settled(pilot)
+            assert test_alert in screen_text(stage.app), key
+            await pilot.press("escape", "A")  # where it is looked at
+            await settled(pilot)
+            await pilot.press("escape")
+            await settled(pilot)
 
 
 async def test_the_screen_lists_tests_and_silences_and_keeps_the_log() -> None:

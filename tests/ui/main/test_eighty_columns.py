@@ -44,7 +44,7 @@ async def test_a_column_that_orders_the_positions_is_on_the_screen() -> None:
         assert "by funding ▲" in frame and "Funding▲" in header and "Symbol" in header, header
 
 
-async def test_each_position_says_whether_it_has_a_stop() -> None:
+async def test_each_position_says_whether_it_has_a_stop_whose_kind_and_size_are_there_whole() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await asyncio.sleep(2)
@@ -62,18 +62,27 @@ async def test_each_position_says_whether_it_has_a_stop() -> None:
             assert (stop == "no") == (positions[leg].stop_state is StopState.NONE), leg
             assert (stop == "%") == (positions[leg].stop_part is not None), leg
 
+        await pilot.press("5")
+        await asyncio.sleep(1)
+        text = screen_text(stage.app)
+        assert "take-profit (position) " in text
+        assert " whole " in text
+        assert f"{ELLIPSIS} " not in text.partition("Kind")[2].partition("more")[0]
 
-@pytest.mark.parametrize("size", [(60, 16), SIZE, (120, 36)])
-async def test_keys_and_buttons_of_the_columns_are_in_sight(size: tuple[int, int]) -> None:
+
+async def test_keys_and_buttons_of_the_columns_are_in_sight() -> None:
     stage = AppOnFewRows()
-    async with stage.running(size) as pilot:
-        await pilot.press("2", "c")
-        await asyncio.sleep(0.5)
-        await pilot.pause()
-        dialog = stage.app.screen
-        assert isinstance(dialog, ColumnsDialog)
-        text = " ".join(screen_text(stage.app).replace("│", " ").split())
-        assert "Space shows, hides" in text and "Cancel Show these" in text, text
+    async with stage.running(SIZE) as pilot:
+        for size in ((60, 16), SIZE, (120, 36)):
+            await pilot.resize_terminal(*size)
+            await pilot.press("2", "c")
+            await asyncio.sleep(0.5)
+            await pilot.pause()
+            dialog = stage.app.screen
+            assert isinstance(dialog, ColumnsDialog)
+            text = " ".join(screen_text(stage.app).replace("│", " ").split())
+            assert "Space shows, hides" in text and "Cancel Show these" in text, (size, text)
+            await pilot.press("escape")
 
 
 async def test_every_title_of_the_creation_form_is_whole() -> None:
@@ -97,24 +106,16 @@ async def test_what_a_reversal_assumes_is_wrapped_once() -> None:
         assert max(map(len, lines[first:])) <= body.content_size.width
 
 
-async def test_kind_and_size_of_a_stop_are_there_whole() -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        await pilot.press("5")
-        await asyncio.sleep(1)
-        text = screen_text(stage.app)
-        assert "take-profit (position) " in text
-        assert " whole " in text
-        assert f"{ELLIPSIS} " not in text.partition("Kind")[2].partition("more")[0]
-
-
-async def test_a_spot_bill_says_what_it_is_of() -> None:
+async def test_a_spot_bill_says_what_it_is_of_and_at_sixty_columns_how_older_ones_are_read() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         await pilot.press("7")
         await asyncio.sleep(2)
         await pilot.pause()
         assert "transfer-in" in screen_text(stage.app).splitlines()[5]
+        await pilot.resize_terminal(60, 24)
+        await pilot.pause()
+        assert "500 rows · scroll for older ones, if any · a reads all" in screen_text(stage.app)
 
 
 async def test_the_journal_says_how_a_reversal_ended() -> None:
@@ -129,24 +130,16 @@ async def test_the_journal_says_how_a_reversal_ended() -> None:
         assert line.split()[-2] == "reversed", line
 
 
-async def test_a_lookup_says_at_sixty_columns_how_older_rows_are_read() -> None:
+async def test_how_many_positions_have_no_stop_is_said_once() -> None:
     stage = AppOnFewRows()
-    async with stage.running((60, 24)) as pilot:
-        await pilot.press("7")
-        await asyncio.sleep(2)
-        await pilot.pause()
-        assert "500 rows · scroll for older ones, if any · a reads all" in screen_text(stage.app)
-
-
-@pytest.mark.parametrize("width", [80, 100, 108, 113, 118, 120, 160])
-async def test_how_many_positions_have_no_stop_is_said_once(width: int) -> None:
-    stage = AppOnFewRows()
-    async with stage.running((width, 36)) as pilot:
+    async with stage.running((80, 36)) as pilot:
         await pilot.press("2", "z")
         await asyncio.sleep(2)
-        await pilot.pause()
-        positions = [row for row in stage.desk.feeds["positions"].snapshot.rows if isinstance(row, Position)]
-        count = sum(position.market.stop_state is StopState.NONE for position in positions)
-        *_, totals, note = [line for line in screen_text(stage.app).splitlines() if line.startswith("│ ")]
-        assert len(re.findall(rf"\b{count} without( stop)?\b", f"{totals} {note}")) == 1, (totals, note)
-        assert re.findall(rf"\b{count}\b", totals) == ([str(count)] if f"{count} without" in totals else [])
+        for width in (80, 100, 108, 113, 118, 120, 160):
+            await pilot.resize_terminal(width, 36)
+            await pilot.pause()
+            positions = [row for row in stage.desk.feeds["positions"].snapshot.rows if isinstance(row, Position)]
+            count = sum(position.market.stop_state is StopState.NONE for position in positions)
+            *_, totals, note = [line for line in screen_text(stage.app).splitlines() if line.startswith("│ ")]
+            assert len(re.findall(rf"\b{count} without( stop)?\b", f"{totals} {note}")) == 1, (width, totals, note)
+            assert re.findall(rf"\b{count}\b", totals) == ([str(count)] if f"{count} without" in totals else []), width

@@ -23,7 +23,7 @@ from tradetui.ui.records.detail_screen import DetailScreen
 pytestmark = pytest.mark.looptime
 
 
-async def test_panels_by_number_and_tab() -> None:
+async def test_panels_by_number_and_tab_and_rows_by_arrows_and_letters() -> None:
     stage = AppOnFewRows()
     async with stage.running() as pilot:
         main = stage.app.main
@@ -37,12 +37,8 @@ async def test_panels_by_number_and_tab() -> None:
         await pilot.press("shift+tab")
         assert main.focused_panel == "triggers"
 
-
-async def test_rows_by_arrows_and_letters() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
         await pilot.press("1")
-        table = stage.app.main.table
+        table = main.table
         keys = [table.model.source.row_id(index) for index in range(table.rows.count)]
         for key, row_index in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", len(keys) - 1), ("g", 0)):
             await pilot.press(key)
@@ -79,27 +75,12 @@ async def test_filter_is_text_while_it_has_the_focus_and_escape_clears_it() -> N
         assert main.table.has_focus
 
 
-async def test_sort_turns_round_and_ends() -> None:
+async def test_a_letter_sorts_by_its_column_escape_by_none_and_sort_turns_round_and_ends() -> None:
     stage = AppOnFewRows()
     async with stage.running() as pilot:
         table = stage.app.main.table
         await pilot.press("S")
         assert newest_message(stage) == "No column is sorted."
-        await pilot.press("right", "right", "s", "s")
-        assert table.sort_filter.sort is not None
-        assert (table.sort_filter.sort.column, table.sort_filter.sort.reverse) == (table.columns[2].id, False)
-        await pilot.press("S")
-        assert table.sort_filter.sort.reverse
-        await pilot.press("s", "s")
-        assert not table.sort_filter.sort.reverse, "the same column again turns the order round"
-        await pilot.press("s", "0")
-        assert table.sort_filter.sort is None
-
-
-async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        table = stage.app.main.table
         await pilot.press("s", "escape")
         assert table.sort_filter.sort is None
         await pilot.press("s")
@@ -111,6 +92,17 @@ async def test_a_letter_sorts_by_its_column_and_escape_sorts_by_none() -> None:
         assert table.sort_filter.sort == Sort(table.columns[3].id, False)
         await pilot.press("s", "down", "enter")
         assert table.sort_filter.sort == Sort(table.columns[0].id, False)
+        await pilot.press("s", "0")
+        assert table.sort_filter.sort is None
+
+        await pilot.press("right", "right", "s", "s")
+        assert table.sort_filter.sort == Sort(table.columns[2].id, False)
+        await pilot.press("S")
+        assert table.sort_filter.sort.reverse
+        await pilot.press("s", "s")
+        assert not table.sort_filter.sort.reverse, "the same column again turns the order round"
+        await pilot.press("s", "0")
+        assert table.sort_filter.sort is None
 
 
 async def test_the_key_that_opens_the_list_sorts_by_this_column_whatever_key_it_is() -> None:
@@ -290,19 +282,14 @@ async def test_screens_lists_the_panels() -> None:
         assert isinstance(stage.app.screen, JournalScreen)
 
 
-async def test_help_and_back() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        for key in ("question_mark", "f1"):
-            await pilot.press(key)
-            assert isinstance(stage.app.screen, HelpDialog)
-            await pilot.press("escape")
-            assert stage.app.screen_stack[-1] is stage.app.main
-
-
-async def test_help_is_narrowed_by_typing_and_explains_the_header() -> None:
+async def test_help_is_narrowed_by_typing_left_by_escape_and_explains_the_header() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
+        for key in ("f1", "question_mark"):
+            await pilot.press(key)
+            assert isinstance(stage.app.screen, HelpDialog), key
+            await pilot.press("escape")
+            assert stage.app.screen_stack[-1] is stage.app.main
         await pilot.press("question_mark", *"exposure")
         screen = screen_text(stage.app)
         assert "multiple of equity" in screen and "F9" not in screen
@@ -362,7 +349,7 @@ async def test_a_key_of_another_binding_stays_its_own() -> None:
         assert stage.app._exit
 
 
-async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:
+async def test_r_is_unbound_a_hint_can_be_clicked_and_q_quits() -> None:
     stage = AppOnFewRows()
     async with stage.running() as pilot:
         before = screen_text(stage.app).splitlines()[1:2]
@@ -372,12 +359,7 @@ async def test_r_is_unbound_and_a_hint_can_be_clicked() -> None:
         await pilot.click(Hints, offset=(3, 0))
         await pilot.pause()
         assert isinstance(stage.app.screen, HelpDialog)
-
-
-async def test_quit() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        await pilot.press("q")
+        await pilot.press("escape", "q")
         await pilot.pause()
         assert stage.app._exit
         assert stage.app.return_code == 0

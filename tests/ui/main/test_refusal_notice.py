@@ -21,17 +21,18 @@ def sentences_of(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_it_stands_whole_on_the_screen_and_once(size: tuple[int, int]) -> None:
+async def test_it_stands_whole_on_the_screen_and_once() -> None:
     stage = AppOnFewRows("unified")
-    async with stage.running(size, after=12) as pilot:
-        await pilot.pause()
-        text = sentences_of(screen_text(stage.app))
-        assert SENTENCES in text
-        assert text.count("unified mode") == text.count("40085") == 1
-        assert "refused" in text
-        assert "not read" in text
-        assert not stage.app._notifications, "no message in a corner repeats it"
+    async with stage.running((80, 24), after=12) as pilot:
+        for size in ((80, 24), (120, 36), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            text = sentences_of(screen_text(stage.app))
+            assert SENTENCES in text, size
+            assert text.count("unified mode") == text.count("40085") == 1, size
+            assert "refused" in text
+            assert "not read" in text
+            assert not stage.app._notifications, "no message in a corner repeats it"
 
 
 async def test_one_call_a_minute_asks_whether_it_still_is() -> None:

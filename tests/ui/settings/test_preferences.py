@@ -116,7 +116,7 @@ def test_widths_stay_within_bounds_and_unknown_columns_are_overlooked() -> None:
 
 
 @pytest.mark.looptime
-async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
+async def test_columns_sort_and_theme_are_chosen_and_remembered() -> None:
     kept: list[ScreenPreferences] = []
     stage = AppOnFewRows(keep=kept.append)
     async with stage.running() as pilot:
@@ -130,62 +130,58 @@ async def test_columns_are_chosen_moved_widened_and_remembered() -> None:
         assert ids == [default[1], default[0], *default[3:]]
         assert stage.app.main.table.columns[1].width == TABLES["orders"].columns[0].width + 2
         assert kept[-1].table("orders").columns is not None
+
         await pilot.press("c", "0", "enter")
         assert stage.app.main.table.columns == TABLES["orders"].columns
         await asyncio.sleep(1)
         assert "orders" not in kept[-1].tables
 
-
-@pytest.mark.looptime
-@pytest.mark.parametrize("panel_key", ["2", "4", "5"])
-async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows(panel_key: str) -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        await pilot.press(panel_key)
-        main = stage.app.main
-        shown = main.table.columns
-        await pilot.press("c")
-        dialog = stage.app.screen
-        assert isinstance(dialog, ColumnsDialog)
-        assert list(dialog._shown) == [column.id for column in shown]
-        await pilot.press("enter")
-        assert main.table.columns == shown
-        await pilot.press("v")
+        await pilot.press("s", "s", "S")
+        stage.app.choose_theme("tradetui-light")
         await asyncio.sleep(1)
-        rows = main.panel.table.model.source
-        kinds = TABLES[main.panel.kind.name].default_columns
-        assert main.table.columns == kinds([row for at in range(rows.count) if (row := rows.row(at)) is not None])
+        assert kept[-1] == ScreenPreferences(
+            "tradetui-light", {"orders": TableChoice(None, TABLES["orders"].columns[0].id, True)}
+        )
 
-
-@pytest.mark.looptime
-async def test_every_field_of_the_interface_can_be_a_column() -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
-        await pilot.press("3", "c")
-        dialog = stage.app.screen
-        assert isinstance(dialog, ColumnsDialog)
+        await pilot.press("c")
         at = [column.id for column in TABLES["orders"].every_column].index("posMode")
         await pilot.press(*["down"] * at, "space", "enter")
-        assert stage.app.main.table.columns[-1].id == "posMode"
+        assert stage.app.main.table.columns[-1].id == "posMode", "every field of the interface can be a column"
 
 
 @pytest.mark.looptime
-async def test_at_80_columns_each_column_has_one_line_that_says_where_it_is_cut() -> None:
+async def test_columns_confirmed_as_they_are_stay_and_still_follow_the_rows() -> None:
     stage = AppOnFewRows()
+    async with stage.running() as pilot:
+        for panel_key in ("2", "4", "5"):
+            await pilot.press(panel_key)
+            main = stage.app.main
+            shown = main.table.columns
+            await pilot.press("c")
+            dialog = stage.app.screen
+            assert isinstance(dialog, ColumnsDialog)
+            assert list(dialog._shown) == [column.id for column in shown], panel_key
+            await pilot.press("enter")
+            assert main.table.columns == shown, panel_key
+            await pilot.press("v")
+            await asyncio.sleep(1)
+            rows = main.panel.table.model.source
+            kinds = TABLES[main.panel.kind.name].default_columns
+            of_rows = kinds([row for at in range(rows.count) if (row := rows.row(at)) is not None])
+            assert main.table.columns == of_rows, panel_key
+
+
+@pytest.mark.looptime
+async def test_the_dialog_shows_columns_keys_and_buttons_at_80_columns_and_leaving_it_changes_nothing() -> None:
+    kept: list[ScreenPreferences] = []
+    stage = AppOnFewRows(keep=kept.append)
     async with stage.running((80, 24)) as pilot:
         await pilot.press("3", "c")
         await pilot.pause()
         lines = [line for line in screen_text(stage.app).splitlines() if "│ ■" in line]
         assert len(lines) == 15
-        assert any("…" in line for line in lines)
-
-
-@pytest.mark.looptime
-async def test_the_dialog_shows_its_keys_and_buttons_on_a_small_terminal_and_leaving_it_changes_nothing() -> None:
-    kept: list[ScreenPreferences] = []
-    stage = AppOnFewRows(keep=kept.append)
-    async with stage.running((80, 24)) as pilot:
-        await pilot.press("3", "c", "space")
+        assert any("…" in line for line in lines), "each in one line that says where it is cut"
+        await pilot.press("space")
         await pilot.pause()
         shown = screen_text(stage.app)
         assert "Space shows, hides" in shown and "Show these" in shown and "Cancel" in shown
@@ -207,19 +203,6 @@ async def test_what_was_chosen_is_there_the_next_time() -> None:
 
 
 @pytest.mark.looptime
-async def test_sort_and_theme_are_remembered() -> None:
-    kept: list[ScreenPreferences] = []
-    stage = AppOnFewRows(keep=kept.append)
-    async with stage.running() as pilot:
-        await pilot.press("3", "s", "s", "S")
-        stage.app.choose_theme("tradetui-light")
-        await asyncio.sleep(1)
-        assert kept[-1] == ScreenPreferences(
-            "tradetui-light", {"orders": TableChoice(None, TABLES["orders"].columns[0].id, True)}
-        )
-
-
-@pytest.mark.looptime
 async def test_what_cannot_be_remembered_is_said() -> None:
     def full(preferences: ScreenPreferences) -> None:
         raise OSError(28, "No space left on device")
@@ -233,10 +216,12 @@ async def test_what_cannot_be_remembered_is_said() -> None:
 
 
 @pytest.mark.looptime
-async def test_the_waiting_stops_alone_and_back() -> None:
+async def test_the_waiting_stops_alone_have_their_own_name_in_panel_tab_dialogs_and_file() -> None:
     stage = AppOnFewRows()
     async with stage.running(after=12) as pilot:
-        live = stage.desk.panel_rows("triggers", other_view=True)
+        desk = stage.desk
+        live = desk.panel_rows("triggers", other_view=True)
+        assert live.count != desk.feeds["triggers"].snapshot.count
         await pilot.press("v")
         assert not stage.app.main.panel.in_other_view, "positions have one view"
         await pilot.press("5", "v")
@@ -244,20 +229,13 @@ async def test_the_waiting_stops_alone_and_back() -> None:
         assert stage.app.main.focused_panel == "triggers"
         assert f"5 Waiting stops {live.count}" in screen_text(stage.app)
         assert stage.app.main.table.model.source is live
-        assert {row.record.plan_status for row in stage.desk.triggers_reader.live or ()} == {"live"}
+        assert {row.record.plan_status for row in desk.triggers_reader.live or ()} == {"live"}
         await pilot.press("v")
         await pilot.pause()
-        assert f"5 Stops {live.count + stage.desk.triggers.snapshot.count}" in screen_text(stage.app)
+        assert f"5 Stops {live.count + desk.triggers.snapshot.count}" in screen_text(stage.app)
 
-
-@pytest.mark.looptime
-async def test_waiting_stops_have_their_own_name_in_tab_dialogs_and_file() -> None:
-    stage = AppOnFewRows()
-    async with stage.running((80, 24), after=12) as pilot:
-        desk = stage.desk
-        live = desk.panel_rows("triggers", other_view=True)
-        assert live.count != desk.feeds["triggers"].snapshot.count
-        await pilot.press("5", "v")
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("v")
         await pilot.pause()
         assert stage.app.main.panel.caption == f"5 Waiting stops {live.count}"
         await pilot.press("e")
@@ -304,38 +282,25 @@ async def test_a_table_as_shown_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.looptime
-@pytest.mark.parametrize(("rows", "count_text"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
-async def test_what_was_written_is_counted_in_words(rows: int, count_text: str, tmp_path: Path) -> None:
+async def test_what_was_written_is_counted_in_words(tmp_path: Path) -> None:
     notices: list[str | None] = []
-    stage, path = AppOnFewRows(), tmp_path / "orders.csv"
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
-        stage.app.push_screen(ExportDialog("orders", str(path), lambda *_: rows), notices.append)
-        await pilot.pause()
-        await pilot.press("enter")
-        await written(path, stage)
-        assert notices == [f"{count_text} written to {path}"]
+        for rows, count_text in ((0, "0 rows"), (1, "1 row"), (2, "2 rows")):
+            path = tmp_path / f"{rows}.csv"
+            stage.app.push_screen(ExportDialog("orders", str(path), lambda *_, rows=rows: rows), notices.append)
+            await pilot.pause()
+            await pilot.press("enter")
+            await written(path, stage)
+            assert notices[rows:] == [f"{count_text} written to {path}"]
 
 
 @pytest.mark.looptime
-async def test_nothing_is_overwritten_without_asking(tmp_path: Path) -> None:
+async def test_nothing_is_overwritten_without_asking_and_where_it_cannot_be_written_the_dialog_says_so(
+    tmp_path: Path,
+) -> None:
     stage = AppOnFewRows()
     async with stage.running(after=3) as pilot:
-        (tmp_path / "orders.json").write_text("mine")
-        await pilot.press("3", "e")
-        path = await exported(stage, "orders.json", tmp_path)
-        await pilot.press("enter")
-        await written(path, stage)
-        assert path.read_text() == "mine"
-        assert "Enter once more replaces it" in text_in_one_line(stage)
-        await pilot.press("enter")
-        await written(path, stage)
-        assert len(json.loads(path.read_text())) == stage.app.main.table.rows.count
-
-
-@pytest.mark.looptime
-async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> None:
-    stage = AppOnFewRows()
-    async with stage.running() as pilot:
         await pilot.press("3", "e")
         await exported(stage, "nowhere/orders.csv", tmp_path)
         await pilot.press("enter")
@@ -347,3 +312,14 @@ async def test_where_it_cannot_be_written_the_dialog_says_so(tmp_path: Path) -> 
         assert "must end in .csv or .json" in screen_text(stage.app)
         await pilot.press("escape")
         assert not os.listdir(tmp_path)
+
+        (tmp_path / "orders.json").write_text("mine")
+        await pilot.press("e")
+        path = await exported(stage, "orders.json", tmp_path)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert path.read_text() == "mine"
+        assert "Enter once more replaces it" in text_in_one_line(stage)
+        await pilot.press("enter")
+        await written(path, stage)
+        assert len(json.loads(path.read_text())) == stage.app.main.table.rows.count
