@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, AppOnSandbox
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_screen import DetailScreen
@@ -44,7 +44,7 @@ async def test_fills_are_one_row_an_order_until_v_shows_each() -> None:
 
 @pytest.mark.looptime
 async def test_a_time_of_today_is_its_day_after_midnight(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnSandbox()
+    stage = AppOnFewRows()
     async with stage.running() as pilot:
         await pilot.press("4", "z")
         await pilot.pause()
@@ -60,7 +60,7 @@ async def test_a_time_of_today_is_its_day_after_midnight(monkeypatch: pytest.Mon
 
 @pytest.mark.looptime
 async def test_dates_narrow_the_waiting_stops_where_they_are_all_known() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnFewRows()
     async with stage.running(after=15) as pilot:
         await pilot.press("5", "v")
         await pilot.pause()

@@ -12,7 +12,7 @@ import pytest
 from textual.containers import Vertical
 
 from tests.desk.fixtures.exchange_rows import fill
-from tests.ui.fixtures.app_on_sandbox import AppOnSandbox
+from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.wire.model_rows import ROWS
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -79,7 +79,7 @@ def test_times_are_in_the_zone() -> None:
 
 @pytest.mark.looptime
 async def test_a_position_names_its_source_and_follows() -> None:
-    stage = AppOnSandbox()
+    stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
         await pilot.press("enter")
         detail = stage.app.screen
