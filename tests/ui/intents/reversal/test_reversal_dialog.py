@@ -14,6 +14,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import confirmed
+from tests.ui.fixtures.reversal_dialog import posts, still
 from tradetui.commands.session import demo_desk
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings
@@ -26,18 +27,6 @@ from tradetui.ui.intents.reversal.frame import Frame, Phase
 from tradetui.ui.intents.reversal.symbol_dialog import SymbolDialog
 
 pytestmark = pytest.mark.looptime
-PATH = "/api/v2/mix/order/click-backhand"
-
-
-def posts(stage: AppOnFewRows) -> int:
-    return stage.sandbox.counts["POST", PATH]
-
-
-async def still(stage: AppOnFewRows, pilot: Pilot[None]) -> None:
-    """Stop the market, so that a preview stays true."""
-    stage.sandbox.exchange_state.still = True
-    await asyncio.sleep(3)
-    await pilot.pause()
 
 
 async def opened(stage: AppOnFewRows, pilot: Pilot[None]) -> ReversalDialog:
