@@ -1,7 +1,8 @@
 """Every picture of the program, by name. Add one as an entry of `SCENES` in the file of its subject here.
 
 An entry says the picture's size, the words that make it that scene, what happens in it (`plays` has what several
-do), and the account where it is not the first.
+do), and the account where it is not the first. One that needs no program of its own goes on `then`, where another
+ended, and stands right after it.
 `tests/ui/test_pictures.py` holds each to its snapshot:
 
     pytest tests/ui/test_pictures.py                       compares, and reports differences in snapshot_report.html

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 from pytest_textual_snapshot import normalize_svg
-from textual._doc import take_svg_screenshot
 
 from tests.ui.scenes import SCENES
+from tests.ui.scenes.scene import Performance
 
 FOLDER = Path(__file__).parents[3] / "screenshots"
 
@@ -18,11 +18,11 @@ def write(folder: Path) -> None:
     published = {folder / f"{name}.svg": scene for name, scene in SCENES.items() if scene.published}
     for stale in set(folder.glob("*.svg")) - set(published):
         stale.unlink()
+    performance = Performance()
     for file, scene in published.items():
-        with scene.staged() as (app, play):
-            drawn = take_svg_screenshot(app=app, terminal_size=scene.size, run_before=play)
-        file.write_text(normalize_svg(drawn), encoding="utf-8")
+        file.write_text(normalize_svg(performance.picture(scene)), encoding="utf-8")
         sys.stdout.write(f"{file}\n")
+    performance.end()
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ async def _open(stage: AppOnSandbox, pilot: Pilot[None], name: str) -> None:
 
 
 async def _form(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    await pilot.press("escape")
     await _open(stage, pilot, TITLES["create-subaccounts"])
     _fill(stage, 0, **_ROW, ipList="203.0.113.7")
     _fill(stage, 1, subAccountName="beta", passphrase="short", permList="read withdraw")
@@ -41,7 +42,6 @@ async def _form(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _review(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(stage, pilot, TITLES["create-subaccounts"])
     _fill(stage, 0, **_ROW, ipList="203.0.113.7")
     _fill(stage, 1, **{**_ROW, "subAccountName": "betatwos", "permList": "read contract_trade"})
     await pilot.press("enter")
@@ -55,12 +55,8 @@ async def _send(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-async def _result(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _review(stage, pilot)
-    await _send(stage, pilot)
-
-
 async def _unknown(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    await _open(stage, pilot, TITLES["create-subaccounts"])
     await _review(stage, pilot)
     stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
     await _send(stage, pilot)
@@ -100,13 +96,20 @@ _RESULT = ("2 of 2 created with a key", "✓ alphaone     created", "secret     
 
 _scene = partial(Scene, stage=AppOnRecentFills, after=3.0)
 """What is created covers the panels, so that it need not wait until these are full."""
+_none = _scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys)
+_filled = _none.then(_FORM, _form)
+_filled_small = _filled.then(_FORM, size=(80, 24))
+_reviewed = _filled_small.then(_REVIEW, _review, size=SIZE)
+_reviewed_small = _reviewed.then(_REVIEW, size=(80, 24))
+_created = _reviewed_small.then(_RESULT, _send, size=SIZE)
 SCENES = {
-    "create-form": _scene(SIZE, _FORM, _form),
-    "create-form-80x24": _scene((80, 24), _FORM, _form),
-    "create-review": _scene(SIZE, _REVIEW, _review),
-    "create-review-80x24": _scene((80, 24), _REVIEW, _review),
-    "create-result": _scene(SIZE, _RESULT, _result),
-    "create-result-80x24": _scene((80, 24), _RESULT, _result),
+    "keys-none": _none,
+    "create-form": _filled,
+    "create-form-80x24": _filled_small,
+    "create-review": _reviewed,
+    "create-review-80x24": _reviewed_small,
+    "create-result": _created,
+    "create-result-80x24": _created.then(_RESULT, size=(80, 24)),
     "create-unknown": _scene(
         SIZE, ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown
     ),
@@ -117,5 +120,4 @@ SCENES = {
     "create-copy-refused": _scene(
         SIZE, ("Refused: nothing was created", "31902)."), _copy_refused, account="at-limits"
     ),
-    "keys-none": _scene(SIZE, ("tradetui has not created an API key for this account yet.",), _no_keys),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from textual.pilot import Pilot
@@ -63,8 +63,8 @@ async def _wait(pilot: Pilot[None], seconds: float = 1.0) -> None:
 
 
 async def _full(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(table, stage, pilot)
-    await _ask(stage, pilot, FULL[table])
+    if table in REFUSED:
+        await _ask(stage, pilot, FULL[table])
     await _wait(pilot, 3)
 
 
@@ -79,7 +79,6 @@ async def _empty(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _failed(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(table, stage, pilot)
     if table not in REFUSED:
         stage.sandbox.faults.next("5xx", endpoint=LOOKUPS[table].endpoint_name, times=2)
     await _ask(stage, pilot, REFUSED.get(table, FULL[table]))
@@ -87,13 +86,11 @@ async def _failed(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _loading(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(table, stage, pilot)
     stage.sandbox.faults.next("delay", endpoint=LOOKUPS[table].endpoint_name)
     await _ask(stage, pilot, FULL[table])
 
 
 async def _form(table: str, stage: AppOnSandbox, pilot: Pilot[None]) -> None:
-    await _open(table, stage, pilot)
     if not stage.app.screen.query(Input):
         await pilot.press("f")
         await pilot.pause()
@@ -129,25 +126,26 @@ FORM_SHOWS = {
 }
 
 
-def _of_every_kind(
-    state: str,
-    shows: Mapping[str, tuple[str, ...]],
-    play: Callable[[str, AppOnSandbox, Pilot[None]], Awaitable[None]],
-    size: tuple[int, int] = SIZE,
-) -> dict[str, Scene]:
-    return {
-        f"{table}-{state}": Scene(
-            size, shows[table], partial(play, table), account=ACCOUNTS[table], stage=AppOnRecentFills, after=_OPEN_S
-        )
-        for table in LOOKUPS
-    }
+def _states(table: str) -> Iterator[tuple[str, Scene]]:
+    """The states of a lookup, one after the other."""
+    scene = Scene(
+        SIZE,
+        EMPTY_SHOWS[table],
+        partial(_empty, table),
+        account=ACCOUNTS[table],
+        stage=AppOnRecentFills,
+        after=_OPEN_S,
+    )
+    yield f"{table}-empty", scene
+    scene = scene.then(FAILED_SHOWS[table], partial(_failed, table))
+    yield f"{table}-failed", scene
+    scene = scene.then(LOADING_SHOWS[table], partial(_loading, table))
+    yield f"{table}-loading", scene
+    scene = scene.then(FULL_SHOWS[table], partial(_full, table))
+    yield f"{table}-full", scene
+    scene = scene.then(FULL_SHOWS[table], size=NARROW)
+    yield f"{table}-narrow", scene
+    yield f"{table}-form", scene.then(FORM_SHOWS[table], partial(_form, table), size=SIZE)
 
 
-SCENES = {
-    **_of_every_kind("full", FULL_SHOWS, _full),
-    **_of_every_kind("narrow", FULL_SHOWS, _full, NARROW),
-    **_of_every_kind("empty", EMPTY_SHOWS, _empty),
-    **_of_every_kind("failed", FAILED_SHOWS, _failed),
-    **_of_every_kind("loading", LOADING_SHOWS, _loading),
-    **_of_every_kind("form", FORM_SHOWS, _form),
-}
+SCENES = dict(state for table in LOOKUPS for state in _states(table))
