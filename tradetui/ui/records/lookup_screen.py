@@ -102,6 +102,8 @@ class LookupScreen(TableScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         self._arrange()
+        if self.lookup is not None:
+            self._show_progress(self.lookup)
         self.call_after_refresh(self._fill_screen)
 
     # The table of the keys
