@@ -203,13 +203,10 @@ class Intents:
     async def refresh(self) -> None:
         """Take over what other processes wrote: the trading lock, intents that are not settled, an accepted loss."""
         if self._journal is None:
-            location = self._location if self.loss is not None else None
-            if (
-                location is not None
-                and await self._disk.run(self._acceptance.is_written, location)
-                and self.loss is not None
-            ):
-                await self._go_on(location)
+            if self.loss is None or self._location is None:
+                return
+            if await self._disk.run(self._acceptance.is_written, self._location) and self.loss is not None:
+                await self._go_on(self._location)
             return
         if not self.lock.is_shared:
             await self._write_lock(True, self.lock.choice)

@@ -101,10 +101,7 @@ class DeliberateDialog(DimmingScreen[Result], Generic[Result]):
             self.reason_line.update(content)
 
     def say_next_step(self, effect: str, note: str = "") -> None:
-        """Show what Enter does at the focus, once nothing is missing, after a note that may be needed before it.
-
-        `effect` is the other button's: "sends it".
-        """
+        """Show the note, and what Enter does at the focus; `effect` is the other button's: "sends it"."""
         focused, step = self.focused, ""
         if focused is self.confirm_button:
             step = f"Enter {effect}; Esc cancels."

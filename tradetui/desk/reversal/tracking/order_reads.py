@@ -53,8 +53,6 @@ class OrderReads:
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
         self._looked_up_s: dict[str, float] = {}
         """When (monotonic s) each order of others was last looked up, or first seen."""
-        self._ended: set[str] = set()
-        """Orders of others that are over; those of no source are looked up seldom."""
 
     async def order(self, params: ReversalParams, client_oid: str, replied_order_id: str | None = None) -> OrderReading:
         """The order of our own clientOid; by the id in the reply where the exchange has not kept that.
@@ -191,7 +189,7 @@ class OrderReads:
         if source is None:
             return frozenset(), frozenset()
         order_ids = list(dict.fromkeys(fill.order_id for fill in fills if fill.order_id))
-        unknown = [id_ for id_ in order_ids if id_ not in self._sources and not self._rests(id_)]
+        unknown = [id_ for id_ in order_ids if not self._sources.get(id_) and not self._rests(id_)]
         live = [id_ for id_ in order_ids if id_ in self._live_orders]
         for order_id in (*self._next_to_look_up(unknown), *self._next_to_look_up(live)):
             self._looked_up_s[order_id] = self._client.clock.monotonic()
@@ -205,17 +203,15 @@ class OrderReads:
                 continue  # what is not known yet is asked for again
             is_over = order.status is not None and order.status.is_over
             order_source = order.order_source or self._sources.get(order_id, "")
-            if is_over:
-                self._ended.add(order_id)
-            if not order_source:
-                continue  # a reply that leaves it out says nothing of the next one
-            self._sources[order_id] = order_source
+            if not (order_source or is_over):
+                continue
+            self._sources[order_id] = order_source  # empty where one that is over leaves it out: asked again later
             made_by_reversal = known(OrderSource, order_source) in _REVERSALS
             if made_by_reversal and order.status is not None and not is_over:
                 self._live_orders[order_id] = self._client.clock.monotonic()
             else:
                 self._live_orders.pop(order_id, None)
-        sources = {id_: self._sources[id_].lower() for id_ in order_ids if id_ in self._sources}
+        sources = {id_: theirs.lower() for id_ in order_ids if (theirs := self._sources.get(id_))}
         reversals = {id_ for id_, theirs in sources.items() if known(OrderSource, theirs) in _REVERSALS}
         alike = {id_ for id_, theirs in sources.items() if theirs == source.lower()} if source else reversals
         return frozenset(sources.keys() - alike), frozenset(alike & reversals)
@@ -227,7 +223,8 @@ class OrderReads:
 
     def _rests(self, order_id: str) -> bool:
         """Whether an order that is over was looked up lately: only a reply that leaves less out could tell more."""
-        return order_id in self._ended and self._client.clock.monotonic() - self._looked_up_s[order_id] < _ENDED_AGAIN_S
+        now_s = self._client.clock.monotonic()
+        return order_id in self._sources and now_s - self._looked_up_s[order_id] < _ENDED_AGAIN_S
 
     def _shown_live(self) -> frozenset[str]:
         """The orders that were shown as live of late: one that is denied from then on is not live for ever."""

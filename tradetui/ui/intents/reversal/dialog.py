@@ -206,7 +206,9 @@ class ReversalDialog(ScrollingDialog):
         self._preview, self._reading = preview, ""
         # Another size may be possible where this one is not; where none was asked for, none is possible.
         self._unreadable = preview.plan is None and preview.target.size is None
-        self._marked = self._unread.show(preview)
+        self._unread.looked_at = self._unread.looked_at or preview
+        self._marked = self._unread.changed(preview)
+        self._unread.has_changed = self._unread.has_changed or bool(self._marked)
         self._draw(preview)
         self._show_keys()
         self._target = preview.target

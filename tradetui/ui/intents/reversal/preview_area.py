@@ -52,13 +52,6 @@ class UnreadNotices:
         self.looked_at, self.has_changed, self.not_sent, self.notice = preview, False, "", ""
         self.dropped = self.dropped and word_is_missing
 
-    def show(self, preview: Preview) -> tuple[Change, ...]:
-        """The changes of a preview that was just read, which are noted as shown."""
-        self.looked_at = self.looked_at or preview
-        changed = self.changed(preview)
-        self.has_changed = self.has_changed or bool(changed)
-        return changed
-
     def changed(self, preview: Preview | None) -> tuple[Change, ...]:
         if preview is None or self.looked_at is None or preview is self.looked_at:
             return ()
