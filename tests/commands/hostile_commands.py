@@ -21,11 +21,10 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import return_permits_soon
-from tests.ui.fixtures.hostile_exchange import HostileExchange
+from tests.ui.fixtures.hostile_exchange import HostileExchange, build_small_sandbox
 from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.session.bootstrap import identity_of, journal_of
-from tradetui.commands.session.demo_desk import build_sandbox
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.exchange.clock import Moment
@@ -81,7 +80,7 @@ def write_hostile_journal() -> None:
 def run_all(directory: Path, commands: list[list[str]]) -> None:
     """Run each command on the account that it suits."""
     return_permits_soon(pytest.MonkeyPatch())
-    sandbox = build_sandbox(7)
+    sandbox = build_small_sandbox()
     sandbox.options = replace(sandbox.options, limits=False)
     exchange = ServedHostileExchange(sandbox)
     os.environ["TRADETUI_BASE_URL"] = serve_in_thread(exchange)

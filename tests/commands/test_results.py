@@ -103,12 +103,13 @@ def test_fills_without_their_fee_are_said_beside_what_they_are_part_of(
 
     monkeypatch.setattr(FuturesFill, "with_distinct_ids", without_fees)
     point()
-    for row in shown(capsys, "pnl", "--by", "symbol"):
+    since = ("--since", "10d")
+    for row in shown(capsys, "pnl", "--by", "symbol", *since):
         assert row["complete"] is (row["symbol"] != "ETHUSDT")
-    for row in shown(capsys, "trips"):
+    for row in shown(capsys, "trips", *since):
         assert row["complete"] is (row["symbol"] != "ETHUSDT")
         assert row["complete"] or Fraction(row["fees"]) == 0
-    assert main(["show", "pnl"]) == DONE
+    assert main(["show", "pnl", *since]) == DONE
     printed_errors = capsys.readouterr().err
     assert (
         "the exchange gave no fee or no profit for" in printed_errors

@@ -189,8 +189,8 @@ def test_the_log_is_rotated_and_stays_private(tmp_path: Path) -> None:
     file = tmp_path / "tradetui.log"
     start_log(file)
     logger = logging.getLogger("tradetui.somewhere")
-    line = "x" * 1000
-    for _ in range((KEPT_FILES + 2) * MAX_BYTES // 1000):
+    line = "x" * 10_000
+    for _ in range((KEPT_FILES + 2) * MAX_BYTES // 10_000):
         logger.info(line)
     kept = sorted(tmp_path.iterdir())
     assert [one.name for one in kept] == ["tradetui.log", *(f"tradetui.log.{n}" for n in range(1, KEPT_FILES + 1))]

@@ -25,8 +25,9 @@ _SQL = re.compile(r"^\W*(select|insert|update|delete|create|alter|drop|pragma|wi
 
 def shown_texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and text of each literal that may be a sentence: more than one word, no docstring and no SQL."""
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             text = node.value
             if " " in text.strip() and not _SQL.search(text):

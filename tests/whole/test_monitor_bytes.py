@@ -97,7 +97,7 @@ async def monitor(exchange: ExchangeThread, folder: Path) -> AsyncIterator[tuple
 @asynccontextmanager
 async def running(app: TradeApp) -> AsyncIterator[Pilot[None]]:
     """The application once it shows positions."""
-    async with app.run_test(size=(160, 50)) as pilot:
+    async with app.run_test(size=(120, 36)) as pilot:
         async with asyncio.timeout(PATIENCE_S):
             while app.desk is None or not app.desk.positions.snapshot.rows:
                 await pilot.pause(0.05)

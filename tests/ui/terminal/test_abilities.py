@@ -99,7 +99,7 @@ def test_a_dumb_terminal_ends_the_program_before_it_starts() -> None:
 
 @pytest.mark.parametrize("environment", [{"LC_ALL": "C"}, {"LC_ALL": "", "LC_CTYPE": "", "LANG": "C"}])
 def test_without_utf8_every_byte_is_ascii(environment: dict[str, str]) -> None:
-    with Terminal([sys.executable, "-m", "tradetui", "demo"], environment=environment) as terminal:
+    with Terminal([sys.executable, "-m", "tradetui", "demo"], 120, 36, environment) as terminal:
         terminal.until_shown(b"BTCUSDT")
         terminal.read_for(0.5)
         written = bytes(terminal.output)
@@ -108,9 +108,8 @@ def test_without_utf8_every_byte_is_ascii(environment: dict[str, str]) -> None:
 
 
 def test_sixteen_colours_are_the_terminals_own() -> None:
-    with Terminal(
-        [sys.executable, "-m", "tradetui", "demo"], environment={"TERM": "xterm", "COLORTERM": ""}
-    ) as terminal:
+    sixteen_colours = {"TERM": "xterm", "COLORTERM": ""}
+    with Terminal([sys.executable, "-m", "tradetui", "demo"], 120, 36, sixteen_colours) as terminal:
         terminal.until_shown(b"BTCUSDT")
         terminal.read_for(0.5)
         written = bytes(terminal.output)
