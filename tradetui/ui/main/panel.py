@@ -109,13 +109,16 @@ class Panel(TableFrame, Generic[FeedRowT_co]):
         yield self.table
 
     def show(self, feed: Feed[FeedRowT_co], now: float, rows: Snapshot[FeedRowT_co], error: FeedError | None) -> None:
-        """Show rows of the feed as it stands now; only changes are repainted."""
+        """Show rows and state of the feed as it stands now; only changes are repainted."""
+        self.show_rows(rows)
+        self.show_state(feed, now, rows, error)
+
+    def show_rows(self, rows: Snapshot[FeedRowT_co]) -> None:
         shown = (self.in_other_view, rows.generation)
         if shown != self._shown_generation:
             self._shown_generation = shown
             self._use_default_columns(rows.rows)
             self.table.set_source(rows)
-        self.show_state(feed, now, rows, error)
 
     def _use_default_columns(self, rows: Iterable[FeedRowT_co]) -> None:
         """Choose columns by the rows, unless somebody chose them."""

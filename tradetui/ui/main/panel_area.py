@@ -86,7 +86,10 @@ class PanelArea(Widget):
             self.panels[name].show(*self._read(desk, name))
 
     def paint_fresh(self, desk: Desk) -> None:
-        self.paint(desk, sorted(name for name in self.fresh if self.panels[name].display))
+        """Show the newest rows of visible panels; `show_states` has to follow."""
+        for name in sorted(name for name in self.fresh if self.panels[name].display):
+            self.fresh.discard(name)
+            self.panels[name].show_rows(self.rows_of(desk, name))
 
     def show_states(self, desk: Desk) -> None:
         for name, panel in self.panels.items():

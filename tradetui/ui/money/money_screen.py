@@ -72,6 +72,7 @@ class MoneyScreen(ClosableScreen):
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
+        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self.trade_app.chosen)
         yield PeriodBar(has_utf8=self._settings.terminal.has_utf8)
         yield self._panels

@@ -61,6 +61,7 @@ class LookupScreen(TableScreen):
         self._zoomed = False
 
     def compose(self) -> ComposeResult:
+        self.set_class(has_two_lines(self.app.size.height), "-narrow", update=False)
         yield HeaderBar(self._settings, self.trade_app.chosen)
         yield Static("", id="lookup-query", markup=False)
         yield RecordsFrame(self.rows_table, nothing=NEEDS_QUERY)

@@ -116,7 +116,9 @@ class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True
     def set_format(self, cell_format: CellFormat) -> None:
         if cell_format != self.model.cells.cell_format:
             self.model.use_format(cell_format)
-            self._show_anew(measure=True)
+            # The first row has the columns measured in any case.
+            if self.model.source.count:
+                self._show_anew(measure=True)
 
     def sort_by(self, sort: Sort | None) -> None:
         self.sort_filter.sort = sort
