@@ -5,7 +5,9 @@ A word nobody knows decides nothing: `known` gives None for it, and what would r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Final, TypeVar
 
 Word = TypeVar("Word", bound=StrEnum)
@@ -13,7 +15,13 @@ Word = TypeVar("Word", bound=StrEnum)
 
 def known(vocabulary: type[Word], text: str | None) -> Word | None:
     """The word of an enum that the text names in any case; None when it names none."""
-    return next((word for word in vocabulary if same(text, word)), None)
+    word = None if text is None else _by_lower_case(vocabulary).get(text.lower())
+    return word if isinstance(word, vocabulary) else None
+
+
+@cache
+def _by_lower_case(vocabulary: type[StrEnum]) -> Mapping[str, StrEnum]:
+    return {word.lower(): word for word in vocabulary}
 
 
 def same(word: str | None, other: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 USDT_COINS: Final = frozenset({"USDT", "SUSDT"})
@@ -81,6 +82,7 @@ def may_move(product_type: ProductType, coin: str) -> bool:
     return product_type.settlement_coin == "USDT"
 
 
+@lru_cache(1024)
 def margin_coin(product_type: ProductType, symbol: str) -> str | None:
     """The coin margin is held in by the product type's rule: USDT, USDC, or the base coin of a COIN symbol.
 
