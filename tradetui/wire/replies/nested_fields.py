@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tradetui.wire.replies.record import Normalizer, Record, UndecodableRowError, read_rows
+from tradetui.wire.replies.record import Normalizer, Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
 
 
@@ -24,8 +24,7 @@ def records_of(kind: type[Record]) -> Normalizer:
                 problems[where] = entry if isinstance(entry, str) else dump_json(entry)
                 continue
             try:
-                # With care only what must be: its validator takes pydantic 15 ms to build, before the first fills.
-                (record,) = read_rows(kind, [entry]) or [kind.from_row(entry)]
+                record = kind.from_row(entry)
             except UndecodableRowError:
                 problems[where] = dump_json(entry)
                 continue
