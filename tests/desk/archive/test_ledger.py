@@ -29,7 +29,7 @@ from tradetui.desk.archive.trips.trip_queries import ended_trips
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order
-from tradetui.storage.sqlite_file import connect_existing, open_file
+from tradetui.storage.sqlite_file import connect_existing, open_file, transaction
 from tradetui.trading.results.booking import BookedFill
 from tradetui.trading.results.periods import Grouping, period_span
 from tradetui.trading.results.trips import FillOutcome, RunningLeg, Trip, trip_as_json, trip_from_json
@@ -358,7 +358,7 @@ def test_a_period_may_begin_and_end_within_a_quarter_hour(length_ms: int) -> Non
 
 def an_archive_from_before(file: Path, rows: list[ProductRow[FuturesFill]]) -> None:
     """The file as the version before the ledger wrote it."""
-    with closing(open_file(file, ARCHIVE_VERSIONS[:1])) as connection:
+    with closing(open_file(file, ARCHIVE_VERSIONS[:1])) as connection, transaction(connection):
         connection.executemany(
             "INSERT INTO record VALUES ('fill', ?, ?, ?, ?, ?, ?)",
             [
