@@ -137,14 +137,22 @@ async def test_a_running_session_sees_that_another_one_accepted_the_loss_and_sta
         assert on.posts == 2 and not other.intents.locked
 
 
+@pytest.mark.parametrize("before", ["unlocked", "locked by hand", "locked by an earlier loss"])
 async def test_a_journal_that_comes_back_without_an_accepted_loss_is_not_taken_for_accepted(
-    location: JournalLocation, tmp_path: Path
+    before: str, location: JournalLocation, tmp_path: Path
 ) -> None:
     assert location.file is not None
     directory, away = location.file.parent, tmp_path / "away"
     async with scene() as on, session(on, location) as execution:
         on.hold(long="5")
         await reverse(execution)
+        if before == "locked by hand":
+            assert await execution.intents.set_lock(True)
+        elif before == "locked by an earlier loss":
+            remove(location)
+            await asyncio.sleep(2)
+            assert await execution.intents.accept_loss()
+        await asyncio.sleep(2)
         directory.rename(away)
         await asyncio.sleep(2)
         assert execution.intents.loss is not None

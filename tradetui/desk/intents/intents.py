@@ -82,7 +82,7 @@ class Intents:
         """A note, shown once, on a journal that is new or was not registered; else empty."""
         self._journal = journal
         self._location: JournalLocation | None = None
-        self._acceptance = LossAcceptance()
+        self._acceptance = LossAcceptance(Moment.now(clock))
         self._disk = disk
         self._clock = clock
         self.new_id = new_id
@@ -210,14 +210,13 @@ class Intents:
             return
         if not self.lock.is_shared:
             await self._write_lock(True, self.lock.choice)
-        choice = self.lock.choice
+        choice, moment = self.lock.choice, Moment.now(self._clock)
         try:
-            locked, intents, standing, elsewhere = await self._disk.run(
-                self._read_changes, self._journal, Moment.now(self._clock)
-            )
+            locked, intents, standing, elsewhere = await self._disk.run(self._read_changes, self._journal, moment)
         except (FileUnusable, sqlite3.Error, OSError) as problem:
             self._fails(JournalFault.UNREADABLE, problem)
             return
+        self._acceptance = LossAcceptance(moment)
         self.lock.take_over(bool(locked), choice)
         self.writers.saw(intents)
         self.open_scopes.see(standing, elsewhere)

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -275,6 +275,19 @@ class Journal:
         """Lock or unlock trading for every process of the account, across restarts."""
         with self._writing():
             self._append("", LOCK_EVENT if locked else UNLOCK_EVENT, {}, at)
+
+    def accepted_loss(self, reasons: Sequence[str], at: Moment) -> None:
+        """Write that a loss was accepted; trading is locked then, as it may have been in what was lost."""
+        with self._writing():
+            self._append("", LOCK_EVENT, {"accepted_loss": list(reasons)}, at)
+
+    def has_accepted_loss(self, since: Moment) -> bool:
+        """Whether a loss was certainly accepted after a moment, by the monotonic time of its boot."""
+        accepted = (
+            "SELECT 1 FROM event WHERE intent = '' AND told LIKE '%\"accepted_loss\"%' AND boot = ? AND monotonic_s > ?"
+        )
+        row = self._connection.execute(accepted, (since.boot, since.monotonic_s)).fetchone()
+        return bool(since.boot) and row is not None
 
     def close(self) -> None:
         self._connection.close()

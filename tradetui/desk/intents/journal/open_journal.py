@@ -93,15 +93,17 @@ class JournalReader:
 
 
 class LossAcceptance:
-    """Sees that another session has accepted the loss of a journal."""
+    """Sees that another session has accepted the loss of a journal that was whole at the moment `since`."""
 
-    def __init__(self) -> None:
+    def __init__(self, since: Moment) -> None:
+        self._since = since
         self._mark: object = None
 
     def is_written(self, location: JournalLocation) -> bool:
-        """Whether the journal can be used again and is locked, as accepting a loss leaves it. Blocks.
+        """Whether the journal opens again and says that a loss was accepted since. Blocks.
 
-        It is looked at once after each change; nothing is made where it is still absent.
+        One that comes back, or an older one, was not accepted, also where it is locked. It is looked at once after
+        each change; nothing is made where it is still absent.
         """
         file = located(location).file
         mark = file and written_mark(file)
@@ -113,8 +115,7 @@ class LossAcceptance:
             if journal is None:
                 return False
             with closing(journal):
-                journal.check()
-                return bool(journal.trading_locked())
+                return journal.has_accepted_loss(self._since)
         except (FileUnusable, sqlite3.Error, OSError):
             return False  # it is still as it was
 
@@ -187,10 +188,8 @@ def accept_loss(location: JournalLocation, moment: Moment, lives: ProcessLives |
             accepted.append(f"{lost.file}: {lost.reason}")
             _accept(location)
             continue
-        if accepted and isinstance(journal, RegisteredJournal):
+        if accepted:
             journal.accepted_loss(accepted, moment)
-        elif accepted:
-            journal.set_trading_lock(True, moment)
         journal.close()
         return tuple(accepted)
     raise FileLost(str(location.file), "it cannot be replaced")

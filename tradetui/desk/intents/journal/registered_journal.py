@@ -210,9 +210,7 @@ class RegisteredJournal(Journal):
         self._registry.note(self.id, self._last())
 
     def accepted_loss(self, reasons: Sequence[str], at: Moment) -> None:
-        """Write that a loss was accepted; trading is locked then, as it may have been in what was lost."""
-        with self._writing():
-            self._append("", "locked", {"accepted_loss": list(reasons)}, at)
+        super().accepted_loss(reasons, at)
         self._registry.note(self.id, self._last())
 
     # Reading
