@@ -56,6 +56,7 @@ async def _send(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
 
 
 async def _unknown(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    await pilot.press("escape")
     await _open(stage, pilot, TITLES["create-subaccounts"])
     await _review(stage, pilot)
     stage.sandbox.faults.next("dropped-after", endpoint="subaccounts.create_batch")
@@ -102,6 +103,7 @@ _filled_small = _filled.then(_FORM, size=(80, 24))
 _reviewed = _filled_small.then(_REVIEW, _review, size=SIZE)
 _reviewed_small = _reviewed.then(_REVIEW, size=(80, 24))
 _created = _reviewed_small.then(_RESULT, _send, size=SIZE)
+_created_small = _created.then(_RESULT, size=(80, 24))
 SCENES = {
     "keys-none": _none,
     "create-form": _filled,
@@ -109,9 +111,9 @@ SCENES = {
     "create-review": _reviewed,
     "create-review-80x24": _reviewed_small,
     "create-result": _created,
-    "create-result-80x24": _created.then(_RESULT, size=(80, 24)),
-    "create-unknown": _scene(
-        SIZE, ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown
+    "create-result-80x24": _created_small,
+    "create-unknown": _created_small.then(
+        ("It is not known what was created", "? betatwos     not known: it may have been created"), _unknown, size=SIZE
     ),
     "create-broker-result": _scene(SIZE, ("✓ desk4@broker.example created: UID",), _broker, account="broker"),
     "create-copy-form": _scene(

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from tests.desk.fixtures.lookup_session import ACCOUNTS
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
+from tests.ui.scenes.plays import in_turn
 from tests.ui.scenes.scene import Scene
 from tradetui.desk.tables.table import LOOKUPS
 
@@ -126,26 +127,38 @@ FORM_SHOWS = {
 }
 
 
-def _states(table: str) -> Iterator[tuple[str, Scene]]:
-    """The states of a lookup, one after the other."""
-    scene = Scene(
-        SIZE,
-        EMPTY_SHOWS[table],
-        partial(_empty, table),
-        account=ACCOUNTS[table],
-        stage=AppOnRecentFills,
-        after=_OPEN_S,
-    )
-    yield f"{table}-empty", scene
-    scene = scene.then(FAILED_SHOWS[table], partial(_failed, table))
-    yield f"{table}-failed", scene
-    scene = scene.then(LOADING_SHOWS[table], partial(_loading, table))
-    yield f"{table}-loading", scene
-    scene = scene.then(FULL_SHOWS[table], partial(_full, table))
-    yield f"{table}-full", scene
-    scene = scene.then(FULL_SHOWS[table], size=NARROW)
-    yield f"{table}-narrow", scene
-    yield f"{table}-form", scene.then(FORM_SHOWS[table], partial(_form, table), size=SIZE)
+async def _leave(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
+    """Leave form and lookup."""
+    await pilot.press("escape", "escape")
+    await pilot.pause()
 
 
-SCENES = dict(state for table in LOOKUPS for state in _states(table))
+def _states() -> Iterator[tuple[str, Scene]]:
+    """The states of the lookups, one after the other as long as the account is the same."""
+    scene: Scene | None = None
+    for table in LOOKUPS:
+        if scene is None or scene.account != ACCOUNTS[table]:
+            scene = Scene(
+                SIZE,
+                EMPTY_SHOWS[table],
+                partial(_empty, table),
+                account=ACCOUNTS[table],
+                stage=AppOnRecentFills,
+                after=_OPEN_S,
+            )
+        else:
+            scene = scene.then(EMPTY_SHOWS[table], in_turn(_leave, partial(_empty, table)))
+        yield f"{table}-empty", scene
+        scene = scene.then(FAILED_SHOWS[table], partial(_failed, table))
+        yield f"{table}-failed", scene
+        scene = scene.then(LOADING_SHOWS[table], partial(_loading, table))
+        yield f"{table}-loading", scene
+        scene = scene.then(FULL_SHOWS[table], partial(_full, table))
+        yield f"{table}-full", scene
+        scene = scene.then(FULL_SHOWS[table], size=NARROW)
+        yield f"{table}-narrow", scene
+        scene = scene.then(FORM_SHOWS[table], partial(_form, table), size=SIZE)
+        yield f"{table}-form", scene
+
+
+SCENES = dict(_states())

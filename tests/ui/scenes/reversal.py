@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnRecentFills, AppOnSandbox
 from tests.ui.fixtures.journalled_reversals import confirmed, reversed_once, unknown
-from tests.ui.scenes.plays import in_light_and_sixteen_colours, press, preview_reversal, until_shown
+from tests.ui.scenes.plays import in_light_and_sixteen_colours, in_turn, press, preview_reversal, until_shown
 from tests.ui.scenes.scene import SIZE, Scene
 
 
@@ -71,6 +71,7 @@ _one_way = _scene(
 _no_journal = _scene(SIZE, ("Nothing has been sent for this account from this machine.",), press("J"))
 _which = _no_journal.then(("Reverse which symbol?", "BTCUSDT"), press("escape", "4", "R"))
 _journal = _scene(SIZE, ("─ Journal 1", "settled    Reverse BTCUSD", "reversed"), _reversed)
+_intent = _journal.then(("─ Intent tt-", "state             settled"), press("enter"))
 
 SCENES = {
     "reversal-80x24": _small,
@@ -84,8 +85,8 @@ SCENES = {
     "journal-empty": _no_journal,
     "which-symbol": _which,
     "reversal-locked": _which.then((*_HEDGE, "Trading is locked; L unlocks it."), _locked),
-    "reversal-unread": _scene(SIZE, ("The preview could not be read. ",), _unread),
     "journal": _journal,
-    "intent": _journal.then(("─ Intent tt-", "state             settled"), press("enter")),
+    "intent": _intent,
+    "reversal-unread": _intent.then(("The preview could not be read. ",), in_turn(press("escape", "escape"), _unread)),
     "release": _scene(SIZE, ("Release without an outcome", "type BTCUSD to release it"), _release),
 }
