@@ -454,9 +454,9 @@ def _begin_files(number: int, directory: Path, together: Any) -> None:
 
 
 def test_processes_that_begin_at_once_all_see_each_other(tmp_path: Path) -> None:
-    spawned = multiprocessing.get_context("spawn")
-    together = spawned.Barrier(4)
-    processes = [spawned.Process(target=_begin_files, args=(number, tmp_path, together)) for number in range(4)]
+    forked = multiprocessing.get_context("fork")
+    together = forked.Barrier(4)
+    processes = [forked.Process(target=_begin_files, args=(number, tmp_path, together)) for number in range(4)]
     for process in processes:
         process.start()
     for process in processes:
