@@ -307,10 +307,31 @@ async def test_a_panel_has_dates_of_its_own_and_hands_them_to_its_history(monkey
         assert newest in panel.caption, "there is no history"
 
 
-async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_shown_is_summed_whatever_its_length_and_sums_that_come_late_not_under_other_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chunks, may_be_read = ArchiveRows.chunks, asyncio.Event()
+
+    async def late_chunks(rows: ArchiveRows[Record]) -> AsyncIterator[list[ProductRow[Record]]]:
+        await may_be_read.wait()
+        async for chunk in chunks(rows):
+            yield chunk
+
     stage = AppOnMonthOfFills()
     async with stage.running(after=8) as pilot:
-        screen = await opened(stage, pilot)
+        with monkeypatch.context() as late:
+            late.setattr(ArchiveRows, "chunks", late_chunks)
+            screen = await opened(stage, pilot)
+            await pilot.press("slash", *"ethusdt", "enter")
+            await settled(pilot)
+            late.setattr("tradetui.ui.records.history_sums.MOST_SUMMED", screen.table.rows.count)
+            await pilot.press("escape")
+            await settled(pilot)
+            may_be_read.set()
+            await settled(pilot)
+            assert "profit and fees are summed of" in screen_text(stage.app)
+            assert screen.table.model.footer.totals == {}
+
         # What is of yesterday stands still while more comes in.
         await typed_dates(stage, pilot, to="yesterday")
         await pilot.press("enter")
@@ -338,29 +359,6 @@ async def test_what_is_shown_is_summed_whatever_its_length(monkeypatch: pytest.M
         await pilot.press("escape")
         await settled(pilot)
         assert "profit and fees are summed of 10 fills at" in screen_text(stage.app)
-
-
-async def test_sums_that_come_late_do_not_stand_under_other_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    chunks, may_be_read = ArchiveRows.chunks, asyncio.Event()
-
-    async def late_chunks(rows: ArchiveRows[Record]) -> AsyncIterator[list[ProductRow[Record]]]:
-        await may_be_read.wait()
-        async for chunk in chunks(rows):
-            yield chunk
-
-    monkeypatch.setattr(ArchiveRows, "chunks", late_chunks)
-    stage = AppOnMonthOfFills()
-    async with stage.running(after=8) as pilot:
-        screen = await opened(stage, pilot)
-        await pilot.press("slash", *"ethusdt", "enter")
-        await settled(pilot)
-        monkeypatch.setattr("tradetui.ui.records.history_sums.MOST_SUMMED", screen.table.rows.count)
-        await pilot.press("escape")
-        await settled(pilot)
-        may_be_read.set()
-        await settled(pilot)
-        assert "profit and fees are summed of" in screen_text(stage.app)
-        assert screen.table.model.footer.totals == {}
 
 
 async def test_newer_rows_are_looked_for_when_asked_and_the_product_type_of_the_panels_narrows_them() -> None:

@@ -69,7 +69,7 @@ async def test_an_alert_of_a_reversal_rings_and_is_named_on_every_screen(monkeyp
         assert newest_message(stage) == sentence
 
 
-async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reversal_left_open_is_said_in_the_dialog_that_can_be_closed_and_in_whole_sentences_after_it() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         dialog = await opened(stage, pilot)
@@ -79,39 +79,33 @@ async def test_what_is_told_after_the_dialog_was_left_is_whole_sentences(monkeyp
             await left.wait()
             yield replace(sent.progress, state=State.UNKNOWN, stage=SearchStage.LEFT_OPEN, sentence="no outcome so far")
 
-        monkeypatch.setattr(stage.desk.execution, "follow", left_open)
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
-        await asyncio.sleep(2)
-        await pilot.press("escape")
-        left.set()
-        await asyncio.sleep(1)
-        await pilot.pause()
-        sentences, _, sending = newest_message(stage).rpartition(" (")
-        assert sentences.endswith(
-            "The outcome is not known: no outcome so far. The search for the outcome continues. "
-            f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
-        )
-        assert sending.endswith(" UTC)"), "which reversal it was, and when, stands behind what came of it"
+        with pytest.MonkeyPatch.context() as following:
+            following.setattr(stage.desk.execution, "follow", left_open)
+            dialog.query_one("#confirm", Button).focus()
+            await pilot.pause()
+            await pilot.press("enter")
+            await asyncio.sleep(2)
+            await pilot.press("escape")
+            left.set()
+            await asyncio.sleep(1)
+            await pilot.pause()
+            sentences, _, sending = newest_message(stage).rpartition(" (")
+            assert sentences.endswith(
+                "The outcome is not known: no outcome so far. The search for the outcome continues. "
+                f"{dialog._target.symbol} stays locked until it is settled or released; J shows it."
+            )
+            assert sending.endswith(" UTC)"), "which reversal it was, and when, stands behind what came of it"
 
-
-async def test_a_reversal_left_open_is_said_and_the_dialog_can_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = AppOnFewRows()
-    async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-
-        async def left_open(sent: Sent) -> AsyncIterator[Progress]:
-            yield replace(sent.progress, state=State.UNKNOWN, stage=SearchStage.LEFT_OPEN, sentence="no outcome so far")
-
-        monkeypatch.setattr(stage.desk.execution, "follow", left_open)
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
-        await asyncio.sleep(4)
-        await pilot.pause()
-        assert "The outcome is not known: no outcome so far." in text_in_one_line(stage)
-        body = str(dialog.query_one("#body", Static).content)
-        assert "stays locked until it is settled or released; J shows it." in body and "\ufffd" not in body
-        await pilot.press("enter")
-        assert not isinstance(stage.app.screen, ReversalDialog)
+            await pilot.press("down")
+            dialog = await opened(stage, pilot)
+            dialog.query_one("#confirm", Button).focus()
+            await pilot.pause()
+            await pilot.press("enter")
+            await asyncio.sleep(4)
+            await pilot.pause()
+            assert posts(stage) == 2
+            assert "The outcome is not known: no outcome so far." in text_in_one_line(stage)
+            body = str(dialog.query_one("#body", Static).content)
+            assert "stays locked until it is settled or released; J shows it." in body and "\ufffd" not in body
+            await pilot.press("enter")
+            assert not isinstance(stage.app.screen, ReversalDialog)
