@@ -1,7 +1,9 @@
-"""A screen is styled as it is mounted, with the classes of the terminal's size, and not as a whole once more."""
+"""A screen is styled as it is mounted, with the classes of the terminal's size, and no more as it opens or closes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from unittest.mock import patch
 
 import pytest
@@ -15,23 +17,44 @@ from tradetui.ui.main.main_screen import MainScreen
 pytestmark = pytest.mark.looptime
 
 
-async def test_opening_screens_and_dialogs_styles_no_screen_a_second_time() -> None:
-    styled_again: list[DOMNode] = []
+@contextmanager
+def styled_again() -> Iterator[list[DOMNode]]:
+    """The nodes that are styled, with all in them, after they were mounted."""
+    nodes: list[DOMNode] = []
     update_styles = TradeApp.update_styles
 
     def note(app: TradeApp, node: DOMNode, animate: bool = True) -> None:
-        styled_again.append(node)
+        nodes.append(node)
         update_styles(app, node, animate=animate)
 
-    stage = AppOnFewRows()
     with patch.object(TradeApp, "update_styles", note):
+        yield nodes
+
+
+async def test_opening_screens_and_dialogs_styles_no_screen_a_second_time() -> None:
+    stage = AppOnFewRows()
+    with styled_again() as nodes:
         async with stage.running() as pilot:
             for binding in ("R", "escape", "question_mark", "escape"):
                 await pilot.press(binding)
                 await pilot.pause(0.5)
             assert isinstance(stage.app.screen, MainScreen)
-    assert styled_again  # of single widgets, as of the one that has the focus
-    assert not [node for node in styled_again if isinstance(node, Screen)]
+    assert nodes  # single widgets, as the one that has the focus
+    assert not [node for node in nodes if isinstance(node, Screen)]
+
+
+async def test_a_dialog_that_closes_is_not_styled_without_its_focus() -> None:
+    async with AppOnFewRows().running() as pilot:
+        await pilot.press("R")
+        await pilot.pause(0.5)
+        dialog, table = pilot.app.screen, pilot.app.screen_stack[-2].focused
+        in_dialog = set(dialog.walk_children(with_self=True))
+        with styled_again() as nodes:
+            await pilot.press("escape")
+            await pilot.pause(0.5)
+        assert not dialog.is_running
+        assert pilot.app.focused is table
+        assert in_dialog.isdisjoint(nodes)
 
 
 async def test_a_terminal_that_is_resized_styles_the_screen_for_its_new_size() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual import events, on
 from textual.geometry import Size
 from textual.screen import Screen, ScreenResultType
+from textual.widget import Widget
 
 
 class StyledOnce(Screen[ScreenResultType]):
@@ -21,6 +22,11 @@ class StyledOnce(Screen[ScreenResultType]):
     @on(events.ScreenResume)
     def _keep_first_styles(self, event: events.ScreenResume) -> None:
         event.refresh_styles = event.refresh_styles and self.stack_updates > 0
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        # A screen that goes has nothing left to focus, and needs no styles without it.
+        if avoiding is None or self not in avoiding:
+            super()._reset_focus(widget, avoiding)
 
     def _screen_resized(self, size: Size) -> None:
         # A screen is told its first size after it was laid out for it.
