@@ -394,7 +394,7 @@ async def test_other_panels_have_no_history(monkeypatch: pytest.MonkeyPatch) -> 
             assert stage.app.main.blocking_reason("history") == "the account is not known yet"
 
 
-async def test_a_disk_that_fails_is_named_with_what_to_do_and_read_again_on_demand(
+async def test_what_cannot_be_read_is_said_with_what_to_do_and_a_disk_that_failed_is_read_again_on_demand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     newest_row, newest = RowQueries.newest_row, set[int]()

@@ -423,7 +423,8 @@ async def test_transfers_of_one_type() -> None:
     stage = AppOnFewRows("broker")
     async with stage.running((140, 40)) as pilot:
         screen = await opened(stage, pilot, "transfers")
-        for word, kind in {"deposit": "deposit", "withdrawl": "withdrawl", "WITHDRAWAL": "withdrawl"}.items():
+        for word, kind in {"WITHDRAWAL": "withdrawl", "deposit": "deposit", "withdrawl": "withdrawl"}.items():
+            assert {record.received["type"] for record in records(screen)} != {kind}, "others are shown before"
             await pilot.press("f")
             await pilot.pause()
             for field, text in {"startTime": "30d", "endTime": "0d", "type": word}.items():

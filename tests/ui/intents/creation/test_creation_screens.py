@@ -406,6 +406,7 @@ async def test_locked_nothing_is_sent_and_what_was_typed_is_there_after_unlockin
             await pilot.press("tab", "enter")
             await pilot.pause()
             assert stage.app.screen_stack[-1] is review
+            assert not intents.locked
             assert "L unlocks it" not in text_in_front(stage)
             if lock == "L":
                 await pilot.press("escape", "escape", "tab", "enter")

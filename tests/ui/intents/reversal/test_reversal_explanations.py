@@ -210,6 +210,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
             await confirm(pilot, dialog)
             await pilot.pause()
             assert "NOT SENT" in text_in_one_line(stage)
+            assert posts(stage) == sent
             await asyncio.sleep(after_s)
             await pilot.press("enter")
             await asyncio.sleep(0.3)
