@@ -34,11 +34,12 @@ class BootClock:
     def __init__(self, wall: WallClock, boot: str, origin_s: float) -> None:
         self.boot = boot
         self._wall = wall
+        self._loop = asyncio.get_running_loop()
         self._origin_s = origin_s
 
     def monotonic(self) -> float:
         """Seconds that never step."""
-        return asyncio.get_running_loop().time() + self._origin_s
+        return self._loop.time() + self._origin_s
 
     def wall_ms(self) -> int:
         """Unix milliseconds as the machine shows them."""

@@ -17,7 +17,7 @@ class JournalWatch:
 
     def __init__(self, file: Path, newest: int = 0) -> None:
         self.inode = inode_of(file)
-        self.data_dir = file.parents[2]
+        self.data_dir = str(file.parents[2])
         self._written_in = (str(file), f"{file}-wal")
         self._versions: tuple[tuple[int, int, int], ...] = ()
         self._connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)

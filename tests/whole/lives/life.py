@@ -406,8 +406,9 @@ class Life:
         """See what a process has written into a journal, before it does anything else."""
         if not process.opened:
             self._find_journals(process)
+        data_dir = str(process.data_dir)
         for file, journal in tuple(self._journals.items()):
-            if journal.data_dir != process.data_dir or not journal.was_written():
+            if journal.data_dir != data_dir or not journal.was_written():
                 continue
             if journal.inode != inode_of(file):
                 self._find_journals(process)

@@ -84,7 +84,8 @@ class Steps(Coroutine[Any, Any, Any]):
         self._process = process
 
     def send(self, value: Any) -> Any:
-        if self._process.stands_still():
+        process = self._process
+        if (process.dead or process.kill_after is not None) and process.stands_still():
             return _never()
         return self._inner.send(value)
 
