@@ -96,6 +96,7 @@ async def test_a_reversal_left_open_is_said_in_the_dialog_that_can_be_closed_and
             )
             assert sending.endswith(" UTC)"), "which reversal it was, and when, stands behind what came of it"
 
+            stage.app.clear_notifications()
             await pilot.press("down")
             dialog = await opened(stage, pilot)
             dialog.query_one("#confirm", Button).focus()
