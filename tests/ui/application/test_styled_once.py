@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.application.app import TradeApp
+from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.main_screen import MainScreen
 
 pytestmark = pytest.mark.looptime
@@ -67,3 +68,21 @@ async def test_a_terminal_that_is_resized_styles_the_screen_for_its_new_size() -
         await pilot.pause(0.5)
         assert {"-narrow", "-short"} <= stage.app.screen.classes
         assert not {"-wide", "-airy"} & stage.app.screen.classes
+
+
+async def test_what_is_behind_a_dialog_fits_its_columns_to_a_new_size_at_once() -> None:
+    stage = AppOnFewRows()
+    async with stage.running(size=(120, 36)) as pilot:
+        await pilot.press("question_mark")
+        await pilot.pause(0.5)
+        await pilot.resize_terminal(80, 24)
+        await pilot.press("escape")
+        await pilot.pause(0.5)
+        assert isinstance(stage.app.screen, MainScreen)
+        titles = column_titles(stage)
+        await pilot.pause(6)  # all panels are painted with new rows
+        assert column_titles(stage) == titles
+
+
+def column_titles(stage: AppOnFewRows) -> list[str]:
+    return [line for line in screen_text(stage.app).splitlines() if "Symbol" in line]

@@ -29,6 +29,6 @@ class StyledOnce(Screen[ScreenResultType]):
             super()._reset_focus(widget, avoiding)
 
     def _screen_resized(self, size: Size) -> None:
-        # A screen is told its first size after it was laid out for it.
-        if size != self._compositor.size or self._layout_widgets:
+        # A screen is told its first size after it was laid out for it. Later it may have arranged itself since then.
+        if self.stack_updates > 1 or size != self._compositor.size or self._layout_widgets:
             super()._screen_resized(size)
