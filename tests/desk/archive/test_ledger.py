@@ -17,11 +17,10 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill
 from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, made_history, summed_again
 from tests.desk.fixtures.scripted_exchange import USDT
-from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.database import BEFORE_LEDGER, Archive, backup_path
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.pre_ledger_backup import BEFORE_LEDGER, backup_path
 from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -15,13 +16,19 @@ from tradetui.desk.archive.equity import THINNED_EVERY_MS, EquitySample, add_sam
 from tradetui.desk.archive.ledger.fill_sequence import sequenced_fill
 from tradetui.desk.archive.ledger.ledger import Ledger
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_time, fills_read_until
-from tradetui.desk.archive.pre_ledger_backup import back_up_before_ledger, backup_path, delete_backup
 from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trips.closed_positions import closed_positions_until, keep_closed_positions
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
-from tradetui.storage.sqlite_file import FileUnusable, open_file, transaction
+from tradetui.storage.sqlite_file import (
+    FileUnusable,
+    connect,
+    connect_existing,
+    is_damage,
+    open_file,
+    transaction,
+)
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
@@ -33,6 +40,8 @@ KEPT_IN_MEMORY: Final = 5_000
 """Rows of a kind an archive without a file keeps."""
 TRIMMED_IDS: Final = 50_000
 """Fills that such an archive has let go of and knows by their ids when they come again."""
+BEFORE_LEDGER: Final = 1
+"""The version of a file that knows no ledger."""
 CACHE_KIB: Final = 512
 """SQLite's cache of the file in memory; its own 2 MiB fill up over the hours of a session."""
 
@@ -278,3 +287,44 @@ class Archive:
 
 def _symbol_of(record: Record) -> str:
     return str(getattr(record, "symbol", "")).upper()
+
+
+def backup_path(file: Path) -> Path:
+    return file.with_name(f"{file.name}.before-ledger")
+
+
+def back_up_before_ledger(file: Path) -> None:
+    """Back up an archive that is older than the ledger and holds rows; of any other archive there is no backup.
+
+    The backup gets its name once it is complete. Blocks. Raises sqlite3.Error or OSError where the file cannot be
+    read, or the copy cannot be written.
+    """
+    if not file.exists():
+        return
+    with closing(connect_existing(file)) as archive:
+        if not _is_before_ledger(archive):
+            return
+        unfinished = file.with_name(f"{backup_path(file).name}.{os.getpid()}")
+        try:
+            with closing(connect(unfinished)) as copy:
+                archive.backup(copy)
+            unfinished.replace(backup_path(file))
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def delete_backup(file: Path) -> None:
+    """Delete the backup, and unfinished ones that killed processes left."""
+    copy = backup_path(file)
+    for path in (copy, *copy.parent.glob(f"{copy.name}.*")):
+        path.unlink(missing_ok=True)
+
+
+def _is_before_ledger(archive: sqlite3.Connection) -> bool:
+    try:
+        version: int = archive.execute("PRAGMA user_version").fetchone()[0]
+        return version == BEFORE_LEDGER and archive.execute("SELECT 1 FROM record LIMIT 1").fetchone() is not None
+    except sqlite3.DatabaseError as problem:
+        if is_damage(problem):
+            return False  # opening the archive deals with damage
+        raise

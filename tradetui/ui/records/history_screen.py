@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -11,11 +12,11 @@ from textual import work
 from tradetui.desk.archive.archive_rows import READ_TO_SEARCH, ArchiveRows
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
+from tradetui.desk.tables.row_sums import FillTotals
 from tradetui.desk.tables.rows.date_filter import DateFilter
 from tradetui.desk.tables.rows.row_source import FeedRow, RowSource, Sort
 from tradetui.desk.tables.table import FILLS, PANELS
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
-from tradetui.ui.records.history_sums import HistorySums
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.ui.settings.ui_settings import UiSettings
 from tradetui.ui.table.record_table import RecordTable
@@ -24,7 +25,10 @@ from tradetui.ui.table.table_screen import RecordsScreen, show_choice
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
+MOST_SUMMED: Final = 100_000
+"""The most fills that are summed, some seconds of reading."""
 LEFT_OUT: Final = "{:,} unreadable and left out: use the newer tradetui that wrote them"
 ORDER: Final = "by time; {sort} turns the order round; the filter finds {searched}"
 
@@ -214,3 +218,50 @@ class HistoryScreen(RecordsScreen[FeedRow]):
             self._open_rows(None)
         else:
             self.dismiss()
+
+
+class HistorySums:
+    """The sums of a table's fills, known until its rows or their number change: too many for each paint."""
+
+    def __init__(self, table: RecordTable[FeedRow]) -> None:
+        self._table = table
+        self._totals: FillTotals | None = None
+        self._summed: tuple[RowSource[object], int] | None = None
+
+    @property
+    def known(self) -> FillTotals | None:
+        """The sums of the fills that are shown now; None while they are being computed, or if they are too many."""
+        return self._totals if self._summed == (self._table.rows, self._table.rows.count) else None
+
+    def begin(self) -> ArchiveRows[FuturesFill] | None:
+        """The fills to sum now; None if that has begun, they are too many, or they cannot be read."""
+        rows = self._table.rows
+        if not isinstance(rows, ArchiveRows) or rows.error or self._summed == (rows, rows.count):
+            return None
+        self._summed, self._totals = (rows, rows.count), None
+        return rows if rows.count <= MOST_SUMMED else None
+
+    async def add_up(self, rows: ArchiveRows[FuturesFill]) -> None:
+        """Sum fills, or store in `rows.error` why they cannot be read; dropped if others are shown by then."""
+        totals, summed = FillTotals(), (rows, rows.count)
+        try:
+            async for fills in rows.chunks():
+                for fill in fills:
+                    totals.add(fill)
+        except (sqlite3.Error, OSError) as problem:
+            rows.error, self._summed = str(problem), None
+        else:
+            if self._summed == summed:
+                self._totals = totals
+
+    def note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
+        if self._table.rows.count > MOST_SUMMED:
+            narrows = f"{key_named('dates')} narrows them by dates"
+            return f"profit and fees are summed of {MOST_SUMMED:,} fills at most; {narrows}"
+        return "profit and fees are being summed …" if self.known is None else self.known.text(cell_format)
+
+    def short_note(self, cell_format: CellFormat, key_named: Callable[[str], str]) -> str:
+        if self.known is None:
+            return self.note(cell_format, key_named)
+        parts = (f"sums in USDT of {counted(self._table.rows.count, 'fill')}", self.known.outside_cells(cell_format))
+        return " · ".join(filter(None, parts))
