@@ -249,7 +249,9 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
             unchecked = [_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")]
             unchecked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
             address = _address(client.budget.address_usage())
-            return False, [_broken_connection(loaded, failure), *unchecked, _limits(client), address]
+            finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
+            broken = _check("connection", False, finding, failure.remedy or "")
+            return False, [broken, *unchecked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
         connection = _check("connection", True, f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
@@ -277,11 +279,6 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
             _address(client.budget.address_usage()),
         ]
     return True, checks
-
-
-def _broken_connection(loaded: LoadedProfile, failure: Unreachable) -> Check:
-    finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
-    return _check("connection", False, finding, failure.remedy or "")
 
 
 async def _answers_check(

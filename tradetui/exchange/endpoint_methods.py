@@ -125,9 +125,10 @@ def _described(method: Method, request: object, name: str, summary: str, result:
     request_type = cast("type[Request[Any]]", request)
     endpoint = endpoint_of(request_type)
     result = result.format(row=endpoint.row.__name__)
+    purpose = (inspect.getdoc(request_type) or "").replace("\n", "\n    ")
     method.__name__ = method.__qualname__ = name.format(name=endpoint.name.partition(".")[2])
     method.__signature__ = _signature(request_type, result)  # type: ignore[attr-defined]
-    method.__doc__ = f"""{summary.format(purpose=_purpose(request_type))}
+    method.__doc__ = f"""{summary.format(purpose=purpose)}
 
     {_call(endpoint)}
 
@@ -150,11 +151,6 @@ def _signature(request: type[Request[Any]], result: str) -> inspect.Signature:
         default = inspect.Parameter.empty if field.is_required() else field.default
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=field.annotation))
     return inspect.Signature(parameters, return_annotation=result)
-
-
-def _purpose(request: type[Request[Any]]) -> str:
-    purpose = inspect.getdoc(request) or ""
-    return purpose.replace("\n", "\n    ")
 
 
 def _call(endpoint: Endpoint) -> str:

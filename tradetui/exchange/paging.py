@@ -66,7 +66,8 @@ class PageWalk(Generic[Row]):
         while (request := self._request) is not None:
             first = self._pages_of_piece == 0
             reply = await self._read(request)
-            fresh = self._without_known(reply)
+            rows = tuple(self._new(reply.rows))
+            fresh = reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
             self._go_on(request, reply, fresh)
             if first or fresh.count:
                 return fresh
@@ -115,10 +116,6 @@ class PageWalk(Generic[Row]):
         if self._cursors_seen & (self._cursors_seen - 1) == 0:
             self._landmark = cursor
         return False
-
-    def _without_known(self, reply: Reply[Row]) -> Reply[Row]:
-        rows = tuple(self._new(reply.rows))
-        return reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
 
     def _new(self, rows: tuple[Row, ...]) -> Iterator[Row]:
         for row in rows:

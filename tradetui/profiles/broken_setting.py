@@ -18,7 +18,6 @@ _TABLES: Final[Mapping[str, type[BaseModel]]] = {
     "credentials": CredentialSource,
     "intervals": Intervals,
 }
-"""The models of the tables within a profile."""
 _RULES: Final[Mapping[str, str]] = {
     "bool_parsing": "must be true or false",
     "bool_type": "must be true or false",
@@ -58,7 +57,8 @@ def explained(broken: BrokenSetting, location: str) -> ConfigurationError:
     top = path[0] if path else ""
     refused = partial(ConfigurationError, location=location, key=".".join(path))
     if broken.kind == "extra_forbidden":
-        known = _known_keys(path)
+        model = (_TABLES.get(path[0]) if _fields_within(path) else None) or Profile
+        known = list(model.model_fields)
         return refused("unknown key" + did_you_mean(path[-1], known), remedy=f"Known keys: {', '.join(known)}.")
     if broken.kind == "missing":
         remedy = 'For example base_url = "https://api.bitget.com".' if top == "base_url" else "Add it."
@@ -81,8 +81,3 @@ def _setting(top: str, path: Sequence[str]) -> FieldInfo | None:
 def _fields_within(path: Sequence[str]) -> list[str]:
     """The keys of a path below its first key, without the numbers of a list's entries."""
     return [part for part in path[1:] if not part.isdecimal()]
-
-
-def _known_keys(path: Sequence[str]) -> list[str]:
-    model = (_TABLES.get(path[0]) if _fields_within(path) else None) or Profile
-    return list(model.model_fields)

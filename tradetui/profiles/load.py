@@ -76,7 +76,8 @@ def load(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     name = flags.profile or environ.get("TRADETUI_PROFILE") or default
     if name is None and len(sources) == 1:
         name = next(iter(sources))
-    environment_is_complete = _complete_environment(environ, base_url=flags.base_url)
+    has_address = bool(flags.base_url or environ.get("TRADETUI_BASE_URL"))
+    environment_is_complete = has_address and all(environ.get(name) for name in _CREDENTIALS)
     if name is None and sources and not environment_is_complete:
         raise _no_default(sources, file)
     if name is not None and name not in sources and (sources or flags.profile):
@@ -253,10 +254,6 @@ def without_password(proxy_flag: str) -> str:
 
 def _listed(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
-
-
-def _complete_environment(environ: Mapping[str, str], base_url: str | None) -> bool:
-    return all(environ.get(name) for name in _CREDENTIALS) and bool(base_url or environ.get("TRADETUI_BASE_URL"))
 
 
 def _truth(environ: Mapping[str, str], name: str) -> bool:

@@ -131,7 +131,9 @@ class Sandbox:
         key, left, payload = None, None, None
         code, message, status, message_name = "00000", "success", 200, "msg"
         try:
-            self._let_in(request.address, now_ms)
+            # Calls within this process have no address and are never refused.
+            if self.options.limits and request.address and not self._addresses.admits(request.address, now_ms):
+                raise _too_many()
             endpoint = self._known(request.path, endpoint)
             key = self._caller(endpoint, request, clock_ms)
             left = self._admit(endpoint, key, request.address, now_ms, fault)
@@ -149,11 +151,6 @@ class Sandbox:
         self.calls.append(Call(request.method, request.path, uid, now_ms, code))
         envelope = {"code": code, message_name: message, "requestTime": clock_ms, "data": payload}
         return Answer(status, envelope_bytes(endpoint.name if endpoint else "", envelope), left)
-
-    def _let_in(self, address: str, now_ms: int) -> None:
-        """Refuse an address that has called too often; calls within this process have none and are never refused."""
-        if self.options.limits and address and not self._addresses.admits(address, now_ms):
-            raise _too_many()
 
     @property
     def _live(self) -> bool:

@@ -34,7 +34,9 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
     try:
         stored = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        _put_aside(file)
+        # A read-only directory keeps it where it is; it is overlooked all the same.
+        with suppress(OSError):
+            file.replace(file.with_name(f"{FILE}.unread"))
         defaults = "columns, order and theme are the defaults"
         sentence = f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
         return {}, sentence
@@ -86,9 +88,3 @@ def _one_writer(data_dir: Path) -> Iterator[None]:
             yield
         finally:
             os.close(directory)
-
-
-def _put_aside(file: Path) -> None:
-    # A read-only directory keeps it where it is; it is overlooked all the same.
-    with suppress(OSError):
-        file.replace(file.with_name(f"{FILE}.unread"))

@@ -120,7 +120,8 @@ def _print_results(archive: Archive, options: argparse.Namespace, query: ResultQ
     row_count, has_funding, incomplete_fills = 0, True, 0
     if options.what == PNL:
         for row in with_unexplained(archive.connection, query, results(archive.connection, query)):
-            result = _result_as_json(row, query.grouping)
+            group = {} if query.grouping is Grouping.TOTAL else {str(query.grouping): row.group}
+            result = group | {name: figure(row) for name, figure in _FIGURES.items()}
             writer.write(result if options.json or options.csv else with_rounded_money(result))
             has_funding = has_funding and row.funding is not None
             incomplete_fills += row.sums.incomplete_fills
@@ -207,11 +208,6 @@ def _writer(options: argparse.Namespace, grouping: Grouping) -> RowWriter:
         return row_writer(options, (*groups, *_FIGURES))
     columns, times = (TRIP_FIELDS, TRIP_TIMES) if options.what == TRIPS else (_EQUITY_FIELDS, _EQUITY_TIMES)
     return row_writer(options, with_utc_names(columns, times) if options.csv else columns)
-
-
-def _result_as_json(row: ResultRow, grouping: Grouping) -> Mapping[str, object]:
-    group = {} if grouping is Grouping.TOTAL else {str(grouping): row.group}
-    return group | {name: figure(row) for name, figure in _FIGURES.items()}
 
 
 def _sample_row(sample: EquitySample, options: argparse.Namespace, zone: tzinfo) -> Mapping[str, object]:

@@ -46,7 +46,6 @@ between that are still to be read."""
 
 _INTO_BILL: Final = "INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BillRow: TypeAlias = tuple[str, str, int, str, str, str, str, str, str, str | None]
-"""A bill as the table has it."""
 OF_KIND: Final = "kind <> 'trade' AND kind"
 """Chooses bills of another kind than those of fills, which are most by far, by the index that leaves these out.
 

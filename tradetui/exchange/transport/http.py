@@ -343,9 +343,7 @@ class _SignedUrl(httpx.URL):
         return self._target
 
 
-@lru_cache(maxsize=128)
-def _signed_url(origin: Origin, target: str) -> _SignedUrl:
-    return _SignedUrl(origin, target)
+_signed_url = lru_cache(maxsize=128)(_SignedUrl)
 
 
 def _httpx_proxy(proxy: Proxy) -> httpx.Proxy:

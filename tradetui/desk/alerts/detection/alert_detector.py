@@ -176,7 +176,9 @@ class AlertDetector:
         for fills in self._groups.take_due(now_s):
             sentence = fills_sentence(fills, self._precision_of(fills.first.symbol.upper()))
             events.append(_event_of_fills(fills, frozenset({RuleKind.FILL}), sentence))
-        return [*events, *self._gone_due(now_s), *self._cancelled_due(now_s)]
+        cancelled = _take_confirmed(self._cancelled, self._positions.read_at, now_s).values()
+        stops = [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in cancelled if self._still_held(row)]
+        return [*events, *self._gone_due(now_s), *stops]
 
     def _executed_event(self, row: ProductRow[TriggerOrder]) -> AlertEvent:
         """A trigger that was executed, in one event with the fills of its order that wait for an alert."""
@@ -200,10 +202,6 @@ class AlertDetector:
                 sentence = order_gone_sentence(order, filled, self._precision_of(symbol))
                 events.append(_event(RuleKind.ORDER_GONE, f"order gone|{key}", sentence, symbol=symbol))
         return events
-
-    def _cancelled_due(self, now_s: float) -> list[AlertEvent]:
-        rows = _take_confirmed(self._cancelled, self._positions.read_at, now_s).values()
-        return [self._trigger_event(row, RuleKind.STOP_CANCELLED) for row in rows if self._still_held(row)]
 
     def _still_held(self, row: ProductRow[TriggerOrder]) -> bool:
         if self._positions.read_at is None:

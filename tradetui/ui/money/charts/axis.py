@@ -80,7 +80,8 @@ def _round_span(low: Decimal, high: Decimal, steps: int, rows_a_tick: int) -> tu
             # Room that is left over is shared between above and below.
             spare = int((end - high) / step / 2) * step
             return begin - spare, end - spare, step
-        step = _next_round(step)
+        magnitude = Decimal(1).scaleb(step.adjusted())
+        step = next(factor * magnitude for factor in _ROUND if factor * magnitude > step)
 
 
 def _amount_label(amount: Decimal, places: int, signed: bool) -> str:
@@ -88,11 +89,6 @@ def _amount_label(amount: Decimal, places: int, signed: bool) -> str:
     if not amount:
         return text.removeprefix("-")
     return f"+{text}" if signed and amount > 0 else text
-
-
-def _next_round(step: Decimal) -> Decimal:
-    magnitude = Decimal(1).scaleb(step.adjusted())
-    return next(factor * magnitude for factor in _ROUND if factor * magnitude > step)
 
 
 def time_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
