@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.profiles.example_configuration import EXAMPLE, example_text
 from tradetui.desk.alerts.rules import Condition, RuleKind
 from tradetui.profiles.alert_rules import AlertRule
 from tradetui.profiles.errors import ConfigurationError, NoProfile
 from tradetui.profiles.load import Flags, known_profiles, load
 from tradetui.profiles.model import CredentialSource, Intervals, Profile
-from tradetui.profiles.write import example_text
 
 FULL = {
     "TRADETUI_BASE_URL": "https://exchange.example",
@@ -250,8 +250,7 @@ def test_alerts_become_rules_named_by_their_words(config: Path) -> None:
 
 
 def test_the_committed_example_is_the_generated_one() -> None:
-    committed = Path(__file__).parents[2] / "config.example.toml"
-    assert committed.read_text(encoding="utf-8") == example_text()
+    assert EXAMPLE.read_text(encoding="utf-8") == example_text()
 
 
 def test_a_profile_without_alerts_loads_nothing_of_them(config: Path) -> None:

@@ -404,7 +404,6 @@ USED_FROM_OUTSIDE = {
     "_Scrubbing.writelines": "a stream has it, and what writes to standard error may call it",
     "ArchiveRows.wait_for_pages": "tests wait for the pages that are read beside the screen",
     "Market.set_price": "tests move the embedded exchange's market",
-    "example_text": "writes config.example.toml; tests/profiles/test_writing.py says how",
 }
 # Textual calls these by their names.
 CALLED_BY_NAME = ("action_", "on_", "watch_", "validate_", "compute_", "key_")

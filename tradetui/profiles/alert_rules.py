@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from pydantic import Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 
@@ -110,22 +110,6 @@ class AlertRule(StrictSettings):
         is_percent = self.when is RuleKind.TODAY_RESULT_BELOW and field == "percent"
         condition = Condition(self.when, self.symbol, level, self.direction, is_percent)
         return rule_of(condition, self.to, self.name)
-
-
-EXAMPLES: Final[Sequence[dict[str, Any]]] = (
-    {"when": "fill", "to": ["line", "bell"]},
-    {"when": "order_gone"},
-    {"when": "trigger", "to": ["line", "bell", "desktop"], "name": "stops and take-profits"},
-    {"when": "stop_cancelled", "to": ["line", "bell", "desktop"]},
-    {"when": "margin_ratio_above", "percent": 80, "to": ["line", "bell", "desktop", "command"]},
-    {"when": "liquidation_nearer", "percent": 5, "to": ["line", "bell", "desktop", "command"]},
-    {"when": "position_result_below", "symbol": "BTCUSDT", "amount": -500},
-    {"when": "today_result_below", "percent": -2, "to": ["line", "bell", "desktop"]},
-    {"when": "price_crosses", "symbol": "BTCUSDT", "price": 90000, "direction": "up"},
-    {"when": "link_lost"},
-    {"when": "outcome_unknown", "to": ["line", "bell", "desktop", "command"]},
-)
-"""One of each kind, for the example configuration."""
 
 
 class WrongAlert(ValueError):
