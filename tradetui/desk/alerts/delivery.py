@@ -163,7 +163,6 @@ class AlertDelivery:
             await self._try("an alert may be delivered again", self._alert_log.finish, number, channel, result)
 
     async def _handed_over(self, alert: Alert, channel: Channel) -> str:
-        """Deliver, and say what came of it."""
         if channel is Channel.DESKTOP:
             assert self.desktop is not None
             self.desktop(alert.sentence)

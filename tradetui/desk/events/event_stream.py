@@ -120,7 +120,6 @@ class AccountEvents:
         return never_read and health.state is LinkState.REFUSED
 
     async def _new_events(self) -> list[AccountEvent]:
-        """Enter what is new, and read what was entered."""
         try:
             if self._log is None:
                 await self._open()

@@ -109,7 +109,7 @@ class PeriodReading:
             progress()
 
         try:
-            await self._choose_symbols(desk, reader)
+            await self._choose_symbols(reader)
             period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
             results = await reader.period(period_query, say)
             whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
@@ -132,7 +132,7 @@ class PeriodReading:
         self._read_at, self._read_state = desk.clock.monotonic(), state
         self._took_s = self._read_at - begun
 
-    async def _choose_symbols(self, desk: Desk, reader: ResultsReader) -> None:
+    async def _choose_symbols(self, reader: ResultsReader) -> None:
         if self.dates is None or not self.dates.symbols:
             self.symbols = ()
         elif self._symbols_of != self.dates or not self.symbols:

@@ -120,21 +120,17 @@ class FillHistory:
                 self.corrections.once(
                     {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
                 )
-                self._take_back(self.corrections.renamed)
+                for row_id in self.corrections.renamed:  # the archive knows these rows under another id
+                    row = self._rows.pop(row_id)
+                    self.write_buffer.take_back(row_id)
+                    if self.added is not None and row.record in self.added:
+                        self.added.remove(row.record)
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._read_until = max(self._read_until, read_until)
             self._gaps_kept = self._missing
             await self.write_buffer.open(archive, {self.product_type: self._gaps_kept})
             self._remember([row for row in kept if row.row_id not in self._rows])
-
-    def _take_back(self, row_ids: set[str]) -> None:
-        """Forget rows that the archive knows under another id."""
-        for row_id in row_ids:
-            row = self._rows.pop(row_id)
-            self.write_buffer.take_back(row_id)
-            if self.added is not None and row.record in self.added:
-                self.added.remove(row.record)
 
     async def read_newest(self, now: float) -> None:
         """Read back to what is known; raises `ExchangeError`, keeping what had come by then."""

@@ -45,15 +45,12 @@ class ClosedPositions:
         """Take in the new fills, and the funding paid up to each of them; both lists only grow."""
         for fill in fills[self._fills :]:
             while self._movements < len(movements) and movements[self._movements].time_ms <= int(fill["cTime"]):
-                self._pay(movements[self._movements])
+                movement = movements[self._movements]
+                if (held := self.held.get((movement.symbol, movement.leg))) is not None:
+                    held.funding += movement.amount
                 self._movements += 1
             self._fill(fill)
         self._fills = len(fills)
-
-    def _pay(self, movement: Movement) -> None:
-        held = self.held.get((movement.symbol, movement.leg))
-        if held is not None:
-            held.funding += movement.amount
 
     def _fill(self, fill: Mapping[str, Any]) -> None:
         symbol, size, price = fill["symbol"], Decimal(fill["baseVolume"]), Decimal(fill["price"])
