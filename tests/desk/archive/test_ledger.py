@@ -460,6 +460,27 @@ def test_what_the_exchange_says_is_held_proves_where_the_fills_begin(
     assert not any(trip.start_proven for trip in trips(archive))
 
 
+def test_a_leg_that_closed_what_it_held_before_has_no_proven_start() -> None:
+    archive = Archive(None)
+    rows = fills_of((1, "buy", "open", "2", "0"), (2, "buy", "close", "2", "5"), (3, "buy", "close", "3", "5"))
+    archive.add(FuturesFill, rows)  # three were held before the first fill, and nothing is held now
+    settle(archive)
+    assert not archive.prove_starts(USDT, {}, START_MS + 10 * 60_000)
+    assert [trip.start_proven for trip in trips(archive)] == [False]
+
+
+def test_a_proof_that_the_fills_contradict_is_taken_away() -> None:
+    archive = Archive(None)
+    archive.add(FuturesFill, fills_of((1, "buy", "open", "2", "0"), (2, "buy", "close", "2", "5")))
+    settle(archive)
+    assert archive.prove_starts(USDT, {}, START_MS + 10 * 60_000)
+    archive.add(FuturesFill, fills_of((20, "buy", "close", "3", "5")))
+    assert [trip.start_proven for trip in trips(archive)] == [True]
+    assert archive.prove_starts(USDT, {}, START_MS + 30 * 60_000)
+    assert [trip.start_proven for trip in trips(archive)] == [False]
+    assert not archive.prove_starts(USDT, {}, START_MS + 40 * 60_000), "a leg is not taken up anew each time"
+
+
 def test_in_one_way_mode_a_proven_start_tells_closes_without_profit() -> None:
     archive = Archive(None)
     rows = [

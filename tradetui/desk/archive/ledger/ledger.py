@@ -301,11 +301,27 @@ class Ledger:
             long, short = held.get((symbol, True), ZERO), held.get((symbol, False), ZERO)
             size = kept.leg.size if kept.leg.long else -kept.leg.size
             reported = {PositionSide.LONG: long, PositionSide.SHORT: -short}.get(key.leg, long - short)
-            if size == reported:
-                self._connection.execute("INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)", key)
+            if size != reported:
+                continue
+            if self._sum_of_fills(kept.leg) == reported:
+                change = "INSERT OR IGNORE INTO ledger_start VALUES (?, ?, ?)"
+            else:  # what was held before the first fill is closed by now
+                change = "DELETE FROM ledger_start WHERE product_type = ? AND symbol = ? AND leg = ?"
+            if self._connection.execute(change, key).rowcount:
                 self._go_back(key, BEFORE_ALL)
                 anew = True
         return anew
+
+    def _sum_of_fills(self, leg: RunningLeg) -> Decimal:
+        """What the fills of a leg come to, below zero where they sold more than they bought."""
+        ended = self._connection.execute(
+            "SELECT json_extract(body, '$[0]'), json_extract(body, '$[8]'), json_extract(body, '$[10]')"
+            " FROM ledger_trip WHERE product_type = ? AND symbol = ? AND leg = ?",
+            leg.key,
+        )
+        running = [] if leg.trip is None else [(leg.trip.long, leg.trip.opened_size, leg.trip.closed_size)]
+        net_sizes = ((long, Decimal(opened) - Decimal(closed)) for long, opened, closed in (*ended, *running))
+        return sum((size if long else -size for long, size in net_sizes), ZERO)
 
     def _take_forward(self, key: LegKey, rows_at_most: int) -> int:
         """Take in the next fills of a leg that is behind; how many rows were looked at."""
