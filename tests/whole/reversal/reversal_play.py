@@ -55,8 +55,6 @@ USDT = ProductType.USDT_FUTURES
 SYMBOL = "BTCUSDT"
 REVERSAL_PATH = "/api/v2/mix/order/click-backhand"
 WINDOW_MS = 35_000
-AT_REST_S = 60.0
-"""An order is under way for 24 s at most, and its absence counts after 35 s: later nothing can come any more."""
 MEMORY = Path("/dev/shm")
 
 _owner: ContextVar[str] = ContextVar("owner", default="")
@@ -425,12 +423,7 @@ class Play:
         """The weather clears: every intent comes to an end that matches the exchange."""
         heal(self.sandbox.faults)
         self.network.next_post_s = 0.0
-        at_rest_s = 0.0
-        for _ in range(36):
-            self.passes(5)
-            at_rest_s = at_rest_s + 5 if all(intent.state in ENDED for intent in self.intents()) else 0.0
-            if at_rest_s >= AT_REST_S:
-                break
+        self.passes(180)
         for intent in self.intents():
             if intent.state in ENDED:
                 continue
