@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import tzinfo
@@ -66,7 +65,7 @@ async def _watch(
     if EventKind.ALERT not in kinds:
         desk.alerts.use_rules(())  # what it does not read it cannot alert of
     events = AccountEvents(desk, kinds, since, lambda sentence: say(f"tradetui: {sentence}"))
-    stream, stop = LineStream(sys.stdout), asyncio.Event()
+    stream, stop = LineStream.of_stdout(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)

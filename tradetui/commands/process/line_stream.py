@@ -7,7 +7,8 @@ import io
 import os
 import select
 import stat
-from typing import Final, TextIO
+import sys
+from typing import Final, Self, TextIO
 
 from tradetui.commands.process.console import Output
 
@@ -32,6 +33,10 @@ class LineStream:
         if self._is_pipe:
             # The writing end of a pipe is never readable: it is an error, that nobody reads any more, which wakes this.
             self._loop.add_reader(self._descriptor, self._reader_gone)
+
+    @classmethod
+    def of_stdout(cls) -> Self:
+        return cls(sys.stdout)
 
     async def flush(self) -> None:
         """Flush the lines; raises OSError, BrokenPipeError among it."""
