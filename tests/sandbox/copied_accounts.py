@@ -27,6 +27,28 @@ class Past(NamedTuple):
     triggers: int | None
 
 
+class _AccountPickler(pickle.Pickler):
+    """Leaves orders that are done out, each as its number."""
+
+    def __init__(self, file: io.BytesIO, done: Sequence[Order]) -> None:
+        super().__init__(file)
+        self._numbers = {id(order): number for number, order in enumerate(done)}
+
+    def persistent_id(self, part: object) -> int | None:
+        return self._numbers.get(id(part))
+
+
+class _AccountUnpickler(pickle.Unpickler):
+    """Puts the same orders in again."""
+
+    def __init__(self, file: io.BytesIO, done: Sequence[Order]) -> None:
+        super().__init__(file)
+        self._done = done
+
+    def persistent_load(self, number: int) -> Order:
+        return self._done[number]
+
+
 class Born(NamedTuple):
     """An account as it was made; the orders that are done change no more, so all its copies hold the same ones."""
 
@@ -37,18 +59,13 @@ class Born(NamedTuple):
     def of(cls, account: Account) -> Born:
         """What copies are made of."""
         done = [order for book in account.futures.values() for order in book.done.values()]
-        numbers = {id(order): number for number, order in enumerate(done)}
         file = io.BytesIO()
-        pickler = pickle.Pickler(file)
-        pickler.persistent_id = lambda part: numbers.get(id(part))  # type: ignore[method-assign]
-        pickler.dump(account)
+        _AccountPickler(file, done).dump(account)
         return cls(file.getvalue(), done)
 
     def copy(self) -> Account:
         """An account with everything else of its own."""
-        unpickler = pickle.Unpickler(io.BytesIO(self.pickled))
-        unpickler.persistent_load = self.done.__getitem__  # type: ignore[method-assign]
-        copy: Account = unpickler.load()
+        copy: Account = _AccountUnpickler(io.BytesIO(self.pickled), self.done).load()
         return copy
 
 
