@@ -24,7 +24,7 @@ from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
 from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
-from tradetui.desk.archive.trips.trip_queries import ended_trips
+from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_results import read_period_results
 from tradetui.desk.tables.rows.product_row import ProductRow, id_order

@@ -21,7 +21,7 @@ from tests.desk.fixtures.ledger_histories import made_history
 from tradetui.desk.archive import database
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips
+from tradetui.desk.archive.trip_queries import TripRow, ended_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.sqlite_file import Migration, migrate
 from tradetui.trading.results.periods import Grouping

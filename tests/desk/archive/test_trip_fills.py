@@ -8,7 +8,7 @@ from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.archive.trips.trip_queries import ended_trips, trip_fill_ids
+from tradetui.desk.archive.trip_queries import ended_trips, trip_fill_ids
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill

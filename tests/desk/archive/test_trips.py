@@ -15,7 +15,7 @@ from tests.desk.fixtures.ledger_trips import TripAgain, trips_again
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery
-from tradetui.desk.archive.trips.trip_queries import TripOrigin, TripOrigins, ended_trips
+from tradetui.desk.archive.trip_queries import TripOrigin, TripOrigins, ended_trips
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.trading.results.trips import Trip

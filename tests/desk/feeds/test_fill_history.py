@@ -20,7 +20,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.archive.trips.trip_queries import ended_trips
+from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.polling.multi_product import UndecodableRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from tradetui.desk.archive.trips.trip_queries import TripRow
+from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.trips import Trip

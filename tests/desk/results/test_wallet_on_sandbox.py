@@ -14,7 +14,7 @@ from tests.desk.fixtures.desk_simulation import PRODUCT_TYPES, START_MS
 from tests.sandbox.exchange_events import liquidate, transfer
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
-from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips, open_trips
+from tradetui.desk.archive.trip_queries import TripRow, ended_trips, open_trips
 from tradetui.desk.feeds.bills import BillHistory
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory

@@ -9,7 +9,7 @@ from typing import Final
 
 from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.archive.trips.trip_queries import TripOrigins, TripRow
+from tradetui.desk.archive.trip_queries import TripOrigins, TripRow
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, SeenPrecisions
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import decimals, instant, number

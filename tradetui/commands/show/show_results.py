@@ -30,7 +30,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans, spans_never_kept
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
-from tradetui.desk.archive.trips.trip_queries import TripRow, ended_trips
+from tradetui.desk.archive.trip_queries import TripRow, ended_trips
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.desk.tables.cells.number_format import MONEY_PLACES, number
 from tradetui.exchange.clock import SystemClock

@@ -19,7 +19,7 @@ from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills, fill_
 from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
-from tradetui.desk.archive.trips.closed_positions import closed_positions_until, keep_closed_positions
+from tradetui.desk.archive.trip_funding import closed_positions_until, keep_closed_positions
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
 from tradetui.storage.sqlite_file import (
     FileUnusable,

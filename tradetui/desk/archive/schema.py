@@ -8,7 +8,7 @@ from tradetui.desk.archive.bills import BILL_TABLES
 from tradetui.desk.archive.equity import ACCOUNTS_COLUMN, EQUITY_TABLES
 from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS, LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
 from tradetui.desk.archive.ledger.missing_fills import LOST_FILLS_TABLE, REFUSED_HOLES_TABLE
-from tradetui.desk.archive.trips.closed_positions import CLOSED_POSITION_TABLES
+from tradetui.desk.archive.trip_funding import CLOSED_POSITION_TABLES
 
 _RECORD_TABLES: Final = """
     CREATE TABLE record (

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual import work
 
-from tradetui.desk.archive.trips.trip_queries import TripRow
+from tradetui.desk.archive.trip_queries import TripRow
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.result_columns import TRIP_COLUMNS, TripLine, trips_footer
 from tradetui.desk.tables.rows.date_filter import DateFilter

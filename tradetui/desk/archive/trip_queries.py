@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 from tradetui.desk.archive.ledger.fill_sequence import Instant, read_booked_fill
 from tradetui.desk.archive.ledger_queries import ResultQuery
-from tradetui.desk.archive.trips.closed_positions import APART_MS, ReportedTrip, reported_trip
-from tradetui.desk.archive.trips.funding import TripFunding
+from tradetui.desk.archive.trip_funding import APART_MS, ReportedTrip, TripFunding, reported_trip
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.positions import Position
 from tradetui.trading.results.booking import LegKey

@@ -1,1 +1,0 @@
-"""Round trips beyond their fills: what opened and closed them, and their funding."""
