@@ -15,7 +15,7 @@ from tradetui.commands.session.alert_settings import FileSilences, environment_w
 from tradetui.exchange.credentials import Credentials
 from tradetui.profiles.load import Flags, LoadedProfile, load
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 BASE = '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\nproduct_types = ["USDT-FUTURES"]\n'
 DESKTOP = 'alerts = [{ when = "fill", to = ["desktop"] }]\n'

@@ -28,9 +28,8 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.booking import booked_fill
 from tradetui.wire.enums import BusinessType
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 
 Capture = pytest.CaptureFixture[str]

@@ -12,8 +12,8 @@ from tradetui.commands.show.position_rows import held_positions
 from tradetui.commands.show.reading import ReadingProgress
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, Rejected
 from tradetui.trading.positions import Position, StopState
-from tradetui.wire.models.futures_extended import FundingRate, ReportedPosition
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.models.futures_accounts import PositionsRequest, ReportedPosition
+from tradetui.wire.models.public import FundingRate
 
 STOPS, FUNDING = "futures.live_triggers", "futures.funding_rates"
 

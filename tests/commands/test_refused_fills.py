@@ -25,7 +25,7 @@ from tradetui.exchange.clock import SystemClock
 from tradetui.exchange.errors import Rejected, UnreadableReply
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
 
 UNTIL = ("--until", (datetime.now(UTC) - timedelta(hours=1)).isoformat())

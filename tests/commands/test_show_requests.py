@@ -19,8 +19,7 @@ from tradetui.profiles.load import Flags, load
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.models.spot import SpotFillsRequest
 from tradetui.wire.product_types import ProductType
 

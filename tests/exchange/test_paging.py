@@ -26,8 +26,7 @@ from tradetui.exchange import ExchangeReader, LoopClock, UnreadableReply, paging
 from tradetui.exchange.paging import REMEMBERED_ROWS, PageWalk
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 
 DAY = 86_400_000
 USDT = "USDT-FUTURES"

@@ -32,10 +32,13 @@ from tradetui.exchange.transport.in_process import InProcessTransport
 from tradetui.exchange.transport.transport import HttpRequest
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.broker import CreateSubaccountRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.futures_requests import ReversalRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.models.writes import (
+    CreateBatchRequest,
+    CreateCopyKeyRequest,
+    CreateSubaccountRequest,
+    ReversalRequest,
+    VirtualSubaccountRequest,
+)
 from tradetui.wire.requests.request import Request
 from tradetui.wire.signing import prehash, sign_hmac
 

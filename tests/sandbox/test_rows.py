@@ -23,7 +23,7 @@ from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.books.reply_rows import position_row
 from tradetui.sandbox.books.trigger_order import trigger_row
 from tradetui.trading.positions import reported
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_accounts import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 USDT = "USDT-FUTURES"

@@ -14,7 +14,7 @@ from tradetui.desk.tables.table import ACCOUNTS
 from tradetui.trading.account_totals import Totals, free_margin, free_part, totals_of
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import PositionMode, PositionSide
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
 UNION = {

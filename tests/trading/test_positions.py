@@ -16,7 +16,7 @@ from tradetui.trading.positions import FromFills, Position, Reported, doubt_of_h
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.enums import PositionMode
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_accounts import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 

@@ -15,7 +15,7 @@ from tests.trading.position_fills import USDT
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.enums import PositionMode, Side
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.public import Contract
 
 SIZES = st.sampled_from([0, 3, 8]).flatmap(
     lambda places: st.decimals(min_value=Decimal(1).scaleb(-places), max_value=10**12, places=places)

@@ -15,8 +15,9 @@ from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Net
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.models.futures import FuturesAccount, TriggerOrder
-from tradetui.wire.models.futures_extended import Contract, ReportedPosition
+from tradetui.wire.models.futures import TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
+from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
 USDT = ProductType.USDT_FUTURES

@@ -14,20 +14,23 @@ from pydantic import SecretStr
 from tradetui.wire.endpoints.catalogue import CATALOGUE
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, GroupType, PositionMode
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
-from tradetui.wire.models.convert import ConvertHistoryRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.futures_requests import (
-    AccountListRequest,
+from tradetui.wire.models.broker import SubaccountEmailRequest, TransfersRequest
+from tradetui.wire.models.futures import (
     FuturesFillsRequest,
     OrderDetailRequest,
     PendingOrdersRequest,
-    ReversalRequest,
-    TickerRequest,
     TriggerHistoryRequest,
 )
-from tradetui.wire.models.spot import SpotBillsRequest, SpotFillsRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.models.futures_accounts import AccountListRequest
+from tradetui.wire.models.public import TickerRequest
+from tradetui.wire.models.spot import ConvertHistoryRequest, SpotBillsRequest, SpotFillsRequest
+from tradetui.wire.models.writes import (
+    CreateBatchRequest,
+    CreateCopyKeyRequest,
+    CreateSubaccountRequest,
+    ReversalRequest,
+    VirtualSubaccountRequest,
+)
 from tradetui.wire.requests.request import Request
 
 DAY = 86_400_000

@@ -11,29 +11,35 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.models.broker import CreateSubaccountRequest, SubaccountEmailRequest, TransfersRequest
-from tradetui.wire.models.convert import ConvertHistoryRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.futures_requests import (
-    AccountListRequest,
-    AccountSettingsRequest,
-    ClosedPositionsRequest,
-    ContractsRequest,
-    FundingRatesRequest,
-    FuturesBillsRequest,
+from tradetui.wire.models.broker import SubaccountEmailRequest, TransfersRequest
+from tradetui.wire.models.futures import (
     FuturesFillsRequest,
     LiveTriggersRequest,
     OrderDetailRequest,
     PendingOrdersRequest,
-    PositionsRequest,
-    ReversalRequest,
-    TickerRequest,
-    TickersRequest,
     TriggerHistoryRequest,
 )
-from tradetui.wire.models.public import ServerTimeRequest
-from tradetui.wire.models.spot import AccountInfoRequest, SpotBillsRequest, SpotFillsRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest
+from tradetui.wire.models.futures_accounts import (
+    AccountListRequest,
+    AccountSettingsRequest,
+    ClosedPositionsRequest,
+    FuturesBillsRequest,
+    PositionsRequest,
+)
+from tradetui.wire.models.public import (
+    ContractsRequest,
+    FundingRatesRequest,
+    ServerTimeRequest,
+    TickerRequest,
+    TickersRequest,
+)
+from tradetui.wire.models.spot import AccountInfoRequest, ConvertHistoryRequest, SpotBillsRequest, SpotFillsRequest
+from tradetui.wire.models.writes import (
+    CreateBatchRequest,
+    CreateCopyKeyRequest,
+    CreateSubaccountRequest,
+    ReversalRequest,
+)
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:

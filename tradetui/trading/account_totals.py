@@ -13,7 +13,7 @@ from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position
-    from tradetui.wire.models.futures import FuturesAccount
+    from tradetui.wire.models.futures_accounts import FuturesAccount
 
 
 class Totals(NamedTuple):

@@ -14,7 +14,7 @@ from tradetui.trading.contract_math import ZERO, exact_digits, profit
 from tradetui.trading.holdings import Holdings, Legs, Net
 from tradetui.wire.enums import MarginMode, PositionMode, PositionSide, known
 from tradetui.wire.models.futures import FuturesFill, PendingOrder
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_accounts import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from tradetui.trading.contract_math import ZERO, grouped_digits
 from tradetui.trading.holdings import Holdings, Legs, Net, side_text
 from tradetui.wire.enums import PositionMode, PositionSide, Side
-from tradetui.wire.models.futures_extended import Contract
-from tradetui.wire.models.futures_requests import ReversalRequest
+from tradetui.wire.models.public import Contract
+from tradetui.wire.models.writes import ReversalRequest
 from tradetui.wire.product_types import ProductType
 
 OneWaySide = Literal["omit", "held", "order"]

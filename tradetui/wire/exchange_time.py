@@ -67,6 +67,12 @@ class TimeRule(NamedTuple):
         return start if self.window_ms is None else max(start, now_ms - self.window_ms + ON_THE_WAY_MS)
 
 
+THREE_MONTHS: Final = TimeRule(
+    span_ms=NINETY_DAYS_MS, missing=Missing.THREE_MONTHS, span_text="three months, taken as 90 days,"
+)
+"""The rule of most futures endpoints."""
+
+
 def split_span(start: int, end: int, piece: int) -> Iterator[tuple[int, int]]:
     """Cut start..end (ms, both included) into pieces of at most `piece` ms, newest first.
 

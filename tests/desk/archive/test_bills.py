@@ -19,7 +19,7 @@ from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 DAY_MS = 86_400_000

@@ -12,7 +12,7 @@ from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, THINNED_EVERY_MS, Equ
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 BOTH = (USDT, COIN)
 

@@ -16,7 +16,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import ClosedPosition, ReportedPosition
+from tradetui.wire.models.futures_accounts import ClosedPosition, ReportedPosition
 
 HOUR_MS = 3_600_000
 NOW_MS = START_MS + 100 * HOUR_MS

@@ -25,7 +25,7 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
-from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
+from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesBill
 from tradetui.wire.replies.record import Record
 from tradetui.wire.requests.request import Request
 

@@ -26,9 +26,8 @@ from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.account_totals import totals_of
 from tradetui.wire.endpoints.reply import Reply, of_product_type
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill
-from tradetui.wire.models.futures_extended import FuturesBill
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_accounts import FuturesAccount, FuturesBill, PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime

@@ -34,8 +34,8 @@ from tradetui.exchange.errors import (
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
 
 ORDERS, TRIGGERS, LIVE = "futures.pending_orders", "futures.triggers", "futures.live_triggers"
 POSITIONS, FILLS = "futures.positions", "futures.fills"

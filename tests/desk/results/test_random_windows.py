@@ -19,7 +19,7 @@ from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.feeds.fills.ledger_upkeep import NOTED_EVERY_MS
 from tradetui.desk.results.wallet import with_unexplained
 from tradetui.trading.results.periods import Grouping
-from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFillsRequest
 
 ZONES = ("UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe")
 WINDOWS = 20

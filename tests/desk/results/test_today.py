@@ -21,7 +21,7 @@ from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_openi
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_accounts import FuturesBill
 
 MIDNIGHT = round(datetime(2026, 11, 21, tzinfo=UTC).timestamp() * 1000)
 MINUTE = 60_000

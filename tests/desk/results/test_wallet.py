@@ -18,7 +18,7 @@ from tradetui.desk.results.wallet import WalletAudit, WalletMove, unexplained_by
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_accounts import FuturesBill
 
 DAY_MS = 86_400_000
 NOW_MS = START_MS + 3 * DAY_MS

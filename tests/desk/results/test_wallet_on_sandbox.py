@@ -34,8 +34,7 @@ from tradetui.storage.disk_thread import InlineDisk
 from tradetui.trading.positions import Position, reported
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.enums import PositionSide
-from tradetui.wire.models.futures_extended import ReportedPosition
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.models.futures_accounts import PositionsRequest, ReportedPosition
 
 HOURS = 26
 ONE_MINUTE_A_STEP = Decimal(1) / 240

@@ -19,8 +19,7 @@ from tradetui.desk.reversal.tracking.classification import (
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.trading.holdings import Legs, Net
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import OrderDetail
+from tradetui.wire.models.futures import FuturesFill, OrderDetail
 
 LONG_TEN = Net(Decimal(10))
 SIZED = plan(LONG_TEN, None, "0.5")

@@ -18,7 +18,7 @@ from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.clock import ServerClock, SystemClock
 from tradetui.exchange.connection_status import ConnectionStatus
 from tradetui.exchange.rate_limit.budget import NoBudget
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
 CONTRACT = {"symbol": "BTCUSDT", "symbolStatus": "normal", "minTradeNum": "0.01", "sizeMultiplier": "0.01"}

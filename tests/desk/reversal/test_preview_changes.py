@@ -18,7 +18,7 @@ from tradetui.trading.holdings import Net
 from tradetui.trading.order_impact import OrderImpact, RestingKind
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 
 def estimates(reversal: ReversalPlan | None, price: str | None, free: str) -> ReversalEstimates | None:

@@ -24,7 +24,8 @@ from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES
 from tradetui.trading.positions import PositionMarket, StopState
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
 USDT, COIN = ProductType.USDT_FUTURES, ProductType.COIN_FUTURES

@@ -26,8 +26,8 @@ from tradetui.ui.records.detail_screen import (
     DetailScreen,
     fields_of,
 )
-from tradetui.wire.models.futures import FuturesAccount, PendingOrder
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures import PendingOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 ROW = {

@@ -19,7 +19,7 @@ from tradetui.desk.tables.table import TABLES
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.cells import fitted
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
 

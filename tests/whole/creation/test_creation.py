@@ -25,8 +25,7 @@ from tradetui.exchange.credentials import Credentials
 from tradetui.exchange.rate_limit.budget import NoBudget
 from tradetui.sandbox.app import SandboxOptions
 from tradetui.storage.disk_thread import InlineDisk
-from tradetui.wire.models.broker import CreateSubaccountRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
+from tradetui.wire.models.writes import CreateCopyKeyRequest, CreateSubaccountRequest
 
 pytestmark = pytest.mark.looptime
 

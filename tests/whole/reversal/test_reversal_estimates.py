@@ -18,8 +18,7 @@ from tradetui.trading.estimates.reversal_actuals import differing
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.wire.enums import Side
-from tradetui.wire.models.futures import FuturesAccount
-from tradetui.wire.models.futures_extended import ReportedPosition
+from tradetui.wire.models.futures_accounts import FuturesAccount, ReportedPosition
 
 pytestmark = pytest.mark.looptime
 

@@ -17,7 +17,7 @@ from tradetui.exchange.errors import ExchangeError, Unreachable
 from tradetui.profiles.load import LoadedProfile
 from tradetui.trading.account_totals import totals_of
 from tradetui.ui.alerts.desktop_notification import in_tmux, notification, own_sequence
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType, may_trade
 
 _UNNOTICED_MS: Final = 50

@@ -44,7 +44,7 @@ from tradetui.profiles.load import LoadedProfile
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.storage.sqlite_file import FileUnusable, is_damage
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, utc_moment
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.models.futures_accounts import PositionsRequest
 from tradetui.wire.product_types import ProductType
 
 REFUSED_FOR_MS: Final = 3 * HOUR_MS

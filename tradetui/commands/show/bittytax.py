@@ -27,11 +27,9 @@ from tradetui.trading.results.booking import BookedFill, booked_fill, fee_amount
 from tradetui.trading.spot_totals import coins_of, fee_coins_of
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.convert import ConvertRecord
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import FuturesBill
-from tradetui.wire.models.futures_requests import FuturesBillsRequest
-from tradetui.wire.models.spot import SpotBill, SpotFill
+from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsRequest
+from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record
 

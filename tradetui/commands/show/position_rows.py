@@ -15,9 +15,9 @@ from tradetui.trading.position_figures import nearest_stop
 from tradetui.trading.positions import FromFills, Position
 from tradetui.wire.enums import QUERIED_PLAN_TYPES
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.models.futures_extended import FundingRate
-from tradetui.wire.models.futures_requests import FundingRatesRequest, LiveTriggersRequest, PositionsRequest
+from tradetui.wire.models.futures import LiveTriggersRequest, TriggerOrder
+from tradetui.wire.models.futures_accounts import PositionsRequest
+from tradetui.wire.models.public import FundingRate, FundingRatesRequest
 from tradetui.wire.product_types import ProductType
 
 

@@ -24,7 +24,8 @@ from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.account_totals import totals_of
 from tradetui.trading.positions import Position
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 if TYPE_CHECKING:
     from tradetui.desk.archive.database import Archive

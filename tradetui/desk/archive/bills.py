@@ -17,7 +17,7 @@ from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import cut_by_quarters, quarter_of
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.futures_extended import FuturesBill
+from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
 
 BILL_TABLES: Final = """

@@ -31,7 +31,7 @@ from tradetui.storage.sqlite_file import (
 )
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import ClosedPosition, FuturesBill
+from tradetui.wire.models.futures_accounts import ClosedPosition, FuturesBill
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.replies.record import Record, UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json

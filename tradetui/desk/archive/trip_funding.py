@@ -20,7 +20,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.trips import Trip
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.exchange_time import unix_ms
-from tradetui.wire.models.futures_extended import ClosedPosition
+from tradetui.wire.models.futures_accounts import ClosedPosition
 from tradetui.wire.product_types import ProductType
 
 CLOSED_POSITION_TABLES: Final = """

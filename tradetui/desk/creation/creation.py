@@ -38,8 +38,8 @@ from tradetui.exchange.errors import ExchangeError, NotSent, OutcomeUnknown
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.error_codes import refusal_explained
-from tradetui.wire.models.broker import BrokerSubaccount, CreateSubaccountRequest
 from tradetui.wire.models.spot import AccountInfo
+from tradetui.wire.models.writes import BrokerSubaccount, CreateSubaccountRequest
 
 _GRACE_S: Final = 2.0
 """How long the end of a session waits for a reply under way: the keys in it would be lost."""

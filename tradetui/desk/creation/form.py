@@ -10,7 +10,7 @@ from typing import Any, Final
 from tradetui.desk.creation.kinds import CREATION_RULES, CreationKind, CreationRequest
 from tradetui.desk.parameter_form import FormField, form_fields, read_fields
 from tradetui.wire.errors import InvalidRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.models.writes import CreateBatchRequest, VirtualSubaccountRequest
 from tradetui.wire.requests.parameter import Listed, Parameter
 
 _SEPARATORS: Final = re.compile(r"[\s,;]+")

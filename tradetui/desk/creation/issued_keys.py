@@ -10,9 +10,13 @@ from pydantic import SecretStr
 
 from tradetui.desk.creation.key_store import IssuedKey
 from tradetui.wire.endpoints.reply import UndecodableRow
-from tradetui.wire.models.broker import CreateSubaccountRequest
-from tradetui.wire.models.copytrading import CopyApiKey, CreateCopyKeyRequest
-from tradetui.wire.models.subaccounts import CreateBatchRequest, VirtualSubaccount
+from tradetui.wire.models.writes import (
+    CopyApiKey,
+    CreateBatchRequest,
+    CreateCopyKeyRequest,
+    CreateSubaccountRequest,
+    VirtualSubaccount,
+)
 
 COPY_TITLE = "copy-trading"
 _KEY_FIELDS = ("apikey", "subAccountApiKey")

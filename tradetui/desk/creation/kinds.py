@@ -9,9 +9,13 @@ from typing import Any, Final, TypeAlias
 
 from tradetui.desk.creation.issued_keys import requested_keys_of
 from tradetui.desk.intents.states import State
-from tradetui.wire.models.broker import CreateSubaccountRequest
-from tradetui.wire.models.copytrading import CreateCopyKeyRequest
-from tradetui.wire.models.subaccounts import MOST_PER_REQUEST, CreateBatchRequest, VirtualSubaccountRequest
+from tradetui.wire.models.writes import (
+    MOST_PER_REQUEST,
+    CreateBatchRequest,
+    CreateCopyKeyRequest,
+    CreateSubaccountRequest,
+    VirtualSubaccountRequest,
+)
 from tradetui.wire.requests.request import Request
 
 CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest

@@ -14,8 +14,8 @@ from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_
 from tradetui.exchange.client import ExchangeReader
 from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.enums import OrderStatus
-from tradetui.wire.models.futures import FuturesAccount, PendingOrder
-from tradetui.wire.models.futures_requests import AccountListRequest, PendingOrdersRequest
+from tradetui.wire.models.futures import PendingOrder, PendingOrdersRequest
+from tradetui.wire.models.futures_accounts import AccountListRequest, FuturesAccount
 from tradetui.wire.product_types import ProductType, may_hold
 
 PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)

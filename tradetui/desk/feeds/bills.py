@@ -24,8 +24,7 @@ from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
-from tradetui.wire.models.futures_extended import FuturesBill
-from tradetui.wire.models.futures_requests import FuturesBillsRequest
+from tradetui.wire.models.futures_accounts import FuturesBill, FuturesBillsRequest
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

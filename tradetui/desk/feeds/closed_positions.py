@@ -11,8 +11,7 @@ from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.paging import PageWalk, walk
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.exchange_time import DAY_MS
-from tradetui.wire.models.futures_extended import ClosedPosition
-from tradetui.wire.models.futures_requests import ClosedPositionsRequest
+from tradetui.wire.models.futures_accounts import ClosedPosition, ClosedPositionsRequest
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

@@ -25,8 +25,14 @@ from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.position_figures import NearestStop, nearest_stop
 from tradetui.trading.positions import Position, PositionMarket, StopState, with_mark
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
-from tradetui.wire.models.futures_extended import Contract, FundingRate, Ticker
-from tradetui.wire.models.futures_requests import ContractsRequest, FundingRatesRequest, TickersRequest
+from tradetui.wire.models.public import (
+    Contract,
+    ContractsRequest,
+    FundingRate,
+    FundingRatesRequest,
+    Ticker,
+    TickersRequest,
+)
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.requests.request import Request
 

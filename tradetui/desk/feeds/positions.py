@@ -26,8 +26,7 @@ from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_extended import ReportedPosition
-from tradetui.wire.models.futures_requests import PositionsRequest
+from tradetui.wire.models.futures_accounts import PositionsRequest, ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

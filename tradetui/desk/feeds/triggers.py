@@ -24,8 +24,7 @@ from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionR
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, PlanType
-from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.models.futures_requests import LiveTriggersRequest, TriggerHistoryRequest
+from tradetui.wire.models.futures import LiveTriggersRequest, TriggerHistoryRequest, TriggerOrder
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

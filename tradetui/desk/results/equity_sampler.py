@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, CoinEquity, EquitySample
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.account_totals import totals_of
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

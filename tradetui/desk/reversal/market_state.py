@@ -27,8 +27,9 @@ from tradetui.trading.order_impact import resting_after
 from tradetui.trading.positions import Position, doubt_of_held, holdings_of, mode_of
 from tradetui.trading.reversal import CannotReverse, ReversalParams, ReversalPlan, opening_risks, plan_reversal
 from tradetui.wire.enums import QUERIED_PLAN_TYPES, OrderStatus, PositionMode, Side, known, same
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill, PendingOrder, TriggerOrder
-from tradetui.wire.models.futures_extended import Contract, Ticker
+from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount
+from tradetui.wire.models.public import Contract, Ticker
 from tradetui.wire.product_types import ProductType, margin_coin, may_trade
 from tradetui.wire.text.counted import counted
 

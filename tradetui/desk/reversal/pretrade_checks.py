@@ -9,7 +9,7 @@ from tradetui.desk.intents.account_lock import SendsNothing
 from tradetui.desk.reversal.preview import EXPIRES_S, Preview
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.exchange.connection_status import ConnectionStatus
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.public import Contract
 
 REVERSAL = "futures.reverse"
 

@@ -20,7 +20,7 @@ from tradetui.trading.positions import FromFills, Position, unproven_since
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import PositionMode, Side, same
 from tradetui.wire.models.futures import TriggerOrder
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
 EXPIRES_S = 10.0

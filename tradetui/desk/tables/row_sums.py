@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.columns.fills import FillRow
     from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.trading.positions import Position
-    from tradetui.wire.models.futures import FuturesAccount, PendingOrder, TriggerOrder
+    from tradetui.wire.models.futures import PendingOrder, TriggerOrder
+    from tradetui.wire.models.futures_accounts import FuturesAccount
 
 NO_FILL_TODAY: Final = "no fill today"
 _WEEK: Final = timedelta(days=6)

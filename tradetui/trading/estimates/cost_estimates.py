@@ -12,8 +12,9 @@ from tradetui.trading.contract_math import ZERO, exact_digits_if_known, known_su
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.models.futures_accounts import FuturesAccount
+from tradetui.wire.models.public import Contract
 
 PRICE_TOLERANCE: Final = Decimal("0.005")
 """An estimate holds while the price moves by no more than this fraction."""

@@ -17,7 +17,8 @@ from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.enums import MarginMode, same
-from tradetui.wire.models.futures import FuturesAccount, FuturesFill, TriggerOrder
+from tradetui.wire.models.futures import FuturesFill, TriggerOrder
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 RATIO_TOLERANCE: Final = Decimal("0.005")
 """A margin ratio, as a fraction, meets its estimate within half a percentage point."""

@@ -21,7 +21,7 @@ from tradetui.trading.estimates.margin import (
 )
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
-from tradetui.wire.models.futures import FuturesAccount
+from tradetui.wire.models.futures_accounts import FuturesAccount
 
 _SHOWN_STEP: Final = Decimal("0.0001")
 """The smallest difference of two ratios that are shown in per cent with two decimals."""

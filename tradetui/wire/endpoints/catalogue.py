@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tradetui.wire.endpoints.endpoint import Endpoint, PageRule, RateLimit, RowLaw
-from tradetui.wire.models import broker, convert, copytrading, futures_requests, public, spot, subaccounts
+from tradetui.wire.models import broker, futures, futures_accounts, public, spot, writes
 from tradetui.wire.requests.parameter import Count
 from tradetui.wire.requests.request import Request
 
@@ -38,7 +38,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/copy/mix-trader/create-copy-api",
         limit=RateLimit(1),
-        request=copytrading.CreateCopyKeyRequest,
+        request=writes.CreateCopyKeyRequest,
     ),
     Endpoint(
         name="subaccounts.create_batch",
@@ -47,7 +47,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/user/batch-create-subaccount-and-apikey",
         limit=RateLimit(1),
-        request=subaccounts.CreateBatchRequest,
+        request=writes.CreateBatchRequest,
     ),
     Endpoint(
         name="spot.fills",
@@ -77,7 +77,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/mix/order/click-backhand",
         limit=RateLimit(10, copy_trader=1),
-        request=futures_requests.ReversalRequest,
+        request=writes.ReversalRequest,
     ),
     Endpoint(
         name="futures.triggers",
@@ -85,8 +85,8 @@ _THIRTEEN: Final = (
         title="Get history trigger order",
         path="/api/v2/mix/order/orders-plan-history",
         law=RowLaw.MUTABLE,
-        request=futures_requests.TriggerHistoryRequest,
-        page=_pages(futures_requests.TriggerHistoryRequest, "endId", "entrustedList"),
+        request=futures.TriggerHistoryRequest,
+        page=_pages(futures.TriggerHistoryRequest, "endId", "entrustedList"),
         time_field="c_time",
     ),
     Endpoint(
@@ -94,7 +94,7 @@ _THIRTEEN: Final = (
         number=7,
         title="Get account list",
         path="/api/v2/mix/account/accounts",
-        request=futures_requests.AccountListRequest,
+        request=futures_accounts.AccountListRequest,
     ),
     Endpoint(
         name="broker.create_subaccount",
@@ -103,7 +103,7 @@ _THIRTEEN: Final = (
         method="POST",
         path="/api/v2/broker/account/create-subaccount",
         limit=RateLimit(1),
-        request=broker.CreateSubaccountRequest,
+        request=writes.CreateSubaccountRequest,
         time_field="c_time",
     ),
     Endpoint(
@@ -112,8 +112,8 @@ _THIRTEEN: Final = (
         title="Get convert history",
         path="/api/v2/convert/convert-record",
         law=RowLaw.APPEND,
-        request=convert.ConvertHistoryRequest,
-        page=_pages(convert.ConvertHistoryRequest, "endId", "dataList", row_field="id"),
+        request=spot.ConvertHistoryRequest,
+        page=_pages(spot.ConvertHistoryRequest, "endId", "dataList", row_field="id"),
         time_field="ts",
     ),
     Endpoint(
@@ -140,8 +140,8 @@ _THIRTEEN: Final = (
         title="Get pending orders (futures)",
         path="/api/v2/mix/order/orders-pending",
         law=RowLaw.WHOLE,
-        request=futures_requests.PendingOrdersRequest,
-        page=_pages(futures_requests.PendingOrdersRequest, "endId", "entrustedList"),
+        request=futures.PendingOrdersRequest,
+        page=_pages(futures.PendingOrdersRequest, "endId", "entrustedList"),
         time_field="c_time",
     ),
     Endpoint(
@@ -150,8 +150,8 @@ _THIRTEEN: Final = (
         title="Get order fill details (futures)",
         path="/api/v2/mix/order/fills",
         law=RowLaw.APPEND,
-        request=futures_requests.FuturesFillsRequest,
-        page=_pages(futures_requests.FuturesFillsRequest, "tradeId", "fillList"),
+        request=futures.FuturesFillsRequest,
+        page=_pages(futures.FuturesFillsRequest, "tradeId", "fillList"),
         time_field="c_time",
     ),
 )
@@ -162,14 +162,14 @@ _BEYOND: Final = (
         title="Get all positions",
         path="/api/v2/mix/position/all-position",
         limit=RateLimit(5),
-        request=futures_requests.PositionsRequest,
+        request=futures_accounts.PositionsRequest,
         time_field="c_time",
     ),
     Endpoint(
         name="futures.order_detail",
         title="Get order detail",
         path="/api/v2/mix/order/detail",
-        request=futures_requests.OrderDetailRequest,
+        request=futures.OrderDetailRequest,
         time_field="c_time",
     ),
     Endpoint(
@@ -177,23 +177,23 @@ _BEYOND: Final = (
         title="Get pending trigger orders",
         path="/api/v2/mix/order/orders-plan-pending",
         law=RowLaw.WHOLE,
-        request=futures_requests.LiveTriggersRequest,
-        page=_pages(futures_requests.LiveTriggersRequest, "endId", "entrustedList"),
+        request=futures.LiveTriggersRequest,
+        page=_pages(futures.LiveTriggersRequest, "endId", "entrustedList"),
         time_field="c_time",
     ),
     Endpoint(
         name="futures.account",
         title="Get one account with its mode and leverage",
         path="/api/v2/mix/account/account",
-        request=futures_requests.AccountSettingsRequest,
+        request=futures_accounts.AccountSettingsRequest,
     ),
     Endpoint(
         name="futures.bills",
         title="Get futures account bills",
         path="/api/v2/mix/account/bill",
         law=RowLaw.APPEND,
-        request=futures_requests.FuturesBillsRequest,
-        page=_pages(futures_requests.FuturesBillsRequest, "endId", "bills", row_field="billId"),
+        request=futures_accounts.FuturesBillsRequest,
+        page=_pages(futures_accounts.FuturesBillsRequest, "endId", "bills", row_field="billId"),
         time_field="c_time",
     ),
     Endpoint(
@@ -202,8 +202,8 @@ _BEYOND: Final = (
         path="/api/v2/mix/position/history-position",
         limit=RateLimit(20),
         law=RowLaw.APPEND,
-        request=futures_requests.ClosedPositionsRequest,
-        page=_pages(futures_requests.ClosedPositionsRequest, "endId", "list", row_field="positionId"),
+        request=futures_accounts.ClosedPositionsRequest,
+        page=_pages(futures_accounts.ClosedPositionsRequest, "endId", "list", row_field="positionId"),
         time_field="u_time",
     ),
     Endpoint(
@@ -211,7 +211,7 @@ _BEYOND: Final = (
         title="Get contract rules",
         path="/api/v2/mix/market/contracts",
         limit=_PUBLIC,
-        request=futures_requests.ContractsRequest,
+        request=public.ContractsRequest,
         signed=False,
     ),
     Endpoint(
@@ -219,7 +219,7 @@ _BEYOND: Final = (
         title="Get ticker",
         path="/api/v2/mix/market/ticker",
         limit=_PUBLIC,
-        request=futures_requests.TickerRequest,
+        request=public.TickerRequest,
         time_field="ts",
         signed=False,
     ),
@@ -228,7 +228,7 @@ _BEYOND: Final = (
         title="Get all tickers",
         path="/api/v2/mix/market/tickers",
         limit=_PUBLIC,
-        request=futures_requests.TickersRequest,
+        request=public.TickersRequest,
         time_field="ts",
         signed=False,
     ),
@@ -237,7 +237,7 @@ _BEYOND: Final = (
         title="Get current funding rates",
         path="/api/v2/mix/market/current-fund-rate",
         limit=_PUBLIC,
-        request=futures_requests.FundingRatesRequest,
+        request=public.FundingRatesRequest,
         time_field="next_update",
         signed=False,
     ),

@@ -1,1 +1,1 @@
-"""Requests and rows of every endpoint, one file an area; `futures_extended` is beyond the interface's thirteen."""
+"""Rows of every endpoint, each with its request, whose docstring gives the endpoint's number in the interface."""

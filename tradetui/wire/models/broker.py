@@ -1,13 +1,12 @@
-"""Broker: transfers of sub-accounts (endpoint 4), creating one (8) and its e-mail (10)."""
+"""A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
 
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import TransferType, same
 from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
-from tradetui.wire.replies.nested_fields import texts_of
-from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Count, Label, OlderThan, Shaped, Time, Word
+from tradetui.wire.replies.record import Record
+from tradetui.wire.requests.parameter import Count, OlderThan, Shaped, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 
 LIVE_WITHDRAWAL = "withdrawal"
@@ -32,32 +31,6 @@ class SubaccountTransfer(Record):
     def is_withdrawal(self) -> bool:
         """Whether money left, in either spelling."""
         return same(self.type, TransferType.WITHDRAWAL) or same(self.type, LIVE_WITHDRAWAL)
-
-
-class BrokerSubaccount(Record):
-    """A broker's sub-account as created."""
-
-    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-    normalizers: ClassVar[dict[str, Normalizer]] = {"permList": texts_of}
-
-    sub_uid: IdText
-    subaccount_name: str | None = None
-    status: str | None = None
-    perm_list: tuple[str, ...] = ()
-    label: str | None = None
-    c_time: UtcTime | None = None
-
-
-class SubaccountEmail(Record):
-    """The e-mail of a sub-account."""
-
-    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
-
-    sub_uid: IdText
-    subaccount_name: str | None = None
-    subaccount_email: str | None = None
-    c_time: UtcTime | None = None
-    u_time: UtcTime | None = None
 
 
 class TransfersRequest(TimedRequest[SubaccountTransfer]):
@@ -88,19 +61,16 @@ class TransfersRequest(TimedRequest[SubaccountTransfer]):
     ] = None
 
 
-class CreateSubaccountRequest(Request[BrokerSubaccount]):
-    """Endpoint 8: create a broker's sub-account."""
+class SubaccountEmail(Record):
+    """The e-mail of a sub-account."""
 
-    subaccount_name: Annotated[
-        str,
-        Shaped(
-            required=True,
-            rule="an e-mail address",
-            pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+",
-            remedy="Give an e-mail address, such as desk1@example.com.",
-        ),
-    ]
-    label: Annotated[str | None, Label(rule="below 20 characters", longest=19)] = None
+    identity: ClassVar[tuple[str, ...]] = ("sub_uid",)
+
+    sub_uid: IdText
+    subaccount_name: str | None = None
+    subaccount_email: str | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
 
 
 class SubaccountEmailRequest(Request[SubaccountEmail]):

@@ -1,130 +1,40 @@
-"""Futures rows of the interface: accounts (7), pending orders (12), trigger orders (6), fills (13), reversals (5).
-
-Their requests are in `futures_requests`; rows of endpoints beyond the interface are in `futures_extended`.
-"""
+"""Futures orders: pending ones, one order by its id, trigger orders and fills, each row with its request."""
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
-
-from tradetui.wire.enums import AssetMode, PositionMode, Side, TradeScope, TradeSide, known, same
+from tradetui.wire.enums import (
+    QUERIED_PLAN_TYPES,
+    OrderStatus,
+    PlanStatus,
+    PositionMode,
+    Side,
+    TradeScope,
+    TradeSide,
+    known,
+    same,
+)
+from tradetui.wire.errors import InvalidRequest
+from tradetui.wire.exchange_time import THREE_MONTHS, TimeRule
 from tradetui.wire.models.shared_fields import FeeDetail, InMarginMode, InPositionMode, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UnsignedSize, UtcTime
 from tradetui.wire.replies.nested_fields import records_of
 from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.requests.parameter import (
+    ClientOid,
+    OlderThan,
+    OrderId,
+    ProductTypeText,
+    RequiredSymbol,
+    RowLimit,
+    Symbol,
+    Time,
+    Word,
+)
+from tradetui.wire.requests.request import Request, TimedRequest
 
-
-class ReversalResult(Record):
-    """The exchange's answer to a reversal: ids, no outcome."""
-
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
-
-    order_id: IdText
-    client_oid: str | None = None
-
-
-class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
-    """A trigger (plan) order, past or waiting."""
-
-    identity: ClassVar[tuple[str, ...]] = ("order_id",)
-
-    plan_type: str | None = None
-    symbol: str
-    size: SizeFigure | None = None
-    order_id: IdText
-    execute_order_id: IdText | None = None
-    client_oid: str | None = None
-    plan_status: str | None = None
-    price: DecimalFigure | None = None
-    execute_price: DecimalFigure | None = None
-    price_avg: DecimalFigure | None = None
-    base_volume: SizeFigure | None = None
-    callback_ratio: DecimalFigure | None = None
-    trigger_price: DecimalFigure | None = None
-    trigger_type: str | None = None
-    side: str | None = None
-    pos_side: str | None = None
-    margin_coin: str | None = None
-    margin_mode: str | None = None
-    enter_point_source: str | None = None
-    trade_side: str | None = None
-    pos_mode: str | None = None
-    order_type: str | None = None
-    c_time: UtcTime | None = None
-    u_time: UtcTime | None = None
-    stop_surplus_execute_price: DecimalFigure | None = None
-    stop_surplus_trigger_price: DecimalFigure | None = None
-    stop_surplus_trigger_type: str | None = None
-    stop_loss_execute_price: DecimalFigure | None = None
-    stop_loss_trigger_price: DecimalFigure | None = None
-    stop_loss_trigger_type: str | None = None
-
-    @classmethod
-    def may_be(cls, row: Mapping[str, Any]) -> bool:
-        return _is_trigger(row)
-
-
-class Asset(Record):
-    """One asset behind a multi-assets account."""
-
-    identity: ClassVar[tuple[str, ...]] = ("coin",)
-
-    coin: str
-    balance: DecimalFigure | None = None
-    available: DecimalFigure | None = None
-
-
-class FuturesAccount(Record):
-    """A futures account, one a margin coin."""
-
-    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
-    spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
-    normalizers: ClassVar[dict[str, Normalizer]] = {"assetList": records_of(Asset)}
-
-    margin_coin: str
-    locked: DecimalFigure | None = None
-    available: DecimalFigure | None = None
-    crossed_max_available: DecimalFigure | None = None
-    isolated_max_available: DecimalFigure | None = None
-    max_transfer_out: DecimalFigure | None = None
-    account_equity: DecimalFigure
-    usdt_equity: DecimalFigure | None = None
-    btc_equity: DecimalFigure | None = None
-    crossed_risk_rate: DecimalFigure | None = None
-    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
-    coupon: DecimalFigure | None = None
-    union_total_margin: DecimalFigure | None = None
-    union_available: DecimalFigure | None = None
-    union_mm: DecimalFigure | None = None
-    asset_list: tuple[Asset, ...] = ()
-    isolated_margin: DecimalFigure | None = None
-    crossed_margin: DecimalFigure | None = None
-    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
-    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
-    asset_mode: str | None = None
-
-    @property
-    def is_union(self) -> bool:
-        """Whether several assets stand behind the margin together; a word that nobody knows says nothing of it."""
-        return same(self.asset_mode, AssetMode.UNION)
-
-    @property
-    def margin_ratio(self) -> Decimal | None:
-        """Maintenance margin as a part of what stands behind it, as a fraction (1 is liquidation); None where unknown.
-
-        `crossedRiskRate` as received, but in multi-assets mode unionMm ÷ unionTotalMargin, since the rate counts one
-        coin there and is told as 0; where it is told as more it is the worse of the two.
-        """
-        if not self.is_union:
-            return self.crossed_risk_rate
-        rate = self.crossed_risk_rate or None
-        if self.union_mm is None or self.union_total_margin is None:
-            return rate
-        if self.union_total_margin <= 0:
-            return max(Decimal(1), rate or Decimal(1)) if self.union_mm > 0 else rate
-        return max(self.union_mm / self.union_total_margin, rate or Decimal(0))
+_THREE_MONTHS_FROM_BINDING = THREE_MONTHS._replace(from_binding=True)
+_PlanType = Annotated[str, Word(required=True, rule="one of the plan types", choices=QUERIED_PLAN_TYPES)]
 
 
 class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
@@ -163,6 +73,83 @@ class PendingOrder(Record, Sided, InPositionMode, InMarginMode):
     @classmethod
     def may_be(cls, row: Mapping[str, Any]) -> bool:
         return not _is_trigger(row)
+
+
+class PendingOrdersRequest(TimedRequest[PendingOrder]):
+    """Endpoint 12: pending orders. Without status only live ones come; without times, orders of any age."""
+
+    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+    symbol: Symbol = None
+    product_type: ProductTypeText
+    status: Annotated[
+        str | None, Word(rule="live or partially_filled", choices=(OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED))
+    ] = None
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
+
+
+class OrderDetail(Record, Sided, InPositionMode):
+    """One order whatever its state, which is under `state` here."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+    spellings: ClassVar[dict[str, str]] = {"status": "state"}
+
+    symbol: str | None = None
+    size: UnsignedSize | None = None
+    order_id: IdText
+    client_oid: str | None = None
+    base_volume: UnsignedSize | None = None
+    price_avg: DecimalFigure | None = None
+    fee: DecimalFigure | None = None
+    price: DecimalFigure | None = None
+    state: str
+    side: str | None = None
+    force: str | None = None
+    total_profits: DecimalFigure | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    preset_stop_surplus_price: DecimalFigure | None = None
+    preset_stop_surplus_type: str | None = None
+    preset_stop_surplus_execute_price: DecimalFigure | None = None
+    preset_stop_loss_price: DecimalFigure | None = None
+    preset_stop_loss_type: str | None = None
+    preset_stop_loss_execute_price: DecimalFigure | None = None
+    quote_volume: DecimalFigure | None = None
+    order_type: str | None = None
+    leverage: DecimalFigure | None = None
+    margin_mode: str | None = None
+    reduce_only: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_source: str | None = None
+    cancel_reason: str | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
+
+    @property
+    def status(self) -> OrderStatus | None:
+        """The order's state; None where nobody knows the word, which then says nothing."""
+        return known(OrderStatus, self.state)
+
+
+class OrderDetailRequest(Request[OrderDetail]):
+    """Beyond the interface: one order by id, whatever its state; orderId prevails over clientOid."""
+
+    symbol: RequiredSymbol
+    product_type: ProductTypeText
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+
+    def check_together(self) -> None:
+        """One of the two ids must be given."""
+        if self.order_id is None and self.client_oid is None:
+            raise InvalidRequest("orderId", "orderId or clientOid is needed", None, "Give one of them.")
 
 
 class FuturesFill(Record, Sided):
@@ -231,6 +218,100 @@ class FuturesFill(Record, Sided):
     def is_taker(self) -> bool:
         """Whether the fill took liquidity."""
         return same(self.trade_scope, TradeScope.TAKER)
+
+
+class FuturesFillsRequest(TimedRequest[FuturesFill]):
+    """Endpoint 13: futures fills; pages go by tradeId."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+
+    order_id: OrderId = None
+    symbol: Symbol = None
+    product_type: ProductTypeText
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
+
+
+class TriggerOrder(Record, Sided, InPositionMode, InMarginMode):
+    """A trigger (plan) order, past or waiting."""
+
+    identity: ClassVar[tuple[str, ...]] = ("order_id",)
+
+    plan_type: str | None = None
+    symbol: str
+    size: SizeFigure | None = None
+    order_id: IdText
+    execute_order_id: IdText | None = None
+    client_oid: str | None = None
+    plan_status: str | None = None
+    price: DecimalFigure | None = None
+    execute_price: DecimalFigure | None = None
+    price_avg: DecimalFigure | None = None
+    base_volume: SizeFigure | None = None
+    callback_ratio: DecimalFigure | None = None
+    trigger_price: DecimalFigure | None = None
+    trigger_type: str | None = None
+    side: str | None = None
+    pos_side: str | None = None
+    margin_coin: str | None = None
+    margin_mode: str | None = None
+    enter_point_source: str | None = None
+    trade_side: str | None = None
+    pos_mode: str | None = None
+    order_type: str | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
+    stop_surplus_execute_price: DecimalFigure | None = None
+    stop_surplus_trigger_price: DecimalFigure | None = None
+    stop_surplus_trigger_type: str | None = None
+    stop_loss_execute_price: DecimalFigure | None = None
+    stop_loss_trigger_price: DecimalFigure | None = None
+    stop_loss_trigger_type: str | None = None
+
+    @classmethod
+    def may_be(cls, row: Mapping[str, Any]) -> bool:
+        return _is_trigger(row)
+
+
+class TriggerHistoryRequest(TimedRequest[TriggerOrder]):
+    """Endpoint 6: past trigger orders of one plan type; orderId prevails over clientOid, and neither is needed."""
+
+    time_rule: ClassVar[TimeRule | None] = _THREE_MONTHS_FROM_BINDING
+
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+    plan_type: _PlanType
+    plan_status: Annotated[
+        str | None,
+        Word(
+            rule="one of the past plan states that the exchange lists for a query",
+            choices=(PlanStatus.EXECUTED, PlanStatus.FAIL_EXECUTE, PlanStatus.CANCELLED),
+        ),
+    ] = None
+    symbol: Symbol = None
+    product_type: ProductTypeText
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
+
+
+class LiveTriggersRequest(TimedRequest[TriggerOrder]):
+    """Beyond the interface: trigger orders that still wait, of one plan type."""
+
+    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+
+    order_id: OrderId = None
+    client_oid: ClientOid = None
+    symbol: Symbol = None
+    plan_type: _PlanType
+    product_type: ProductTypeText
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
 
 
 def _is_trigger(row: Mapping[str, Any]) -> bool:

@@ -1,10 +1,120 @@
-"""Public endpoints, beyond the interface."""
+"""What anybody may read without a key: rules, prices and funding rates of contracts, and the exchange's clock."""
 
 from typing import ClassVar
 
-from tradetui.wire.replies.field_types import UtcTime
-from tradetui.wire.replies.record import Record
+from pydantic import Field
+
+from tradetui.wire.enums import same
+from tradetui.wire.replies.field_types import DecimalFigure, Places, UtcTime
+from tradetui.wire.replies.nested_fields import texts_of
+from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.requests.parameter import ProductTypeText, RequiredSymbol, Symbol
 from tradetui.wire.requests.request import Request
+
+
+class Contract(Record):
+    """The rules of a contract: what sizes and prices it takes, what it costs, whether it trades."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+    normalizers: ClassVar[dict[str, Normalizer]] = {"supportMarginCoins": texts_of}
+
+    symbol: str
+    base_coin: str | None = None
+    quote_coin: str | None = None
+    buy_limit_price_ratio: DecimalFigure | None = None
+    sell_limit_price_ratio: DecimalFigure | None = None
+    fee_rate_up_ratio: DecimalFigure | None = None
+    maker_fee_rate: DecimalFigure | None = None
+    taker_fee_rate: DecimalFigure | None = None
+    open_cost_up_ratio: DecimalFigure | None = None
+    support_margin_coins: tuple[str, ...] = ()
+    min_trade_num: DecimalFigure | None = None
+    price_end_step: DecimalFigure | None = None
+    volume_place: Places | None = None
+    price_place: Places | None = None
+    size_multiplier: DecimalFigure | None = None
+    symbol_type: str | None = None
+    min_trade_usdt: DecimalFigure | None = Field(default=None, alias="minTradeUSDT")
+    max_symbol_order_num: DecimalFigure | None = None
+    max_product_order_num: DecimalFigure | None = None
+    max_position_num: DecimalFigure | None = None
+    symbol_status: str | None = None
+    fund_interval: DecimalFigure | None = None
+    min_lever: DecimalFigure | None = None
+    max_lever: DecimalFigure | None = None
+    pos_limit: DecimalFigure | None = None
+    max_market_order_qty: DecimalFigure | None = None
+    max_order_qty: DecimalFigure | None = None
+
+    @property
+    def trades(self) -> bool | None:
+        """Whether orders are taken; None where the exchange does not say."""
+        return None if self.symbol_status is None else same(self.symbol_status, "normal")
+
+
+class ContractsRequest(Request[Contract]):
+    """Beyond the interface: rules of the contracts of a product type."""
+
+    product_type: ProductTypeText
+    symbol: Symbol = None
+
+
+class Ticker(Record):
+    """The last prices of a symbol."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+
+    symbol: str
+    last_pr: DecimalFigure | None = None
+    ask_pr: DecimalFigure | None = None
+    bid_pr: DecimalFigure | None = None
+    bid_sz: DecimalFigure | None = None
+    ask_sz: DecimalFigure | None = None
+    high24h: DecimalFigure | None = Field(default=None, alias="high24h")
+    low24h: DecimalFigure | None = Field(default=None, alias="low24h")
+    ts: UtcTime | None = None
+    change24h: DecimalFigure | None = Field(default=None, alias="change24h")
+    base_volume: DecimalFigure | None = None
+    quote_volume: DecimalFigure | None = None
+    usdt_volume: DecimalFigure | None = None
+    index_price: DecimalFigure | None = None
+    funding_rate: DecimalFigure | None = None
+    holding_amount: DecimalFigure | None = None
+    open24h: DecimalFigure | None = Field(default=None, alias="open24h")
+    mark_price: DecimalFigure | None = None
+
+
+class TickerRequest(Request[Ticker]):
+    """Beyond the interface: the last prices of a symbol."""
+
+    product_type: ProductTypeText
+    symbol: RequiredSymbol
+
+
+class TickersRequest(Request[Ticker]):
+    """Beyond the interface: the last prices of every symbol of a product type."""
+
+    product_type: ProductTypeText
+
+
+class FundingRate(Record):
+    """The next funding rate of a symbol, as a fraction of a position's value; a LONG pays a rate above zero."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol",)
+
+    symbol: str
+    funding_rate: DecimalFigure | None = None
+    funding_rate_interval: DecimalFigure | None = None
+    next_update: UtcTime | None = None
+    min_funding_rate: DecimalFigure | None = None
+    max_funding_rate: DecimalFigure | None = None
+
+
+class FundingRatesRequest(Request[FundingRate]):
+    """Beyond the interface: the current funding rates of a product type, of every symbol unless one is named."""
+
+    product_type: ProductTypeText
+    symbol: Symbol = None
 
 
 class ServerTime(Record):

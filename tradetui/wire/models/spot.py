@@ -1,15 +1,16 @@
-"""Spot: fills (endpoint 3), account bills (11), and whose key this is (beyond the interface)."""
+"""Spot: fills, the ledger of account bills, converts of one coin into another, and whose key this is."""
 
+from datetime import datetime
 from typing import Annotated, ClassVar
 
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, GroupType, TradeScope, same
-from tradetui.wire.exchange_time import NINETY_DAYS_MS, TimeRule
+from tradetui.wire.exchange_time import NINETY_DAYS_MS, Ends, Missing, TimeRule
 from tradetui.wire.key_permissions import AUTHORITIES
 from tradetui.wire.models.shared_fields import FeeDetail, Sided
 from tradetui.wire.replies.field_types import DecimalFigure, IdText, UtcTime
 from tradetui.wire.replies.nested_fields import records_of, texts_of
 from tradetui.wire.replies.record import Normalizer, Record
-from tradetui.wire.requests.parameter import Coin, Count, OlderThan, OrderId, RowLimit, Symbol, Time, Word
+from tradetui.wire.requests.parameter import Coin, Count, Milliseconds, OlderThan, OrderId, RowLimit, Symbol, Time, Word
 from tradetui.wire.requests.request import Request, TimedRequest
 
 
@@ -39,6 +40,19 @@ class SpotFill(Record, Sided):
         return same(self.trade_scope, TradeScope.TAKER)
 
 
+class SpotFillsRequest(TimedRequest[SpotFill]):
+    """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
+
+    symbol: Symbol = None
+    order_id: OrderId = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: RowLimit = None
+    id_less_than: OlderThan = None
+
+
 class SpotBill(Record):
     """A movement of the spot ledger. Whether `balance` is before or after it depends on who one asks."""
 
@@ -52,6 +66,55 @@ class SpotBill(Record):
     balance: DecimalFigure | None = None
     fees: DecimalFigure | None = None
     bill_id: IdText
+
+
+class SpotBillsRequest(TimedRequest[SpotBill]):
+    """Endpoint 11: the spot ledger; pages go by billId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
+
+    coin: Coin = None
+    group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
+    business_type: Annotated[
+        str | None,
+        Word(
+            rule="one of the business types",
+            choices=tuple(BusinessType),
+            alternatives=LIVE_BUSINESS_TYPES,
+            # The live exchange knows many more, all written like this.
+            open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
+        ),
+    ] = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(maximum=500)] = None
+    id_less_than: OlderThan = None
+
+
+class ConvertRecord(Record):
+    """One convert: so much of one coin for so much of another."""
+
+    identity: ClassVar[tuple[str, ...]] = ("id",)
+
+    id: IdText
+    ts: UtcTime
+    cnvt_price: DecimalFigure | None = None
+    fee: DecimalFigure | None = None
+    from_coin_size: DecimalFigure
+    from_coin: str
+    to_coin_size: DecimalFigure
+    to_coin: str
+
+
+class ConvertHistoryRequest(TimedRequest[ConvertRecord]):
+    """Endpoint 9: converts between two moments, both required."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, both=Ends.REQUIRED, missing=Missing.NEVER)
+
+    start_time: Annotated[int | datetime, Milliseconds(required=True)]
+    end_time: Annotated[int | datetime, Milliseconds(required=True)]
+    limit: Annotated[int | None, Count(default=20)] = None
+    id_less_than: OlderThan = None
 
 
 class AccountInfo(Record):
@@ -85,42 +148,6 @@ class AccountInfo(Record):
         if same(self.trader_type, "trader"):
             return True
         return False if same(self.trader_type, "not_trader") else None
-
-
-class SpotFillsRequest(TimedRequest[SpotFill]):
-    """Endpoint 3: spot fills of the last 90 days; pages go by tradeId."""
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS, window_ms=NINETY_DAYS_MS, from_binding=True)
-
-    symbol: Symbol = None
-    order_id: OrderId = None
-    start_time: Time = None
-    end_time: Time = None
-    limit: RowLimit = None
-    id_less_than: OlderThan = None
-
-
-class SpotBillsRequest(TimedRequest[SpotBill]):
-    """Endpoint 11: the spot ledger; pages go by billId."""
-
-    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=NINETY_DAYS_MS)
-
-    coin: Coin = None
-    group_type: Annotated[str | None, Word(rule="one of the billing types", choices=tuple(GroupType))] = None
-    business_type: Annotated[
-        str | None,
-        Word(
-            rule="one of the business types",
-            choices=tuple(BusinessType),
-            alternatives=LIVE_BUSINESS_TYPES,
-            # The live exchange knows many more, all written like this.
-            open_ended=r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+",
-        ),
-    ] = None
-    start_time: Time = None
-    end_time: Time = None
-    limit: Annotated[int | None, Count(maximum=500)] = None
-    id_less_than: OlderThan = None
 
 
 class AccountInfoRequest(Request[AccountInfo]):

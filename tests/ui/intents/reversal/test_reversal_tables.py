@@ -27,7 +27,7 @@ from tradetui.trading.reversal import ReversalPlan
 from tradetui.ui.intents.reversal.tables.lines import decision_lines, details_lines, outcome_lines, request_lines
 from tradetui.ui.intents.reversal.tables.table_rows import Figures, Room
 from tradetui.wire.models.futures import PendingOrder
-from tradetui.wire.models.futures_extended import Contract
+from tradetui.wire.models.public import Contract
 from tradetui.wire.product_types import ProductType
 
 WIDE, NARROW = Room(109, 36), Room(75, 24)

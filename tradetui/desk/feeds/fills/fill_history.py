@@ -28,8 +28,7 @@ from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
-from tradetui.wire.models.futures import FuturesFill
-from tradetui.wire.models.futures_requests import FuturesFillsRequest
+from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from tradetui.trading.contract_math import ZERO
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.positions import Position
 from tradetui.wire.enums import OrderStatus
-from tradetui.wire.models.futures import FuturesFill, PendingOrder
-from tradetui.wire.models.futures_extended import OrderDetail
+from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
 
 
 class OrderAnswer(StrEnum):

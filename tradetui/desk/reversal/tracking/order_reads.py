@@ -19,8 +19,7 @@ from tradetui.trading.reversal import ReversalParams
 from tradetui.wire.enums import OrderSource, PositionMode, known, same
 from tradetui.wire.error_codes import says_no_such_order
 from tradetui.wire.exchange_time import utc_moment
-from tradetui.wire.models.futures import FuturesFill, PendingOrder
-from tradetui.wire.models.futures_extended import OrderDetail
+from tradetui.wire.models.futures import FuturesFill, OrderDetail, PendingOrder
 from tradetui.wire.text.counted import counted
 
 _WINDOW_MS = 35_000

@@ -16,7 +16,7 @@ from tradetui.trading.contract_math import is_dollar
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
-    from tradetui.wire.models.futures import FuturesAccount
+    from tradetui.wire.models.futures_accounts import FuturesAccount
 
 RISK_WORTH_A_WARNING: Final = Decimal("0.5")
 FREE_WORTH_A_WARNING: Final = Decimal("0.1")

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.cells.cell_format import CellFormat
     from tradetui.trading.spot_totals import CoinTotal
     from tradetui.wire.models.broker import SubaccountEmail, SubaccountTransfer
-    from tradetui.wire.models.convert import ConvertRecord
-    from tradetui.wire.models.spot import SpotBill, SpotFill
+    from tradetui.wire.models.spot import ConvertRecord, SpotBill, SpotFill
 
 
 def _quote_coin(fill: SpotFill) -> str | None:

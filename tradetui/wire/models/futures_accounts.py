@@ -1,0 +1,245 @@
+"""What a futures account holds: its balances and settings, positions open and closed, and the bills of its wallets."""
+
+from decimal import Decimal
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from tradetui.wire.enums import AssetMode, PositionSide, known, same
+from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, THREE_MONTHS, TimeRule
+from tradetui.wire.models.shared_fields import InMarginMode, InPositionMode
+from tradetui.wire.replies.field_types import DecimalFigure, IdText, SizeFigure, UtcTime
+from tradetui.wire.replies.nested_fields import records_of
+from tradetui.wire.replies.record import Normalizer, Record
+from tradetui.wire.requests.parameter import (
+    Coin,
+    Count,
+    OlderThan,
+    Parameter,
+    ProductTypeText,
+    RequiredCoin,
+    RequiredSymbol,
+    Symbol,
+    Time,
+)
+from tradetui.wire.requests.request import Request, TimedRequest
+
+
+class Asset(Record):
+    """One asset behind a multi-assets account."""
+
+    identity: ClassVar[tuple[str, ...]] = ("coin",)
+
+    coin: str
+    balance: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+
+
+class FuturesAccount(Record):
+    """A futures account, one a margin coin."""
+
+    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
+    spellings: ClassVar[dict[str, str]] = {"unionTotalMagin": "unionTotalMargin"}
+    normalizers: ClassVar[dict[str, Normalizer]] = {"assetList": records_of(Asset)}
+
+    margin_coin: str
+    locked: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    crossed_max_available: DecimalFigure | None = None
+    isolated_max_available: DecimalFigure | None = None
+    max_transfer_out: DecimalFigure | None = None
+    account_equity: DecimalFigure
+    usdt_equity: DecimalFigure | None = None
+    btc_equity: DecimalFigure | None = None
+    crossed_risk_rate: DecimalFigure | None = None
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    coupon: DecimalFigure | None = None
+    union_total_margin: DecimalFigure | None = None
+    union_available: DecimalFigure | None = None
+    union_mm: DecimalFigure | None = None
+    asset_list: tuple[Asset, ...] = ()
+    isolated_margin: DecimalFigure | None = None
+    crossed_margin: DecimalFigure | None = None
+    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
+    asset_mode: str | None = None
+
+    @property
+    def is_union(self) -> bool:
+        """Whether several assets stand behind the margin together; a word that nobody knows says nothing of it."""
+        return same(self.asset_mode, AssetMode.UNION)
+
+    @property
+    def margin_ratio(self) -> Decimal | None:
+        """Maintenance margin as a part of what stands behind it, as a fraction (1 is liquidation); None where unknown.
+
+        `crossedRiskRate` as received, but in multi-assets mode unionMm ÷ unionTotalMargin, since the rate counts one
+        coin there and is told as 0; where it is told as more it is the worse of the two.
+        """
+        if not self.is_union:
+            return self.crossed_risk_rate
+        rate = self.crossed_risk_rate or None
+        if self.union_mm is None or self.union_total_margin is None:
+            return rate
+        if self.union_total_margin <= 0:
+            return max(Decimal(1), rate or Decimal(1)) if self.union_mm > 0 else rate
+        return max(self.union_mm / self.union_total_margin, rate or Decimal(0))
+
+
+class AccountListRequest(Request[FuturesAccount]):
+    """Endpoint 7: the futures accounts of a product type."""
+
+    product_type: ProductTypeText
+
+
+class AccountSettings(Record, InPositionMode, InMarginMode):
+    """One futures account with position mode, margin mode and leverage."""
+
+    identity: ClassVar[tuple[str, ...]] = ("margin_coin",)
+
+    margin_coin: str | None = None
+    locked: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    crossed_max_available: DecimalFigure | None = None
+    isolated_max_available: DecimalFigure | None = None
+    max_transfer_out: DecimalFigure | None = None
+    account_equity: DecimalFigure | None = None
+    usdt_equity: DecimalFigure | None = None
+    btc_equity: DecimalFigure | None = None
+    crossed_risk_rate: DecimalFigure | None = None
+    crossed_margin_leverage: DecimalFigure | None = None
+    isolated_long_lever: DecimalFigure | None = None
+    isolated_short_lever: DecimalFigure | None = None
+    margin_mode: str | None = None
+    pos_mode: str
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    coupon: DecimalFigure | None = None
+    crossed_unrealized_pl: DecimalFigure | None = Field(default=None, alias="crossedUnrealizedPL")
+    isolated_unrealized_pl: DecimalFigure | None = Field(default=None, alias="isolatedUnrealizedPL")
+    asset_mode: str | None = None
+
+
+class AccountSettingsRequest(Request[AccountSettings]):
+    """Beyond the interface: one account with its position mode and leverage."""
+
+    symbol: RequiredSymbol
+    product_type: ProductTypeText
+    margin_coin: RequiredCoin
+
+
+class ReportedPosition(Record, InPositionMode, InMarginMode):
+    """An open position as the exchange reports it; in one-way mode `hold_side` is long or short all the same."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "margin_coin")
+
+    margin_coin: str | None = None
+    symbol: str
+    hold_side: str
+    open_delegate_size: DecimalFigure | None = None
+    margin_size: DecimalFigure | None = None
+    available: DecimalFigure | None = None
+    locked: DecimalFigure | None = None
+    total: SizeFigure
+    leverage: DecimalFigure | None = None
+    achieved_profits: DecimalFigure | None = None
+    open_price_avg: DecimalFigure | None = None
+    margin_mode: str | None = None
+    pos_mode: str | None = None
+    unrealized_pl: DecimalFigure | None = Field(default=None, alias="unrealizedPL")
+    liquidation_price: DecimalFigure | None = None
+    keep_margin_rate: DecimalFigure | None = None
+    mark_price: DecimalFigure | None = None
+    margin_ratio: DecimalFigure | None = None
+    break_even_price: DecimalFigure | None = None
+    total_fee: DecimalFigure | None = None
+    deducted_fee: DecimalFigure | None = None
+    grant: DecimalFigure | None = None
+    asset_mode: str | None = None
+    auto_margin: str | None = None
+    take_profit: DecimalFigure | None = None
+    stop_loss: DecimalFigure | None = None
+    take_profit_id: IdText | None = None
+    stop_loss_id: IdText | None = None
+    cash_dividend: DecimalFigure | None = None
+    c_time: UtcTime | None = None
+    u_time: UtcTime | None = None
+
+    @property
+    def leg(self) -> PositionSide | None:
+        """Long or short; None where `hold_side` is neither, which then says nothing."""
+        side = known(PositionSide, self.hold_side)
+        return None if side is PositionSide.NET else side
+
+
+class PositionsRequest(Request[ReportedPosition]):
+    """Beyond the interface: every open position of a product type."""
+
+    product_type: ProductTypeText
+    margin_coin: Coin = None
+
+
+class ClosedPosition(Record):
+    """A position that ended. `net_profit` is `pnl`, `total_funding` and both fees; what was paid is negative."""
+
+    identity: ClassVar[tuple[str, ...]] = ("symbol", "hold_side", "c_time", "u_time")
+
+    position_id: IdText | None = None
+    margin_coin: str | None = None
+    symbol: str
+    hold_side: str
+    pos_mode: str | None = None
+    margin_mode: str | None = None
+    open_avg_price: DecimalFigure | None = None
+    close_avg_price: DecimalFigure | None = None
+    open_total_pos: DecimalFigure | None = None
+    close_total_pos: DecimalFigure | None = None
+    pnl: DecimalFigure | None = None
+    net_profit: DecimalFigure | None = None
+    total_funding: DecimalFigure | None = None
+    open_fee: DecimalFigure | None = None
+    close_fee: DecimalFigure | None = None
+    c_time: UtcTime
+    u_time: UtcTime
+
+
+class ClosedPositionsRequest(TimedRequest[ClosedPosition]):
+    """Beyond the interface: positions that ended in the last three months; pages go by positionId."""
+
+    time_rule: ClassVar[TimeRule | None] = THREE_MONTHS
+
+    product_type: ProductTypeText
+    symbol: Symbol = None
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(default=20)] = None
+
+
+class FuturesBill(Record):
+    """A movement of a futures account's wallet; `amount` and `fee` are signed, `balance` is the wallet's after it."""
+
+    identity: ClassVar[tuple[str, ...]] = ("bill_id",)
+
+    bill_id: IdText
+    symbol: str | None = None
+    amount: DecimalFigure
+    fee: DecimalFigure | None = None
+    fee_by_coupon: DecimalFigure | None = None
+    business_type: str
+    coin: str
+    balance: DecimalFigure | None = None
+    c_time: UtcTime
+
+
+class FuturesBillsRequest(TimedRequest[FuturesBill]):
+    """Beyond the interface: the movements of a product type's wallets; pages go by billId."""
+
+    time_rule: ClassVar[TimeRule | None] = TimeRule(span_ms=30 * DAY_MS, window_ms=NINETY_DAYS_MS, span_text="30 days")
+
+    product_type: ProductTypeText
+    coin: Coin = None
+    business_type: Annotated[str | None, Parameter(rule="a business type, such as contract_settle_fee")] = None
+    id_less_than: OlderThan = None
+    start_time: Time = None
+    end_time: Time = None
+    limit: Annotated[int | None, Count(default=20)] = None
