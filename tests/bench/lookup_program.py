@@ -18,7 +18,7 @@ from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 def open_desk() -> Desk:
     """A desk on an account that has as many fills as a lookup holds, and some."""
     sandbox = build_sandbox(7)
-    sandbox.exchange_state.still = True
+    sandbox.exchange_state.stands_still = True
     account = sandbox.exchange_state.account(sandbox.exchange_state.keys[0].uid)
     newest, (fills, bills) = 2 * 10**18, account.spot_past()
     many = [

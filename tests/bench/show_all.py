@@ -81,7 +81,7 @@ def serve(pages: int, fastest_ms: float, slowest_ms: float) -> None:
     from tradetui.sandbox.server import serving, wall_ms
 
     exchange_state = build_exchange_state(5, wall_ms())
-    exchange_state.still = True
+    exchange_state.stands_still = True
     key = exchange_state.keys[0]
     account = exchange_state.account(key.uid)
     newest, bill = 10**18, dict(account.bills[0])

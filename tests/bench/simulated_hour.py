@@ -35,7 +35,7 @@ async def hour(seed: int, seconds: float, directory: Path, loops: list[float]) -
 
     await simulation.run(seconds, check=time_the_loop_every_minute)
     heal(simulation.sandbox.faults)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     await simulation.run(60)
     simulation.converged()
     check_books(simulation.exchange_state)

@@ -121,7 +121,7 @@ async def test_positions_summed_from_fills_are_what_the_exchange_holds(name: str
     desk.start()
     await simulation.run(40)
     assert desk.positions_reader.source == "fills"
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     await simulation.run(10)
     held = {
         f"{product_type}|{row['symbol']}|{row['holdSide']}": Decimal(str(row["total"]))
@@ -145,7 +145,7 @@ async def test_memory_holds_the_newest_only() -> None:
 
 async def test_alerts_for_what_happens_and_not_for_what_was_there() -> None:
     simulation = Simulation(seed=5, jitter=False, fills=600)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     desk = simulation.desk
     heard: list[Alert] = []
     desk.alerts.subscribe(heard.append)
@@ -181,7 +181,7 @@ async def test_a_session_in_monitor_mode_doubts_positions_that_another_one_has_s
     tmp_path: Path,
 ) -> None:
     simulation = Simulation(seed=5, jitter=False, data_dir=tmp_path, core_only=True, fills=60)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     desk = simulation.desk
     desk.start()
     await asyncio.sleep(60)

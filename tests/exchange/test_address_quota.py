@@ -272,7 +272,7 @@ class OneAddress:
     def __init__(self) -> None:
         self.clock = LoopClock(START_MS)
         self.exchange_state = build_exchange_state(3, START_MS)
-        self.exchange_state.still = True
+        self.exchange_state.stands_still = True
         self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(seed=3))
         self.refused = 0
         self.answered = 0

@@ -44,7 +44,7 @@ class Setting:
     def __init__(self, **options: Any) -> None:
         self.clock = LoopClock(START_MS)
         self.exchange_state = born_once(build_exchange_state(7, START_MS))
-        self.exchange_state.still = True
+        self.exchange_state.stands_still = True
         self.sandbox = Sandbox(self.exchange_state, self.clock.wall_ms, SandboxOptions(**options))
 
     def client(self, name: str = "hedge", **changed: Any) -> ExchangeClient:

@@ -50,7 +50,7 @@ class Caller:
     def __init__(self, *, seed: int = 5, **options: Any) -> None:
         self.now_ms = NOW_MS
         exchange_state = born_once(build_exchange_state(seed, NOW_MS))
-        exchange_state.still = True
+        exchange_state.stands_still = True
         options.setdefault("limits", False)
         self.sandbox = Sandbox(exchange_state, lambda: self.now_ms, SandboxOptions(seed=seed, **options))
 

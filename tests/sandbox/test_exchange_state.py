@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,14 +13,15 @@ from hypothesis import strategies as st
 from tests.sandbox.exchange_events import heal, liquidate, open_position, place_order, set_mode
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
-from tradetui.sandbox.exchange_state import ExchangeState
+from tradetui.sandbox.exchange_state import ExchangeState, RowsName
 from tradetui.sandbox.gateway.faults import FAULT_KINDS, ConnectionDropped, Faults, UnknownFault, parse_faults
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 
 def as_json(exchange_state: ExchangeState) -> str:
     uid = exchange_state.keys[0].uid
-    books = {name: list(exchange_state.rows(uid, name, "USDT-FUTURES")) for name in ("fills", "orders", "triggers")}
+    names: tuple[RowsName, ...] = ("fills", "orders", "triggers")
+    books = {name: list(exchange_state.rows(uid, name, "USDT-FUTURES")) for name in names}
     return json.dumps(
         [books, exchange_state.positions(uid, "USDT-FUTURES"), exchange_state.futures_accounts(uid, "USDT-FUTURES")]
     )
@@ -35,6 +37,15 @@ def test_the_same_seed_gives_the_same_bytes_however_time_is_cut() -> None:
         two.advance(NOW_MS + step * 1000 - 7 * (step < 60))
     other.advance(NOW_MS + 60_000)
     assert as_json(one) == as_json(two) != as_json(other)
+
+
+def test_rows_of_a_name_that_does_not_exist_are_a_programming_error() -> None:
+    exchange_state = build_exchange_state(3, NOW_MS)
+    uid = exchange_state.keys[0].uid
+    unknown: Any = "live-trigger"
+    for product_type in ("USDT-FUTURES", ""):
+        with pytest.raises(AssertionError):
+            exchange_state.rows(uid, unknown, product_type)
 
 
 def test_about_a_fill_a_second_and_books_that_balance() -> None:

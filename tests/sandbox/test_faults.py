@@ -157,7 +157,7 @@ class Weather:
     def __init__(self) -> None:
         self.clock = LoopClock(START_MS)
         exchange_state = build_exchange_state(7, START_MS)
-        exchange_state.still = True
+        exchange_state.stands_still = True
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False))
         key = exchange_state.keys[0]
         self.client = ExchangeClient(

@@ -66,7 +66,7 @@ def test_no_id_is_given_twice(name: str) -> None:
     check(account)
     trade(exchange_state, uid)
     check(account)
-    exchange_state.still = False
+    exchange_state.stands_still = False
     exchange_state.advance(NOW_MS + 90_000)
     trade(exchange_state, uid)
     check(account)

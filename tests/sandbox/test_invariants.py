@@ -207,7 +207,7 @@ def test_an_isolated_position_is_closed_by_force_alone() -> None:
     for symbol in ("ETHUSDT", "BTCUSDT"):
         open_position(exchange_state, uid, symbol, "long", Decimal(1))
     balance = book.balances["USDT"]
-    exchange_state.still = False
+    exchange_state.stands_still = False
     exchange_state.market.set_price("ETHUSDT", exchange_state.market.last("ETHUSDT") * Decimal("0.9"))
     exchange_state.advance(exchange_state.now_ms + exchange_state.step_ms)
     assert book.held("ETHUSDT", "long") is None

@@ -60,9 +60,9 @@ class Waiting:
     def come(self) -> None:
         """Let the price the trigger waits for come, for one tick."""
         self.exchange_state.market.set_price("BTCUSDT", self.price)
-        self.exchange_state.still = False
+        self.exchange_state.stands_still = False
         self.exchange_state.advance(self.exchange_state.now_ms + self.exchange_state.step_ms)
-        self.exchange_state.still = True
+        self.exchange_state.stands_still = True
         check_books(self.exchange_state)
 
     def sizes(self) -> dict[str, Decimal]:

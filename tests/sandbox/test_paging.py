@@ -135,7 +135,7 @@ def test_books_are_newest_first_which_a_read_with_a_start_relies_on(name: str) -
     for _ in range(20):
         caller.sandbox.exchange_state.advance(caller.sandbox.exchange_state.now_ms + 60_000)
     book = PAGED_ROWS[name]
-    rows = caller.sandbox.exchange_state.rows(caller.key(account).uid, book.name, parameters.get("productType"))
+    rows = caller.sandbox.exchange_state.rows(caller.key(account).uid, book.name, parameters.get("productType", ""))
     times = [row[book.time_field] for row in rows]
     assert len(times) > 1 and {len(time) for time in times} == {13}
     assert times == sorted(times, reverse=True)

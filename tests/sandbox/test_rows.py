@@ -114,7 +114,7 @@ def test_it_is_liquidated_where_its_row_says(caller: Caller, account: str, leg: 
     price = figure(row, "liquidationPrice")
     assert (price < PRICE) is (leg == "long")
     assert Decimal("0.05") < abs(price - PRICE) / PRICE < Decimal("0.2")
-    exchange_state.still = False
+    exchange_state.stands_still = False
     towards = 1 if leg == "long" else -1
     for away, left in ((Decimal("0.002"), 1), (Decimal("-0.002"), 0)):
         exchange_state.market.set_price("BTCUSDT", price * (1 + towards * away))
@@ -154,11 +154,11 @@ def test_fees_are_those_charged_to_the_position(caller: Caller) -> None:
     open_position(exchange_state, uid, "BTCUSDT", "long", Decimal("0.1"))
     charged += Decimal("0.1") * PRICE * TAKER_FEE
     place_order(exchange_state, uid, "BTCUSDT", "buy", "close", Decimal("0.2"), PRICE)
-    exchange_state.still = False
+    exchange_state.stands_still = False
     exchange_state.market.set_price("BTCUSDT", PRICE + 2_000)
     while rows(caller, "managed")[0]["locked"] != "0":
         exchange_state.advance(exchange_state.now_ms + exchange_state.step_ms)
-    exchange_state.still = True
+    exchange_state.stands_still = True
     charged += Decimal("0.2") * PRICE * MAKER_FEE
     (row,) = rows(caller, "managed")
     assert figure(row, "deductedFee") == charged

@@ -32,7 +32,7 @@ class ExchangeThread:
         self._pace, self._fast_since_ms = 1, 0
         self._turning = threading.Lock()
         exchange_state = born_once(build_exchange_state(3, wall_ms()), fills=60)
-        exchange_state.still = True
+        exchange_state.stands_still = True
         self.sandbox = Sandbox(exchange_state, self._now_ms, SandboxOptions(limits=False, **options))
         self.base_url = ""
         self._ready = threading.Event()

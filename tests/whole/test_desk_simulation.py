@@ -19,7 +19,7 @@ async def live(seconds: float, seed: int, *, core_only: bool = False, data_dir: 
     simulation.desk.start()
     await simulation.run(seconds)
     heal(simulation.sandbox.faults)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     await simulation.run(60)
     simulation.converged()
     check_books(simulation.exchange_state)

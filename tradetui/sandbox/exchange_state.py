@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from operator import itemgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, Literal, assert_never
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.accounts.account import Account
 from tradetui.sandbox.books.accounts.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
-from tradetui.sandbox.books.order import Order
 from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
 from tradetui.sandbox.books.reversal import RequestedReversal, decide, reverse_as
@@ -19,10 +18,17 @@ from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.simulated_trader import act
 
 Row = Mapping[str, Any]
+FuturesRowsName = Literal["fills", "futures-bills", "closed-positions", "orders", "triggers", "live-triggers"]
+RowsName = Literal["spot-fills", "bills", "converts", "transfers"] | FuturesRowsName
 
 
 class ExchangeState:
-    """All accounts and the market. Time only moves through `advance`."""
+    """All accounts and the market. Time only moves through `advance`.
+
+    `account_factories` make the accounts nobody has asked for yet, by UID: a past takes long to make. While it
+    `stands_still` the clock goes on, but no price moves and nobody trades. `one_way_size_honoured` is whether the size
+    of a reversal counts in one-way mode, which the interface leaves open.
+    """
 
     def __init__(self, seed: int, now_ms: int, *, step_ms: int = STEP_MS) -> None:
         self.seed = seed
@@ -32,7 +38,7 @@ class ExchangeState:
         self.accounts: dict[str, Account] = {}
         self.account_factories: dict[str, Callable[[], Account]] = {}
         self.keys: list[SandboxKey] = []
-        self.still = False
+        self.stands_still = False
         self.one_way_size_honoured = True
 
     # Time
@@ -42,10 +48,10 @@ class ExchangeState:
         return MarketMoment(self.market, self.now_ms)
 
     def advance(self, now_ms: int) -> None:
-        """Move the market and all accounts up to a moment; whole ticks only, so that cuts do not matter."""
+        """Move the market and all accounts up to a moment; whole steps only, so that cuts do not matter."""
         while self.now_ms + self.step_ms <= now_ms:
             self.now_ms += self.step_ms
-            if not self.still:
+            if not self.stands_still:
                 self._step()
 
     def _step(self) -> None:
@@ -80,12 +86,8 @@ class ExchangeState:
     def marks(self) -> dict[str, Decimal]:
         return self.moment.marks()
 
-    def rows(self, uid: str, name: str, product_type: str | None = None) -> Sequence[Row]:
-        """A book's rows, newest first.
-
-        `name` is, of the account, spot-fills, bills, converts or transfers; of its futures fills, futures-bills,
-        closed-positions, orders, triggers or live-triggers.
-        """
+    def rows(self, uid: str, name: RowsName, product_type: str = "") -> Sequence[Row]:
+        """An account's rows of one kind, newest first; those of its futures are of a product type. Raises Refusal."""
         account = self.account(uid)
         match name:
             case "spot-fills":
@@ -96,18 +98,10 @@ class ExchangeState:
                 return account.converts
             case "transfers":
                 return account.transfers
-        book = self.book(uid, product_type or "")
-        if name == "fills":
-            return book.fills[::-1]
-        if name == "closed-positions":
-            return book.closed_positions()[::-1]
-        if name == "futures-bills":
-            return book.bills()[::-1]
-        if name == "orders":
-            return [order.row() for order in sorted(book.orders.values(), key=_newest, reverse=True)]
-        rows = list(book.live_triggers.values()) if name == "live-triggers" else book.triggers
-        # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
-        return sorted(rows, key=itemgetter("cTime", "orderId"), reverse=True)
+            case "fills" | "futures-bills" | "closed-positions" | "orders" | "triggers" | "live-triggers":
+                return _futures_rows(self.book(uid, product_type), name)
+            case _:
+                assert_never(name)
 
     def futures_accounts(self, uid: str, product_type: str) -> list[Row]:
         book, marks = self.book(uid, product_type), self.marks()
@@ -142,18 +136,38 @@ class ExchangeState:
     # The one write of a futures account
 
     def reverse(self, uid: str, product_type: str, requested: RequestedReversal, fault: str | None = None) -> Row:
-        """Reverse a position by the rules of endpoint 5, or as a fault changes them; raises Refusal."""
+        """Reverse a position by the rules of `click-backhand`, or as a fault changes them; raises Refusal."""
         book = self.book(uid, product_type)
         if requested.client_oid and any(order.client_oid == requested.client_oid for order in book.orders.values()):
             raise Refusal("43118", "clientOid duplicate")
-        if requested.size is not None and requested.size % requested.spec.step:
-            raise Refusal("40808", "Parameter verification exception size checkBDScale error")
+        if requested.size is not None:
+            # The smallest order is one step: a size below it is off the step too, and "too small" says more.
+            if requested.size < requested.spec.step:
+                raise Refusal("45111", "less than the minimum order quantity")
+            if requested.size % requested.spec.step:
+                raise Refusal("40808", "Parameter verification exception size checkBDScale error")
         steps = decide(book, requested, honours_one_way_size=self.one_way_size_honoured)
-        if requested.size is not None and requested.size < requested.spec.step:
-            raise Refusal("45111", "less than the minimum order quantity")
         order = reverse_as(book, requested, steps, fault, self.moment)
         return {"orderId": order.order_id, "clientOid": requested.client_oid or order.client_oid}
 
 
-def _newest(order: Order) -> tuple[int, str]:
-    return order.created_ms, order.order_id
+def _futures_rows(book: FuturesBook, name: FuturesRowsName) -> Sequence[Row]:
+    match name:
+        case "fills":
+            return book.fills[::-1]
+        case "futures-bills":
+            return book.bills()[::-1]
+        case "closed-positions":
+            return book.closed_positions()[::-1]
+        case "orders":
+            newest_first = sorted(book.orders.values(), key=attrgetter("created_ms", "order_id"), reverse=True)
+            return [order.row() for order in newest_first]
+        case "triggers":
+            return _newest_first(book.triggers)
+        case "live-triggers":
+            return _newest_first(book.live_triggers.values())
+
+
+def _newest_first(rows: Iterable[Row]) -> list[Row]:
+    # Milliseconds have had thirteen digits since 2001: as texts they stand in the same order.
+    return sorted(rows, key=itemgetter("cTime", "orderId"), reverse=True)

@@ -40,7 +40,7 @@ def kept_files(data_dir: Path) -> set[str]:
 
 def still(seed: int, data_dir: Path) -> Simulation:
     simulation = Simulation(seed=seed, jitter=False, data_dir=data_dir, alerts=AlertSettings(rules=DESKTOP), fills=60)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     return simulation
 
 
@@ -104,9 +104,9 @@ async def test_a_stop_that_was_hit_is_told_with_what_it_did(tmp_path: Path) -> N
     exchange_state.account(simulation.uid).lively = False
     beyond = Decimal("1.01") if waits_above(stop) else Decimal("0.99")
     exchange_state.market.set_price(stop["symbol"], Decimal(stop["triggerPrice"]) * beyond)
-    exchange_state.still = False
+    exchange_state.stands_still = False
     exchange_state.advance(simulation.clock.wall_ms())
-    exchange_state.still = True
+    exchange_state.stands_still = True
     await asyncio.sleep(30)
     kind = {"loss_plan": "Stop-loss", "profit_plan": "Take-profit"}[stop["planType"]]
     subject = f"{kind} on your {stop['symbol']} {stop['posSide'].upper()} hit: "
@@ -120,7 +120,7 @@ async def test_a_stop_that_was_hit_is_told_with_what_it_did(tmp_path: Path) -> N
 async def test_todays_result_is_looked_at_with_the_accounts(tmp_path: Path) -> None:
     rule = rule_of(Condition(RuleKind.TODAY_RESULT_BELOW, level=Decimal(1_000_000)))
     simulation = Simulation(seed=9, jitter=False, data_dir=tmp_path, alerts=AlertSettings(rules=(rule,)), fills=60)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     # The day begins twenty seconds after the session.
     simulation.desk.zone = timezone(timedelta(hours=9, minutes=46, seconds=20))
     watched = Watched(simulation.desk)

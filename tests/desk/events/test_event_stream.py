@@ -96,7 +96,7 @@ async def test_kills_and_restarts_neither_lose_nor_repeat(tmp_path: Path, seed: 
         if random.random() < 0.7:
             await asyncio.sleep(random.choice((0.5, 20, 90)))
             simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     await watcher.read(15)
     await other.read(15)
     for reader in (watcher, other):
@@ -134,7 +134,7 @@ async def test_an_order_that_filled_while_nobody_looked_is_marked(tmp_path: Path
         await watcher.read(5)
     await asyncio.sleep(240)
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     read = len(watcher.events)
     await watcher.read(20)
     changes = [event for event in watcher.events[read:] if event.kind is EventKind.ORDER]
@@ -152,7 +152,7 @@ async def test_from_now_on_means_nothing_from_before(tmp_path: Path) -> None:
     await Watcher(simulation).read(5)
     await asyncio.sleep(120)
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     now = Watcher(simulation)
     await now.read(20)
     assert now.events == []
@@ -162,7 +162,7 @@ async def test_from_a_time_on_and_from_an_event_of_an_archive_that_is_gone(tmp_p
     simulation = simulation_of(5, tmp_path / "first")
     await asyncio.sleep(30)
     simulation.exchange_state.advance(simulation.clock.wall_ms())
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     since_ms = simulation.clock.wall_ms() - 3_600_000
     watcher = Watcher(simulation)
     await watcher.read(60, since=since_ms)
@@ -177,7 +177,7 @@ async def test_from_a_time_on_and_from_an_event_of_an_archive_that_is_gone(tmp_p
 
 async def test_outcomes_come_from_the_journal_which_is_never_written(tmp_path: Path) -> None:
     simulation = simulation_of(6, tmp_path)
-    simulation.exchange_state.still = True
+    simulation.exchange_state.stands_still = True
     watcher = Watcher(simulation, (EventKind.OUTCOME,))
     await watcher.read(10)
     desk = simulation.open_desk()

@@ -233,7 +233,7 @@ async def test_the_state_of_the_link_stays_where_there_is_no_room_for_more() -> 
 async def test_a_theme_chosen_later_colours_what_stays_the_same() -> None:
     stage = AppOnFewRows()
     async with stage.running((120, 36)) as pilot:
-        stage.sandbox.exchange_state.still = True
+        stage.sandbox.exchange_state.stands_still = True
         await asyncio.sleep(10)
         bar = stage.app.screen.query_one(HeaderBar)
 
@@ -278,7 +278,7 @@ async def test_ages_go_on_while_every_call_hangs(monkeypatch: pytest.MonkeyPatch
 async def test_an_account_with_several_assets_shows_the_union_figures() -> None:
     stage = AppOnFewRows("multi-assets")
     async with stage.running((80, 24), after=12) as pilot:
-        stage.sandbox.exchange_state.still = True
+        stage.sandbox.exchange_state.stands_still = True
         await pilot.press("1")
         for size in ((80, 24), (120, 36), (160, 48), (200, 60)):
             await pilot.resize_terminal(*size)

@@ -176,7 +176,7 @@ async def test_symbols_that_nothing_is_of_are_named_and_unknown_results_have_the
 async def test_the_shown_zone_changes_neither_the_days_of_results_nor_the_days_that_are_typed() -> None:
     stage = AppOnMonthOfFills(timezone="Asia/Tokyo")
     async with stage.running(after=30) as pilot:
-        stage.sandbox.exchange_state.still = True
+        stage.sandbox.exchange_state.stands_still = True
         screen = await opened(stage, pilot)
         reading = screen._reading
         assert reading.results is not None

@@ -79,7 +79,7 @@ def ids(screen: LookupScreen) -> list[str]:
 def book(stage: AppOnFewRows, table: str) -> list[dict[str, Any]]:
     uid = stage.desk.settings.uid
     assert uid is not None
-    rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table], None)
+    rows: Any = stage.sandbox.exchange_state.rows(uid, BOOKS[table])
     return list(rows)
 
 

@@ -23,7 +23,7 @@ def _fill(stage: AppOnSandbox, row: int, **values: str) -> None:
 
 
 async def _open(stage: AppOnSandbox, pilot: Pilot[None], name: str) -> None:
-    stage.sandbox.exchange_state.still = True
+    stage.sandbox.exchange_state.stands_still = True
     await pilot.press("N")
     await asyncio.sleep(0.2)
     await pilot.pause()

@@ -45,7 +45,7 @@ def choose_theme(theme: str) -> Play:
 
 async def stop_market(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     """Nothing trades and no price moves from here on."""
-    stage.sandbox.exchange_state.still = True
+    stage.sandbox.exchange_state.stands_still = True
 
 
 def in_light_and_sixteen_colours(name: str, scene: Scene) -> Iterator[tuple[str, Scene]]:
@@ -58,7 +58,7 @@ def in_light_and_sixteen_colours(name: str, scene: Scene) -> Iterator[tuple[str,
 
 async def preview_reversal(stage: AppOnSandbox, pilot: Pilot[None]) -> None:
     """Open the reversal dialog on the position under the cursor; the market stands still from then on."""
-    stage.sandbox.exchange_state.still = True
+    stage.sandbox.exchange_state.stands_still = True
     await asyncio.sleep(3)
     await pilot.press("R")
     await asyncio.sleep(2)

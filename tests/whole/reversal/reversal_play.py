@@ -155,7 +155,7 @@ class Play:
         self.core_only = core_only
         self.clock = LoopClock(START_MS)
         exchange_state = born_once(build_exchange_state(3, START_MS))
-        exchange_state.still = True
+        exchange_state.stands_still = True
         self.sandbox = Sandbox(exchange_state, self.clock.wall_ms, SandboxOptions(limits=False, core_only=core_only))
         name = "managed" if mode == "hedge" else "broker"
         self.uid = next(key.uid for key in exchange_state.keys if key.name == name)

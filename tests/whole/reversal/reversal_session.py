@@ -93,7 +93,7 @@ async def scene(
     """An account without positions (unless `clear` is false) on a market that stands still."""
     clock = LoopClock(START_MS)
     exchange_state = born_once(build_exchange_state(seed, START_MS))
-    exchange_state.still = True
+    exchange_state.stands_still = True
     options = SandboxOptions(seed=seed, core_only=core_only, limits=False, one_way_size=one_way_size)  # type: ignore[arg-type]
     sandbox = Sandbox(exchange_state, clock.wall_ms, options)
     key = next(key for key in exchange_state.keys if key.name == ("managed" if mode == "hedge" else "broker"))

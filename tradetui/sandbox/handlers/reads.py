@@ -10,7 +10,7 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.reply_rows import contract_row, funding_row, info_row, settings_row, ticker_row
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
-from tradetui.sandbox.exchange_state import ExchangeState, Row
+from tradetui.sandbox.exchange_state import ExchangeState, Row, RowsName
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.handlers.rules import RULES, Rules, checked, page_before, page_size, span_of
 from tradetui.sandbox.wallet_history import SPOT_SYMBOLS
@@ -21,7 +21,7 @@ RowFilter = Callable[[Row], bool]
 class PagedRows(NamedTuple):
     """The rows of a paged endpoint, their id and time fields, the payload's list key, and plain filters."""
 
-    name: str
+    name: RowsName
     id_field: str
     time_field: str
     list_key: str | None
@@ -84,7 +84,7 @@ def _page(call: ReadCall, paged_rows: PagedRows, rules: Rules, live: bool) -> An
         *(_equal(name, values[name]) for name in paged_rows.filters if name in values),
         *_special_filters(call),
     ]
-    rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType"))
+    rows: Iterable[Row] = exchange_state.rows(call.uid, paged_rows.name, values.get("productType", ""))
     if start is not None:
         rows = takewhile(_begun_by(paged_rows.time_field, start), rows)
     for is_kept in filters:

@@ -161,7 +161,7 @@ async def test_nothing_of_the_account_before_stays_while_another_is_opened() -> 
 
 async def test_the_headlines_of_hidden_panels_are_those_of_the_account_that_is_open() -> None:
     def stand_still(sandbox: Sandbox) -> None:
-        sandbox.exchange_state.still = True
+        sandbox.exchange_state.stands_still = True
 
     headlines = []
     for first in ("one-way", "hedge"):
