@@ -19,11 +19,10 @@ from tests.desk.fixtures.ledger_histories import START_MS, ZONES, MadeHistory, m
 from tests.desk.fixtures.scripted_exchange import USDT
 from tradetui.desk.archive.database import BEFORE_LEDGER, Archive, backup_path
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
-from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS
 from tradetui.desk.archive.ledger_queries import ResultQuery, ResultRow, results
 from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.row_queries import Selection
-from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
+from tradetui.desk.archive.schema import ARCHIVE_VERSIONS, INCOMPLETE_FILLS
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.results.period import Period, PeriodQuery
 from tradetui.desk.results.period_results import read_period_results

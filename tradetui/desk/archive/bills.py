@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple, TypeAlias
 
-from tradetui.desk.archive.ledger.ledger_tables import forget_spans
+from tradetui.desk.archive.ledger.quarter_figures import forget_spans
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
@@ -19,30 +19,6 @@ from tradetui.trading.results.periods import cut_by_quarters, quarter_of
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import FuturesBill
 from tradetui.wire.product_types import ProductType
-
-BILL_TABLES: Final = """
-    CREATE TABLE bill (
-        product_type TEXT NOT NULL, coin TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL,
-        kind TEXT NOT NULL, business_type TEXT NOT NULL, symbol TEXT NOT NULL, amount TEXT NOT NULL, fee TEXT NOT NULL,
-        balance TEXT, PRIMARY KEY (product_type, coin, time, ordinal)
-    ) WITHOUT ROWID;
-    CREATE UNIQUE INDEX bill_by_id ON bill (product_type, ordinal);
-    CREATE INDEX bill_by_kind ON bill (kind, time) WHERE kind <> 'trade';
-    CREATE TABLE bill_funding (
-        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, coin TEXT NOT NULL,
-        amount TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, coin)
-    ) WITHOUT ROWID;
-    CREATE TABLE bill_read (
-        product_type TEXT PRIMARY KEY, since INTEGER, until INTEGER, refusal TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE bill_gap (
-        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL,
-        PRIMARY KEY (product_type, since, until)
-    ) WITHOUT ROWID
-    """
-"""Bills; funding by quarter-hour; from when and up to when bills are read, or why they are not; and the stretches
-between that are still to be read."""
-
 
 _INTO_BILL: Final = "INTO bill VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _BillRow: TypeAlias = tuple[str, str, int, str, str, str, str, str, str, str | None]

@@ -19,15 +19,6 @@ SAMPLED_EVERY_MS: Final = 60_000
 THINNED_EVERY_MS: Final = 3_600_000
 _KEPT: Final = ((7 * DAY_MS, 90 * DAY_MS, THINNED_EVERY_MS), (90 * DAY_MS, None, DAY_MS))
 """From which age to which one sample is kept of each hour, and of each day; younger ones are a minute apart."""
-EQUITY_TABLES: Final = """
-    CREATE TABLE equity_sample (
-        minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,
-        unrealised TEXT,
-        PRIMARY KEY (minute, product_types)
-    ) WITHOUT ROWID
-    """
-ACCOUNTS_COLUMN: Final = "ALTER TABLE equity_sample ADD COLUMN accounts TEXT"
-"""The equity of every account in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
 
 
 class CoinEquity(NamedTuple):

@@ -1,14 +1,11 @@
-"""The tables of an archive's file, by version: each entry leads from one version to the next."""
+"""All tables of an archive's file: each entry of `ARCHIVE_VERSIONS` leads from one version of it to the next.
+
+Files of every released version are about, so that an entry is never changed: what is new is an entry at the end.
+"""
 
 from __future__ import annotations
 
 from typing import Final
-
-from tradetui.desk.archive.bills import BILL_TABLES
-from tradetui.desk.archive.equity import ACCOUNTS_COLUMN, EQUITY_TABLES
-from tradetui.desk.archive.ledger.ledger_tables import INCOMPLETE_FILLS, LEDGER_TABLES, ORDERS_IN_USD, SPAN_TABLES
-from tradetui.desk.archive.ledger.missing_fills import LOST_FILLS_TABLE, REFUSED_HOLES_TABLE
-from tradetui.desk.archive.trip_funding import CLOSED_POSITION_TABLES
 
 _RECORD_TABLES: Final = """
     CREATE TABLE record (
@@ -22,6 +19,51 @@ _RECORD_TABLES: Final = """
         product_type TEXT NOT NULL, cursor TEXT NOT NULL, until INTEGER, PRIMARY KEY (product_type, cursor)
     )
     """
+"""Fills and trigger orders as received (`body`), and the fills below which older ones are still to be read (`hole`)."""
+LEDGER_TABLES: Final = """
+    CREATE TABLE ledger_quarter (
+        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL,
+        coin TEXT NOT NULL, gross TEXT NOT NULL, fees TEXT NOT NULL, volume TEXT NOT NULL,
+        gross_in_usd TEXT NOT NULL, fees_in_usd TEXT NOT NULL, trades INTEGER NOT NULL, wins INTEGER NOT NULL,
+        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL,
+        PRIMARY KEY (quarter, product_type, symbol, leg, coin)
+    ) WITHOUT ROWID;
+    CREATE TABLE ledger_order (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, order_id TEXT NOT NULL,
+        coin TEXT NOT NULL, first_time INTEGER NOT NULL, first_ordinal TEXT NOT NULL, last_time INTEGER NOT NULL,
+        last_ordinal TEXT NOT NULL, profit TEXT NOT NULL, fees TEXT NOT NULL,
+        PRIMARY KEY (product_type, symbol, leg, order_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX ledger_order_by_time ON ledger_order (product_type, symbol, leg, last_time);
+    CREATE TABLE ledger_leg (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, state TEXT NOT NULL,
+        applied_time INTEGER NOT NULL, applied_ordinal TEXT NOT NULL, behind INTEGER NOT NULL,
+        PRIMARY KEY (product_type, symbol, leg)
+    ) WITHOUT ROWID;
+    CREATE TABLE ledger_trip (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, closed_time INTEGER NOT NULL,
+        closed_ordinal TEXT NOT NULL, number INTEGER NOT NULL, last_time INTEGER NOT NULL, body TEXT NOT NULL,
+        state_after TEXT NOT NULL,
+        PRIMARY KEY (product_type, symbol, leg, closed_time, closed_ordinal, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX ledger_trip_by_time ON ledger_trip (last_time);
+    CREATE TABLE ledger_mode (
+        product_type TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL, mode TEXT NOT NULL,
+        PRIMARY KEY (product_type, time, ordinal)
+    ) WITHOUT ROWID;
+    CREATE TABLE ledger_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE ledger_start (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL, PRIMARY KEY (product_type, symbol, leg)
+    ) WITHOUT ROWID;
+    CREATE TABLE ledger_mark (booked_rowid INTEGER NOT NULL);
+    INSERT INTO ledger_mark VALUES (0)
+    """
+"""The fills' results: sums by quarter-hour, closing orders, each leg's state and how far its fills are taken in
+(`ledger_leg`), ended trips with the state of the leg behind them, and where the position mode changed (`ledger_mode`).
+
+`ledger_read` says up to when fills were read, `ledger_start` of which legs nothing was held before the first fill.
+`ledger_mark` is the row of `record` up to which fills are booked; those behind it are booked before results are read.
+"""
 _ALERT_TABLES: Final = """
     CREATE TABLE alert (
         number INTEGER PRIMARY KEY, key TEXT NOT NULL, at_ms INTEGER NOT NULL, boot TEXT NOT NULL,
@@ -35,6 +77,38 @@ _ALERT_TABLES: Final = """
     CREATE TABLE alert_session (owner TEXT PRIMARY KEY, boot TEXT NOT NULL, typed REAL NOT NULL)
     """
 """Of `desk/alerts`: the log of alerts, and which session delivers each."""
+_EQUITY_TABLES: Final = """
+    CREATE TABLE equity_sample (
+        minute INTEGER NOT NULL, product_types TEXT NOT NULL, time INTEGER NOT NULL, equity TEXT NOT NULL,
+        unrealised TEXT,
+        PRIMARY KEY (minute, product_types)
+    ) WITHOUT ROWID
+    """
+"""The accounts' equity at each sampled minute, in USDT."""
+_BILL_TABLES: Final = """
+    CREATE TABLE bill (
+        product_type TEXT NOT NULL, coin TEXT NOT NULL, time INTEGER NOT NULL, ordinal TEXT NOT NULL,
+        kind TEXT NOT NULL, business_type TEXT NOT NULL, symbol TEXT NOT NULL, amount TEXT NOT NULL, fee TEXT NOT NULL,
+        balance TEXT, PRIMARY KEY (product_type, coin, time, ordinal)
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX bill_by_id ON bill (product_type, ordinal);
+    CREATE INDEX bill_by_kind ON bill (kind, time) WHERE kind <> 'trade';
+    CREATE TABLE bill_funding (
+        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, coin TEXT NOT NULL,
+        amount TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, coin)
+    ) WITHOUT ROWID;
+    CREATE TABLE bill_read (
+        product_type TEXT PRIMARY KEY, since INTEGER, until INTEGER, refusal TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE bill_gap (
+        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL,
+        PRIMARY KEY (product_type, since, until)
+    ) WITHOUT ROWID
+    """
+"""Bills; funding by quarter-hour; from when and up to when bills are read, or why they are not; and the stretches
+between that are still to be read."""
+_ACCOUNTS_COLUMN: Final = "ALTER TABLE equity_sample ADD COLUMN accounts TEXT"
+"""The equity of every account in its own coin: a JSON array of the fields of `CoinEquity`, decimals as text."""
 _EVENT_TABLES: Final = """
     CREATE TABLE event_log (name TEXT NOT NULL, began_ms INTEGER NOT NULL);
     CREATE TABLE event_mark (subject TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
@@ -51,7 +125,40 @@ _EVENT_TABLES: Final = """
 
 `event_log` has a row once somebody watches. A fill's event has no body: `record` holds it.
 """
-
+_ORDERS_IN_USD: Final = """
+    DROP TABLE ledger_quarter;
+    CREATE TABLE ledger_quarter (
+        quarter INTEGER NOT NULL, product_type TEXT NOT NULL, symbol TEXT NOT NULL, leg TEXT NOT NULL,
+        coin TEXT NOT NULL, gross TEXT NOT NULL, fees TEXT NOT NULL, volume TEXT NOT NULL,
+        gross_in_usd TEXT NOT NULL, fees_in_usd TEXT NOT NULL, trades INTEGER NOT NULL, wins INTEGER NOT NULL,
+        losses INTEGER NOT NULL, won TEXT NOT NULL, lost TEXT NOT NULL, won_in_usd TEXT NOT NULL,
+        lost_in_usd TEXT NOT NULL, PRIMARY KEY (quarter, product_type, symbol, leg, coin)
+    ) WITHOUT ROWID;
+    DELETE FROM ledger_order;
+    ALTER TABLE ledger_order ADD COLUMN in_usd TEXT NOT NULL DEFAULT '0';
+    DELETE FROM ledger_leg;
+    DELETE FROM ledger_trip;
+    DELETE FROM ledger_mode;
+    UPDATE ledger_mark SET booked_rowid = 0
+    """
+"""Results of closing orders of coin-margined contracts in dollars; all fills are booked anew for it."""
+_SPAN_TABLES: Final = """
+    CREATE TABLE ledger_span (
+        by_symbol INTEGER NOT NULL, first INTEGER NOT NULL, beyond INTEGER NOT NULL, groups TEXT NOT NULL,
+        PRIMARY KEY (by_symbol, first, beyond)
+    ) WITHOUT ROWID
+    """
+"""Sums from one quarter-hour of UTC up to another, the latter not included: the days and months of whatever zones were
+read. They can be made anew from the ledger at any time, and are deleted when a quarter-hour of theirs changes."""
+_CLOSED_POSITION_TABLES: Final = """
+    CREATE TABLE closed_position (
+        product_type TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, closed INTEGER NOT NULL,
+        opened INTEGER NOT NULL, funding TEXT NOT NULL, net TEXT,
+        PRIMARY KEY (product_type, symbol, side, closed, opened)
+    ) WITHOUT ROWID;
+    CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
+    """
+"""Positions by when they ended, and up to when those of a product type are read."""
 ORDER_ID_TEXT: Final = """substr(body, instr(body, '"orderId"'), 50)"""
 """A piece of a row's text with the id of its order in it, cheaper to cut out than the id itself."""
 _SEARCHED_IDS: Final = f"""
@@ -60,20 +167,48 @@ _SEARCHED_IDS: Final = f"""
     """
 """A search for ids reads the index alone, a sixth of the rows themselves; in one index more each write would cost more
 than a tenth more."""
+INCOMPLETE_FILLS: Final = """
+    ALTER TABLE ledger_quarter ADD COLUMN incomplete_fills INTEGER NOT NULL DEFAULT 0;
+    UPDATE ledger_mark SET booked_rowid = 0 WHERE EXISTS (
+        SELECT 1 FROM record WHERE kind = 'fill' AND (instr(body, '"totalFee":""') OR instr(body, '"profit":""')
+        OR NOT instr(body, '"totalFee":"') OR NOT instr(body, '"profit":"'))
+    );
+    DELETE FROM ledger_span;
+    DELETE FROM ledger_quarter WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_order WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_leg WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_trip WHERE NOT (SELECT booked_rowid FROM ledger_mark);
+    DELETE FROM ledger_mode WHERE NOT (SELECT booked_rowid FROM ledger_mark)
+    """
+"""How many fills came without their fee or profit. Where there may be such a fill, all are booked anew for it."""
+_LOST_FILLS_TABLE: Final = """
+    CREATE TABLE lost_fills (
+        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
+    ) WITHOUT ROWID
+    """
+"""From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
+what lies before the oldest fill that it still returned."""
+_REFUSED_HOLES_TABLE: Final = """
+    CREATE TABLE refused_hole (
+        product_type TEXT NOT NULL, cursor TEXT NOT NULL, at_ms INTEGER NOT NULL, reason TEXT NOT NULL,
+        PRIMARY KEY (product_type, cursor)
+    ) WITHOUT ROWID
+    """
+"""Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
 
 ARCHIVE_VERSIONS: Final = (
     _RECORD_TABLES,
     LEDGER_TABLES,
     _ALERT_TABLES,
-    EQUITY_TABLES,
-    BILL_TABLES,
-    ACCOUNTS_COLUMN,
+    _EQUITY_TABLES,
+    _BILL_TABLES,
+    _ACCOUNTS_COLUMN,
     _EVENT_TABLES,
-    ORDERS_IN_USD,
-    SPAN_TABLES,
-    CLOSED_POSITION_TABLES,
+    _ORDERS_IN_USD,
+    _SPAN_TABLES,
+    _CLOSED_POSITION_TABLES,
     _SEARCHED_IDS,
     INCOMPLETE_FILLS,
-    LOST_FILLS_TABLE,
-    REFUSED_HOLES_TABLE,
+    _LOST_FILLS_TABLE,
+    _REFUSED_HOLES_TABLE,
 )

@@ -23,15 +23,6 @@ from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import ClosedPosition
 from tradetui.wire.product_types import ProductType
 
-CLOSED_POSITION_TABLES: Final = """
-    CREATE TABLE closed_position (
-        product_type TEXT NOT NULL, symbol TEXT NOT NULL, side TEXT NOT NULL, closed INTEGER NOT NULL,
-        opened INTEGER NOT NULL, funding TEXT NOT NULL, net TEXT,
-        PRIMARY KEY (product_type, symbol, side, closed, opened)
-    ) WITHOUT ROWID;
-    CREATE TABLE closed_position_read (product_type TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID
-    """
-"""Positions by when they ended, and up to when those of a product type are read."""
 APART_MS: Final = 2_000
 """How far apart the exchange's times of a position may lie from those of its first and last fill."""
 _SINCE = "CASE WHEN json_extract({0}, '{1}[4]') THEN json_extract({0}, '{1}[2]') ELSE 0 END"

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
 from tradetui.desk.archive.ledger.fill_sequence import Instant, SequencedFill
+from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
-from tradetui.trading.results.periods import ResultSums, quarter_of
+from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.trips import Closing
 
-QuarterKey = tuple[int, str, str, str, str]
-"""Quarter-hour of UTC since 1970, product type, symbol, leg, coin."""
 _SINCE = "product_type = ? AND symbol = ? AND leg = ? AND last_time >= ? AND (last_time, last_ordinal) > (?, ?)"
 _FIELDS = "coin, first_time, first_ordinal, last_time, last_ordinal, profit, fees, in_usd"
 
@@ -37,11 +36,11 @@ class ClosingOrder:
 
 
 class ClosingOrders:
-    """Keeps closing orders over the archive's connection; `sums` gives the figures of a quarter-hour to be changed."""
+    """Keeps closing orders in the archive, and counts them in `quarters`."""
 
-    def __init__(self, connection: sqlite3.Connection, sums: Callable[[QuarterKey], ResultSums]) -> None:
+    def __init__(self, connection: sqlite3.Connection, quarters: ChangedQuarters) -> None:
         self._connection = connection
-        self._sums = sums
+        self._quarters = quarters
 
     def add(self, sequenced: SequencedFill, closing: Closing) -> None:
         """Count the closed part of a fill as part of its order."""
@@ -79,7 +78,7 @@ class ClosingOrders:
         self._connection.execute(f"DELETE FROM ledger_order WHERE {_SINCE}", (*key, flat.time, *flat))
 
     def _count(self, key: LegKey, order: ClosingOrder, times: int = 1) -> None:
-        sums = self._sums((quarter_of(order.last.time), *key, order.coin))
+        sums = self._quarters.sums((quarter_of(order.last.time), *key, order.coin))
         sums.count_order(order.result, order.in_usd, times)
 
 

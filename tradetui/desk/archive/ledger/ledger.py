@@ -17,7 +17,7 @@ from decimal import Decimal
 from functools import cache, partial
 from typing import Final
 
-from tradetui.desk.archive.ledger.closing_orders import ClosingOrders, QuarterKey
+from tradetui.desk.archive.ledger.closing_orders import ClosingOrders
 from tradetui.desk.archive.ledger.fill_sequence import (
     BEFORE_ALL,
     VISIBLE_AFTER_MS,
@@ -25,12 +25,12 @@ from tradetui.desk.archive.ledger.fill_sequence import (
     SequencedFill,
     read_booked_fill,
 )
-from tradetui.desk.archive.ledger.ledger_tables import FIGURES, forget_spans, ledger_figures, sums_of
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
 from tradetui.desk.archive.ledger.position_modes import PositionModes
+from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
-from tradetui.trading.results.periods import ResultSums, quarter_of
+from tradetui.trading.results.periods import quarter_of
 from tradetui.trading.results.trips import RunningLeg, Trip, leg_as_json, leg_from_json, trip_as_json
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.product_types import ProductType
@@ -38,8 +38,6 @@ from tradetui.wire.text.json_text import dump_json, load_json
 
 ROWS_A_STEP: Final = 2_000
 """Fills that one step takes in; what remains is left to the next, so that none holds up the disk for long."""
-QUARTERS_IN_MEMORY: Final = 256
-"""Quarter-hours that a step changes before it writes them: a leg sent back to its beginning changes thousands."""
 
 
 @dataclass(slots=True)
@@ -56,17 +54,17 @@ class Ledger:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._quarters: dict[QuarterKey, ResultSums] = {}
+        self._quarters = ChangedQuarters(connection)
         self._legs: dict[LegKey, _KeptLeg] = {}
         self._changed_legs: set[LegKey] = set()
         self._modes = PositionModes(connection)
         self._ends_of_lost_fills = cache(partial(ends_of_lost_fills, connection))
-        self._orders = ClosingOrders(connection, self._sums)
+        self._orders = ClosingOrders(connection, self._quarters)
         self._data_version: int | None = None
 
     def forget(self) -> None:
         """Let go of what is in memory, as after a transaction that was undone."""
-        self._quarters.clear()
+        self._quarters.forget()
         self._legs.clear()
         self._changed_legs.clear()
         self._modes.forget()
@@ -148,16 +146,8 @@ class Ledger:
         return False
 
     def write(self) -> None:
-        self._write_quarters()
+        self._quarters.write()
         self._write_legs()
-
-    def _write_quarters(self) -> None:
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO ledger_quarter VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            [(*key, *ledger_figures(sums)) for key, sums in self._quarters.items()],
-        )
-        forget_spans(self._connection, (quarter for quarter, *_ in self._quarters))
-        self._quarters.clear()
 
     def _write_legs(self) -> None:
         self._connection.executemany(
@@ -172,21 +162,7 @@ class Ledger:
     def _book(self, sequenced: SequencedFill, times: int = 1) -> None:
         quarter, key = quarter_of(sequenced.instant.time), sequenced.fill.key
         for booking in sequenced.fill.bookings():
-            self._sums((quarter, *key, booking.coin)).book(booking, times)
-
-    def _sums(self, key: QuarterKey) -> ResultSums:
-        """The figures of a quarter-hour, to be changed at once: the next request may have them written."""
-        sums = self._quarters.get(key)
-        if sums is None:
-            if len(self._quarters) == QUARTERS_IN_MEMORY:
-                self._write_quarters()
-            row = self._connection.execute(
-                f"SELECT {FIGURES} FROM ledger_quarter"
-                " WHERE quarter = ? AND product_type = ? AND symbol = ? AND leg = ? AND coin = ?",
-                key,
-            ).fetchone()
-            sums = self._quarters[key] = ResultSums() if row is None else sums_of(row)
-        return sums
+            self._quarters.sums((quarter, *key, booking.coin)).book(booking, times)
 
     def _kept(self, key: LegKey) -> _KeptLeg:
         kept = self._legs.get(key)

@@ -14,21 +14,6 @@ from tradetui.wire.product_types import ProductType
 
 READ_LATELY_MS: Final = 120_000
 """How long ago fills may have been read last for a period that lasts until now to count as read to its end."""
-LOST_FILLS_TABLE: Final = """
-    CREATE TABLE lost_fills (
-        product_type TEXT NOT NULL, since INTEGER NOT NULL, until INTEGER NOT NULL, PRIMARY KEY (product_type, since)
-    ) WITHOUT ROWID
-    """
-"""From when up to when (Unix ms, the latter not included) fills were not read while the exchange kept them; from 0 on
-what lies before the oldest fill that it still returned."""
-
-REFUSED_HOLES_TABLE: Final = """
-    CREATE TABLE refused_hole (
-        product_type TEXT NOT NULL, cursor TEXT NOT NULL, at_ms INTEGER NOT NULL, reason TEXT NOT NULL,
-        PRIMARY KEY (product_type, cursor)
-    ) WITHOUT ROWID
-    """
-"""Holes that were requested in vain, when (Unix ms), and the exchange's answer."""
 
 
 class MissingSpan(NamedTuple):
