@@ -16,8 +16,7 @@ from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.archive.equity import samples
 from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.feeds.fills.fill_history import KEPT
-from tradetui.desk.feeds.polling.feed import Feed
-from tradetui.desk.feeds.polling.scheduler import HEAD_START_S
+from tradetui.desk.feeds.polling.feed import HEAD_START_S, Feed
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.tables.rows.row_source import FeedRow

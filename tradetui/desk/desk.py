@@ -20,8 +20,7 @@ from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.fills.filled_orders import FilledOrders
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
-from tradetui.desk.feeds.polling.feed import Feed, Reader
-from tradetui.desk.feeds.polling.scheduler import Scheduler
+from tradetui.desk.feeds.polling.feed import Feed, Reader, Scheduler
 from tradetui.desk.feeds.polling.session_health import Health, health_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot
 from tradetui.desk.feeds.positions import PositionsReader

@@ -1,9 +1,15 @@
-"""A feed: reads one kind of record again and again and publishes what it knows as a snapshot."""
+"""Feeds: each reads one kind of record again and again, at its own pace, and publishes what it knows as a snapshot.
+
+A feed never retries: its next turn is the retry. One scheduler gives all of them their turns, so that a feed's next
+poll is armed after its last has ended, and never two run at once.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Final, Generic, NamedTuple, Protocol
@@ -15,7 +21,6 @@ from tradetui.exchange.errors import RateLimited
 
 _log = logging.getLogger(__name__)
 
-
 HIDDEN_FACTOR: Final = 4.0
 SHORTEST_PAUSE_S: Final = 0.1
 JITTER: Final = 0.1
@@ -25,6 +30,10 @@ RATE_LIMITED_FACTOR: Final = 2.0
 """Intervals between reads while the exchange refuses them one after another as too many."""
 MOST_INTERVALS_A_READ: Final = 3.0
 """Sessions that share a budget wait for each other; up to here that makes no data stale, beyond it does."""
+HEAD_START_S: Final = 1.0
+"""The others wait so long at most for the feed that is shown first."""
+SHOWING_S: Final = 0.05
+"""Time for the screen to show it before the others begin."""
 
 
 class Reading(NamedTuple, Generic[FeedRowT_co]):
@@ -49,7 +58,7 @@ class Reader(Protocol[FeedRowT_co]):
 
 
 class Feed(Generic[FeedRowT_co]):
-    """Polls a reader and publishes snapshots. It never retries: the next tick is the retry."""
+    """Polls a reader and publishes snapshots."""
 
     def __init__(
         self,
@@ -177,3 +186,73 @@ class Feed(Generic[FeedRowT_co]):
             note=reading.note,
             index=index,
         )
+
+
+class Scheduler:
+    """Runs feeds until it is stopped. `random` spreads the polls, so that feeds do not march in step.
+
+    The feed named `first` is read before the others begin, which wait a second for it at most, and then as
+    long as it takes to show it: what a person looks at first is there first.
+
+    It waits on the loop's clock only, which neither a step of the wall clock nor a suspended machine moves: after
+    either each feed has at most the one poll that was due.
+    """
+
+    def __init__(self, feeds: Iterable[Feed[FeedRow]], random: Random, first: str | None = None) -> None:
+        self._feeds = tuple(feeds)
+        self._random = random
+        self._wake = {feed.name: asyncio.Event() for feed in self._feeds}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._first = first
+        self._first_is_shown = asyncio.Event()
+        if first not in self._wake:
+            self._first_is_shown.set()
+
+    def start(self, names: Collection[str] | None = None) -> None:
+        """Begin polling these feeds, or all; each is polled at once, or right after the first one."""
+        started = [feed for feed in self._feeds if names is None or feed.name in names]
+        if all(feed.name != self._first for feed in started):
+            self._first_is_shown.set()
+        self._tasks = [asyncio.create_task(self._run(feed), name=f"feed {feed.name}") for feed in started]
+
+    async def stop(self) -> None:
+        """End polling; a call that is under way is left to its own end."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    def poll_now(self, name: str | None = None) -> None:
+        """Poll one feed, or all, without waiting for its turn; one that is reading reads once more after that."""
+        for feed in self._feeds:
+            if name in (None, feed.name):
+                self._wake[feed.name].set()
+
+    def set_hidden(self, name: str, *, is_hidden: bool) -> None:
+        """Slow a feed down or up; one that comes into view is polled at once."""
+        for feed in self._feeds:
+            if feed.name == name and feed.is_hidden is not is_hidden:
+                feed.is_hidden = is_hidden
+                if not is_hidden:
+                    self._wake[name].set()
+
+    async def first_shown(self) -> None:
+        """Wait until the first feed was read and there was time to show it, or a second has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HEAD_START_S):
+                await self._first_is_shown.wait()
+
+    async def _run(self, feed: Feed[FeedRow]) -> None:
+        loop, wake = asyncio.get_running_loop(), self._wake[feed.name]
+        if feed.name != self._first:
+            await self.first_shown()
+        while True:
+            began = loop.time()
+            await feed.poll()
+            if feed.name == self._first and not self._first_is_shown.is_set():
+                loop.call_later(SHOWING_S, self._first_is_shown.set)
+            pause = feed.pause(loop.time() - began, self._random)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await wake.wait()
+            wake.clear()
