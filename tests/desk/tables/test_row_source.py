@@ -8,12 +8,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tradetui.desk.tables.rows.row_source import MemoryRows, RowSource, comparable, view
-from tradetui.desk.tables.rows.text_filter import matcher
 
 
 @dataclass(frozen=True)
@@ -76,38 +74,3 @@ def test_words_sort_without_case_and_apart_from_numbers() -> None:
 def test_rows_that_are_not_there_yet_are_left_out() -> None:
     rows: RowSource[Row] = MemoryRows([Row("a", 1), None], ["a", ""], 1)
     assert names(view(rows, keep=lambda row: True)) == ["a"]
-
-
-@pytest.mark.parametrize(
-    ("pattern", "matched"),
-    [
-        ("btc", ["BTCUSDT long", "btcusd"]),
-        ("!btc", ["ETHUSDT (short)"]),
-        ("^btc.*long$", ["BTCUSDT long"]),
-        ("(", ["ETHUSDT (short)"]),
-        ("!(", ["BTCUSDT long", "btcusd"]),
-        ("[", []),
-        ("*", []),
-        ("a{99999999999}", []),
-        ("[[a]", ["BTCUSDT long"]),
-    ],
-)
-def test_patterns(pattern: str, matched: list[str], recwarn: pytest.WarningsRecorder) -> None:
-    lines = ["BTCUSDT long", "btcusd", "ETHUSDT (short)"]
-    test = matcher(pattern)
-    assert test is not None
-    if pattern != "[[a]":
-        assert [line for line in lines if test(line)] == matched
-    assert not recwarn.list, "what is typed warns nobody"
-
-
-@pytest.mark.parametrize("pattern", ["", "!"])
-def test_no_pattern_tests_nothing(pattern: str) -> None:
-    assert matcher(pattern) is None
-
-
-@given(st.text(max_size=12), st.text(max_size=12))
-def test_whatever_is_typed_it_and_its_inverse_part_the_rows(pattern: str, line: str) -> None:
-    plain, inverse = matcher(pattern.removeprefix("!")), matcher(f"!{pattern.removeprefix('!')}")
-    if plain is not None and inverse is not None:
-        assert plain(line) != inverse(line)

@@ -9,7 +9,7 @@ from typing import Final
 from textual.app import ComposeResult
 
 from tradetui.desk.parameter_form import FormField
-from tradetui.desk.tables.rows.date_filter import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
+from tradetui.desk.tables.rows.row_filters import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.safe_text import sanitized

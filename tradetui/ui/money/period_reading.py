@@ -13,7 +13,7 @@ from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, peri
 from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.desk.results.results_reader import ResultsReader
-from tradetui.desk.tables.rows.date_filter import DateFilter
+from tradetui.desk.tables.rows.row_filters import DateFilter
 from tradetui.trading.results.periods import day_at, month_of
 
 READ_EVERY_S: Final = 5.0

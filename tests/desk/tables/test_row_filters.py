@@ -1,4 +1,4 @@
-"""A date filter is read from what a person types, keeps what it says, and reads so in a title."""
+"""Filters are read from what a person types, keep what they say, and a filter by dates reads so in a title."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill, trigger
-from tradetui.desk.tables.rows.date_filter import DateFilter, read_date_filter
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
+from tradetui.desk.tables.rows.row_filters import DateFilter, matcher, read_date_filter
 from tradetui.wire.product_types import ProductType
 
 NOW = datetime(2026, 11, 21, 15, 42, tzinfo=UTC)
@@ -165,3 +165,38 @@ def test_a_stop_that_waits_proves_nothing_about_those_that_ended() -> None:
     ended = ProductRow(usdt, trigger(2, "executed", ms(2026, 11, 18)))
     assert not DateFilter(since=ms(2026, 11, 1)).begins_within([waiting, ended])
     assert DateFilter(since=ms(2026, 11, 18)).begins_within([waiting, ended])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("btc", ["BTCUSDT long", "btcusd"]),
+        ("!btc", ["ETHUSDT (short)"]),
+        ("^btc.*long$", ["BTCUSDT long"]),
+        ("(", ["ETHUSDT (short)"]),
+        ("!(", ["BTCUSDT long", "btcusd"]),
+        ("[", []),
+        ("*", []),
+        ("a{99999999999}", []),
+        ("[[a]", ["BTCUSDT long"]),
+    ],
+)
+def test_patterns(pattern: str, matched: list[str], recwarn: pytest.WarningsRecorder) -> None:
+    lines = ["BTCUSDT long", "btcusd", "ETHUSDT (short)"]
+    test = matcher(pattern)
+    assert test is not None
+    if pattern != "[[a]":
+        assert [line for line in lines if test(line)] == matched
+    assert not recwarn.list, "what is typed warns nobody"
+
+
+@pytest.mark.parametrize("pattern", ["", "!"])
+def test_no_pattern_tests_nothing(pattern: str) -> None:
+    assert matcher(pattern) is None
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_whatever_is_typed_it_and_its_inverse_part_the_rows(pattern: str, line: str) -> None:
+    plain, inverse = matcher(pattern.removeprefix("!")), matcher(f"!{pattern.removeprefix('!')}")
+    if plain is not None and inverse is not None:
+        assert plain(line) != inverse(line)
