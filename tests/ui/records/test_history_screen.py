@@ -19,7 +19,7 @@ from tradetui.desk.archive import archive_rows
 from tradetui.desk.archive.archive_rows import ArchiveRows
 from tradetui.desk.archive.row_queries import RowQueries, RowRank
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.row_sums import fills_footer
+from tradetui.desk.tables.columns.fills import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.dates_dialog import DatesDialog

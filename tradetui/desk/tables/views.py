@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from tradetui.desk.tables.cells.column import TableView
-from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, accounts_footer
-from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns
+from tradetui.desk.tables.columns.accounts import ACCOUNT_COLUMNS, account_columns, accounts_footer, accounts_headline
+from tradetui.desk.tables.columns.fills import FILL_COLUMNS, FILL_COUNT, fill_columns, fills_footer, fills_headline
 from tradetui.desk.tables.columns.lookups import (
     CONVERT_COLUMNS,
     EMAIL_COLUMNS,
@@ -15,25 +15,16 @@ from tradetui.desk.tables.columns.lookups import (
     SPOT_FILL_COLUMNS,
     TRANSFER_COLUMNS,
 )
-from tradetui.desk.tables.columns.orders import ORDER_COLUMNS
+from tradetui.desk.tables.columns.orders import ORDER_COLUMNS, orders_footer, orders_headline
 from tradetui.desk.tables.columns.positions import (
     POSITION_COLUMNS,
     SHARED_COLUMNS,
     SUMMED_SINCE,
     position_columns,
     positions_footer,
-)
-from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS, trigger_columns
-from tradetui.desk.tables.row_sums import (
-    accounts_headline,
-    fills_footer,
-    fills_headline,
-    orders_footer,
-    orders_headline,
     positions_headline,
-    stops_footer,
-    stops_headline,
 )
+from tradetui.desk.tables.columns.triggers import TRIGGER_COLUMNS, stops_footer, stops_headline, trigger_columns
 
 VIEWS: Final[Mapping[str, object]] = {
     "accounts": TableView(

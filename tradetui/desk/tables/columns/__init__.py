@@ -1,1 +1,1 @@
-"""The default columns of each table, one file a panel's record; nothing here imports a model."""
+"""The default columns of each table and the sums under them, one file a panel's record; nothing imports a model."""

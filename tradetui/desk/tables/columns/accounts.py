@@ -1,4 +1,4 @@
-"""Columns of the futures accounts, and their totals."""
+"""The table of the futures accounts: its columns, and their totals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column, Footer, Tone, ranked, text_column, tone_of
 from tradetui.desk.tables.cells.figure_columns import money, money_column, percent_column
-from tradetui.desk.tables.cells.number_format import CONVERTED
+from tradetui.desk.tables.cells.number_format import CONVERTED, percent
 from tradetui.desk.tables.columns.trade_columns import PRODUCT
 from tradetui.trading.account_totals import free_margin, free_part, totals_of
 from tradetui.trading.contract_math import is_dollar
@@ -127,3 +127,12 @@ def accounts_footer(rows: Iterable[ProductRow[FuturesAccount]], cell_format: Cel
     equity = "union margin" if are_all_union else "equity"
     counted = ", the union margin once" if totals.has_union and totals.has_single else ""
     return Footer(texts, f"{equity} as in the header{counted} · unrealised as last reported, positions are newer")
+
+
+def accounts_headline(rows: Iterable[ProductRow[FuturesAccount]], _: CellFormat) -> str:
+    """The least free margin of an account, the figure first: where room is short, the end is cut."""
+    parts = [(part, row.record.margin_coin) for row in rows if (part := free_part(row.record)) is not None]
+    if not parts:
+        return ""
+    part, coin = min(parts)
+    return f"{percent(part)} free {coin}"

@@ -1,14 +1,28 @@
-"""Columns of the futures fills, each for itself or those of an order as one row."""
+"""The table of the futures fills: its columns, for each fill or for those of an order as one row, and their sums."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
-from tradetui.desk.tables.cells.column import Column, id_column, narrow_time, ranked, text_column, time_column
-from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
+from tradetui.desk.tables.cells.column import (
+    Column,
+    Footer,
+    Tone,
+    TotalTexts,
+    id_column,
+    narrow_time,
+    ranked,
+    text_column,
+    time_column,
+    tone_of,
+)
+from tradetui.desk.tables.cells.figure_columns import fee, money, money_column, price_column, size_column
 from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.desk.tables.columns.trade_columns import (
     PRODUCT,
@@ -19,8 +33,9 @@ from tradetui.desk.tables.columns.trade_columns import (
     worded_column,
 )
 from tradetui.desk.tables.rows.filled_order import FilledOrder
+from tradetui.trading.contract_math import is_dollar
 from tradetui.trading.trade_effect import TradeAction, effect_of_fill
-from tradetui.wire.product_types import margin_coin
+from tradetui.wire.product_types import USDT_COINS, margin_coin
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
@@ -30,6 +45,7 @@ if TYPE_CHECKING:
     """A fill, or an order's fills together."""
 
 
+NO_FILL_TODAY: Final = "no fill today"
 _CLIENTS: Final[Mapping[str, str]] = {"web": "web", "android": "Android", "ios": "iOS"}
 
 
@@ -100,3 +116,128 @@ FILLED_ORDER_COLUMNS: Final[tuple[Column[FillRow], ...]] = (
 def fill_columns(rows: Iterable[FillRow]) -> tuple[Column[FillRow], ...]:
     """The columns of these rows: of orders the day or time that tells them apart, and the number of their fills."""
     return FILLED_ORDER_COLUMNS if isinstance(next(iter(rows), None), FilledOrder) else FILL_COLUMNS
+
+
+def fills_footer(rows: Iterable[FillRow], cell_format: CellFormat) -> Footer:
+    """Profit and fees of the day that is summed; of all these rows where the format names no day.
+
+    Where no row is older than the day, what there was before the oldest is not known: the note names its time. The
+    short note says of which fills the sums under the columns are, and what of them stands under none.
+    """
+    sums = _sums_of_day(rows, cell_format)
+    if sums.since is None:
+        return Footer(note=NO_FILL_TODAY, short_note=NO_FILL_TODAY)
+    period, totals = sums.period(cell_format), sums.totals
+    short_note = [f"sums in USDT, {period or 'all rows shown'}", totals.outside_cells(cell_format)]
+    note = " ".join(filter(None, (period, totals.text(cell_format))))
+    return Footer(totals.cells(cell_format), note, " · ".join(filter(None, short_note)))
+
+
+def fills_headline(rows: Iterable[FillRow], cell_format: CellFormat) -> str:
+    return fills_footer(rows, cell_format).note
+
+
+@dataclass(slots=True)
+class DollarSum:
+    """Amounts of several coins added up in dollars.
+
+    What a coin-margined fill gave in its own coin is turned over at the fill's price, USDC counts as USDT, and the sum
+    is marked with `~` for either. A coin whose worth is not known stands beside the sum; where an amount is missing the
+    sum is marked with `?`.
+    """
+
+    dollars: Decimal = Decimal(0)
+    is_converted: bool = False
+    is_incomplete: bool = False
+    others: dict[str, Decimal] = field(default_factory=dict)
+
+    def add(self, amount: Decimal | None, coin: str | None, row: FillRow) -> None:
+        if amount is None:
+            self.is_incomplete = True
+        elif coin is None or is_dollar(coin):
+            self.dollars += amount
+            self.is_converted = self.is_converted or (coin is not None and coin.upper() not in USDT_COINS)
+        elif row.product_type.is_coin_margined and coin == margin_coin(row.product_type, row.record.symbol):
+            self.dollars += amount * row.record.price
+            self.is_converted = True
+        else:
+            self.others[coin] = self.others.get(coin, Decimal(0)) + amount
+
+    def text(self, cell_format: CellFormat, *, under_fees: bool = False) -> str:
+        """Such as `~+884.60`, or `-82.29 and -2.0000 BGB`; `under_fees` with the decimals of a column of fees."""
+        written = fee if under_fees else partial(money, signed=True)
+        dollars = written(self.dollars, "USDT", cell_format)
+        texts = [f"{'~' if self.is_converted else ''}{dollars}"]
+        texts += [f"{money(amount, coin, cell_format, signed=True)} {coin}" for coin, amount in self.others.items()]
+        return f"{' and '.join(texts)}{'?' if self.is_incomplete else ''}"
+
+
+@dataclass(slots=True)
+class FillTotals:
+    """Profit and fees of fills, or of orders' fills, that are added one by one."""
+
+    profit: DollarSum = field(default_factory=DollarSum)
+    fees: DollarSum = field(default_factory=DollarSum)
+
+    def add(self, row: FillRow) -> None:
+        self.profit.add(row.record.profit, margin_coin(row.product_type, row.record.symbol), row)
+        for part in row.record.fee_detail:
+            self.fees.add(part.total_fee, part.fee_coin, row)
+
+    def text(self, cell_format: CellFormat) -> str:
+        """Such as `profit +884.60 fees -82.29`, in USDT where no coin is named."""
+        return f"profit {self.profit.text(cell_format)} fees {self.fees.text(cell_format)}"
+
+    def cells(self, cell_format: CellFormat) -> TotalTexts:
+        """The sums in dollars for the columns Profit and Fee; a sum of several coins fits into no column."""
+        texts: dict[str, tuple[str, Tone]] = {}
+        if not self.profit.others:
+            texts["profit"] = (self.profit.text(cell_format), tone_of(self.profit.dollars))
+        if not self.fees.others:
+            texts["fee"] = (self.fees.text(cell_format, under_fees=True), Tone.PLAIN)
+        return texts
+
+    def outside_cells(self, cell_format: CellFormat) -> str:
+        """The sums that `cells` leaves out, such as `fees -82.29 and -2.0000 BGB`."""
+        sums = {"profit": self.profit, "fees": self.fees}
+        return " · ".join(f"{name} {total.text(cell_format)}" for name, total in sums.items() if total.others)
+
+
+@dataclass(slots=True)
+class _DaySums:
+    """The sums of the fills of one day, or of all where none is named.
+
+    `since` is the oldest fill that is summed, None where there is none; `has_older` says that rows before the day are
+    known too, so that nothing of the day is missing.
+    """
+
+    totals: FillTotals
+    since: datetime | None = None
+    has_older: bool = False
+
+    def period(self, cell_format: CellFormat) -> str:
+        """The day as a word, or the time its sums begin; empty where all rows are summed."""
+        if cell_format.summed_day is None or self.since is None:
+            return ""
+        return "today" if self.has_older else f"since {self.since:%H:%M}"
+
+
+def _sums_of_day(rows: Iterable[FillRow], cell_format: CellFormat) -> _DaySums:
+    sums = _DaySums(FillTotals())
+    zone, day = cell_format.zone, cell_format.summed_day
+    begins, ends = (None, None) if day is None else (_begin_of(day, zone), _begin_of(day + timedelta(days=1), zone))
+    since: datetime | None = None
+    for row in rows:
+        moment = row.record.c_time
+        if begins is not None and moment < begins:
+            sums.has_older = True
+        elif ends is None or moment < ends:
+            since = moment if since is None else min(since, moment)
+            sums.totals.add(row)
+    sums.since = None if since is None else since.astimezone(zone)
+    return sums
+
+
+def _begin_of(day: date, zone: tzinfo) -> datetime:
+    """In UTC, as records have their times: comparing with another zone would ask it for its offset each time."""
+    return datetime.combine(day, time(), zone).astimezone(UTC)

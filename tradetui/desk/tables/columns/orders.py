@@ -1,14 +1,15 @@
-"""Columns of the pending orders."""
+"""The table of the pending orders: its columns, and what all of them are worth together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.tables.cells.column import Column, id_column, ranked, text_column, time_column
-from tradetui.desk.tables.cells.figure_columns import money_column, price_column, size_column
-from tradetui.desk.tables.cells.number_format import UNKNOWN
+from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import Column, Footer, Tone, id_column, ranked, text_column, time_column
+from tradetui.desk.tables.cells.figure_columns import money, money_column, price_column, size_column
+from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.desk.tables.columns.trade_columns import PRODUCT, away_column, effect_column, quote_coin, worded_column
 from tradetui.trading.trade_effect import effect_of_order
 
@@ -66,3 +67,30 @@ ORDER_COLUMNS: Final[tuple[Column[ProductRow[PendingOrder]], ...]] = ranked(
     PRODUCT,
     kept_longest="symbol,does,price,size,away,filled,value",
 )
+
+
+def orders_footer(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> Footer:
+    """The value of all orders' rest together, in dollars; `?` where one has no price."""
+    orders = list(rows)
+    values = [rest_value(row.record) for row in orders]
+    known = [value for value in values if value is not None]
+    doubt = "" if len(known) == len(values) else "?"
+    note = orders_headline(orders, cell_format)
+    return Footer({"value": (f"{money(sum(known, Decimal(0)), 'USDT', cell_format)}{doubt}", Tone.PLAIN)}, note, note)
+
+
+def orders_headline(rows: Iterable[ProductRow[PendingOrder]], cell_format: CellFormat) -> str:
+    """The value that the rest of all orders buys and sells, in dollars at their own prices; `?` where one has none."""
+    worth = {True: Decimal(0), False: Decimal(0)}
+    unknown = ""
+    for row in rows:
+        order = row.record
+        effect = effect_of_order(order)
+        value = rest_value(order)
+        if effect is None or value is None:
+            unknown = "?"
+        else:
+            worth[effect.buys] += value
+    places = None if cell_format.exact else 0
+    buys, sells = number(worth[True], places=places), number(worth[False], places=places)
+    return f"buys {buys}{unknown} · sells {sells}{unknown} USDT"

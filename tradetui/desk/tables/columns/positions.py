@@ -1,4 +1,4 @@
-"""Columns of the positions, their totals, and the line under them."""
+"""The table of the positions: its columns, their totals, and the line under them."""
 
 from __future__ import annotations
 
@@ -221,6 +221,12 @@ def positions_footer(rows: Iterable[Position], cell_format: CellFormat) -> Foote
     note = _note(positions, cell_format)
     whole_note = " · ".join(filter(None, (without_stop_text(positions), note)))
     return Footer(_totals(positions, cell_format), whole_note, note, frozenset({"stop"}))
+
+
+def positions_headline(rows: Iterable[Position], cell_format: CellFormat) -> str:
+    """The worst unrealised result in dollars, and how many positions have no stop."""
+    positions = list(rows)
+    return " · ".join(filter(None, (worst_position(positions, cell_format), without_stop_text(positions))))
 
 
 def _totals(positions: Sequence[Position], cell_format: CellFormat) -> TotalTexts:

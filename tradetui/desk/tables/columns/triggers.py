@@ -1,13 +1,16 @@
-"""Columns of the trigger orders."""
+"""The table of the stops and other trigger orders: its columns, and how many wait and have failed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import (
     Column,
+    Footer,
     Tone,
     id_column,
     narrow_time,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow
     from tradetui.wire.models.futures import TriggerOrder
 
+_WEEK: Final = timedelta(days=6)
+"""Today and the six days before it."""
 _TONES: Final[Mapping[TriggerState | None, Tone]] = {
     TriggerState.FAILED: Tone.WARN,
     TriggerState.CANCELLED: Tone.MUTED,
@@ -105,3 +110,32 @@ def trigger_columns(rows: Iterable[ProductRow[TriggerOrder]]) -> tuple[Column[Pr
     rows = tuple(rows)
     all_wait = bool(rows) and all(trigger_state(row.record) is TriggerState.WAITING for row in rows)
     return _WAITING_COLUMNS if all_wait else _PANEL_COLUMNS
+
+
+def stops_headline(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> str:
+    """How many wait, and how many failed in the last seven days; nothing of failures before past ones were read."""
+    triggers = [row.record for row in rows]
+    waiting = sum(trigger_state(trigger) is TriggerState.WAITING for trigger in triggers)
+    if waiting == len(triggers):
+        return f"{waiting} waiting"
+    return f"{waiting} waiting · {len(_failed_this_week(triggers, cell_format))} failed this week"
+
+
+def stops_footer(rows: Iterable[ProductRow[TriggerOrder]], cell_format: CellFormat) -> Footer:
+    """The headline, and why those of the week failed, the commonest reason first."""
+    triggers = list(rows)
+    failed = _failed_this_week([row.record for row in triggers], cell_format)
+    reasons = Counter(map(failure_reason, failed)).most_common()
+    why = ", ".join(reason if len(reasons) == 1 else f"{count} {reason}" for reason, count in reasons)
+    return Footer(note=": ".join(filter(None, (stops_headline(triggers, cell_format), why))))
+
+
+def _failed_this_week(triggers: Iterable[TriggerOrder], cell_format: CellFormat) -> list[TriggerOrder]:
+    today = cell_format.today
+    return [
+        trigger
+        for trigger in triggers
+        if trigger_state(trigger) is TriggerState.FAILED
+        and trigger.u_time is not None
+        and (today is None or today - _WEEK <= trigger.u_time.astimezone(cell_format.zone).date() <= today)
+    ]

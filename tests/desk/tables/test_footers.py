@@ -12,14 +12,11 @@ from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.trading.position_fills import position
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Tone
-from tradetui.desk.tables.row_sums import (
-    accounts_headline,
-    fills_footer,
-    orders_footer,
-    positions_headline,
-    stops_footer,
-    stops_headline,
-)
+from tradetui.desk.tables.columns.accounts import accounts_headline
+from tradetui.desk.tables.columns.fills import fills_footer
+from tradetui.desk.tables.columns.orders import orders_footer
+from tradetui.desk.tables.columns.positions import positions_headline
+from tradetui.desk.tables.columns.triggers import stops_footer, stops_headline
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES
