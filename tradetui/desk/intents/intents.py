@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from tradetui.desk.intents.account_lock import AccountLock
 from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.journal.open_journal import LossAcceptance, accept_loss, open_intents_in, open_journal
 from tradetui.desk.intents.journal.registered_journal import LEFT_BEHIND_S, JournalLocation, RegisteredJournal
-from tradetui.desk.intents.open_scopes import OpenScopes
+from tradetui.desk.intents.locks import AccountLock, OpenScopes
 from tradetui.desk.intents.states import AlreadyOpen, Intent, State, WrongStep
 from tradetui.desk.intents.step_writers import StepWriters
 from tradetui.exchange.clock import Clock, Moment
