@@ -18,9 +18,9 @@ from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import Lookup
 from tradetui.desk.lookup.query import check_query
 from tradetui.desk.reversal.execution import Execution, NotConfirmed
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Aftermath, Sent, sent_of
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.table import LOOKUPS
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import LoopClock

@@ -15,9 +15,8 @@ from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.intents.states import State
-from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, newest_first
 from tradetui.trading.holdings import Legs
 from tradetui.trading.positions import LONG, Position, Reported

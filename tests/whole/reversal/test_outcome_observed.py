@@ -29,10 +29,9 @@ from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import Intent, State
 from tradetui.desk.reversal import execution as execution_module
 from tradetui.desk.reversal.execution import NotConfirmed
-from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Target
 from tradetui.desk.reversal.progress import Progress, Sent, sent_of
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.classification import ABSENCE_S
 from tradetui.desk.reversal.tracking.outcome_tracker import ended_elsewhere
 from tradetui.exchange.errors import ExchangeError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel
-from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.exchange.clock import Moment
 
 if TYPE_CHECKING:

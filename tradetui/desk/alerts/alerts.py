@@ -18,7 +18,7 @@ from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.session_health import LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.clock import Clock, Moment
 from tradetui.storage.disk_thread import Disk

@@ -82,7 +82,7 @@ class AccountLock:
 
 
 class OpenScopes:
-    """Open intents by the scope they lock, those of this account's journal and those of journals in other directories."""
+    """Open intents by the scope they lock: those of this account's journal, and those of journals elsewhere."""
 
     def __init__(self) -> None:
         self._here: dict[str, tuple[str, State]] = {}

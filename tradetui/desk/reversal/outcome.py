@@ -1,16 +1,21 @@
-"""Names the outcome of a reversal from the positions before and after it."""
+"""How a reversal that was sent ended, or how far the search for its end is.
+
+Alerts and the journal read these words; decisions are made by them, never by the sentence beside them.
+"""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from tradetui.trading.holdings import Holdings
-from tradetui.trading.reversal import ReversalPlan
+if TYPE_CHECKING:  # alerts, which read the words alone, are there before the first rows
+    from tradetui.trading.holdings import Holdings
+    from tradetui.trading.reversal import ReversalPlan
 
 
 class Outcome(StrEnum):
-    """The outcomes of a reversal."""
+    """The outcome of a reversal that was settled."""
 
     REVERSED = "reversed"
     SMALLER = "reversed smaller"
@@ -26,6 +31,21 @@ class Outcome(StrEnum):
     def _missing_(cls, value: object) -> Outcome:
         """A value that other versions wrote into the journal."""
         return cls.OTHER
+
+
+class SearchStage(StrEnum):
+    """How far the search for the outcome is."""
+
+    LOOKING = "looking"
+    """Nothing is known of the order yet, or what was read cannot be used."""
+    SO_FAR = "so far"
+    """Something of it is seen: a part that has filled, or an effect that may not be all of it."""
+    LEFT_OPEN = "left open"
+    """A while has passed without an end. The search goes on behind, and the symbol stays locked."""
+    CORRECTED = "corrected"
+    """It was settled, and the order went on filling: it is locked again and followed to its end."""
+    ENDED = "ended"
+    """The intent has ended: `state` says how, `outcome` as what where it was settled."""
 
 
 def name_outcome(plan: ReversalPlan, held: Holdings, *, liquidated: bool = False) -> Outcome:

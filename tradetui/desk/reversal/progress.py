@@ -8,8 +8,7 @@ from datetime import tzinfo
 from decimal import Decimal
 
 from tradetui.desk.intents.states import Intent, State
-from tradetui.desk.reversal.outcome import Outcome
-from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.tables.time_format import zoned_text
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals
 from tradetui.trading.holdings import Holdings, Legs, Net

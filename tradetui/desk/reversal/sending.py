@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import AlreadyOpen, Overtaken, State, WrongStep
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.preview import SENDING_S, Preview
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
 from tradetui.exchange.client import TradingClient

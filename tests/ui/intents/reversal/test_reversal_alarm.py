@@ -14,8 +14,8 @@ from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.states import State
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime

@@ -13,10 +13,9 @@ from tests.trading.test_reversal import legs, plan
 from tests.trading.test_reversal_actuals import actual
 from tests.trading.test_reversal_estimates import BASIS, SHORT, STOPS, account, leg
 from tradetui.desk.intents.states import State
-from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Preview, Target, changes
 from tradetui.desk.reversal.progress import Aftermath, Progress
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.settings import DeskSettings, Environment
 from tradetui.trading.estimates.cost_estimates import Basis
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals

@@ -20,7 +20,7 @@ from tradetui.desk.alerts.detection.order_fills import FillGroups, OrderFills, o
 from tradetui.desk.alerts.rules import RuleKind
 from tradetui.desk.feeds.polling.session_health import LOST_LINKS, LinkState
 from tradetui.desk.feeds.polling.snapshot import Snapshot
-from tradetui.desk.reversal.search_stage import SearchStage
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT, time_of
 from tradetui.desk.tables.rows.row_source import RowT

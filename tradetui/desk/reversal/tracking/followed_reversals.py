@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from tradetui.desk.intents.states import State
+from tradetui.desk.reversal.outcome import SearchStage
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.outcome_tracker import OutcomeTracker
 from tradetui.desk.task_groups import BackgroundTasks
 from tradetui.exchange.clock import Clock

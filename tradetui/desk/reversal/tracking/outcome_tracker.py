@@ -14,9 +14,8 @@ from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.intents.intents import Intents
 from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
-from tradetui.desk.reversal.outcome import Outcome, matched_result
+from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.tracking.classification import (
     ABSENCE_S,
     OPENING_FILLS,

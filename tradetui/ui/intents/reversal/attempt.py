@@ -11,10 +11,9 @@ from textual.content import Content
 from textual.notifications import SeverityLevel
 
 from tradetui.desk.reversal.execution import Execution, NotConfirmed, scope_of
-from tradetui.desk.reversal.outcome import Outcome
+from tradetui.desk.reversal.outcome import Outcome, SearchStage
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.reversal.progress import Progress, Sent
-from tradetui.desk.reversal.search_stage import SearchStage
 from tradetui.desk.reversal.sending import Departure
 from tradetui.exchange.errors import ExchangeError, OutcomeUnknown
 from tradetui.ui.app_protocols import trading_app
