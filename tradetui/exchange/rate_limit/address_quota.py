@@ -1,6 +1,7 @@
 """Calls of one network address in any minute, which the exchange counts over all endpoints and accounts.
 
-A call counts from its grant until a minute after its reply. It arrives in between, so that no sliding minute at the
+`AddressCalls` counts those of this process, `AddressRows` those of all processes of the user, in the file they share. A
+call counts from its grant until a minute after its reply. It arrives in between, so that no sliding minute at the
 exchange holds more calls than count here at once, whatever the network does to them. Calls that stop counting in the
 same second are one number: a minute of work is some ninety numbers, not thousands of rows.
 
@@ -10,7 +11,9 @@ instead of standing still for the rest of a minute.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,9 +21,11 @@ from tradetui.exchange.errors import RateLimited
 from tradetui.wire.endpoints.endpoint import ADDRESS_CALLS_PER_MINUTE
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from tradetui.wire.endpoints.endpoint import Endpoint
 
-MINUTE_S: Final = 60.0
+_MINUTE_S: Final = 60.0
 DEFAULT_ADDRESS_SHARE: Final = 0.8
 """Of the calls of an address, where no share is given: other people may sit behind the same address."""
 _CLOCK_DRIFT_S: Final = 0.1
@@ -28,8 +33,24 @@ _CLOCK_DRIFT_S: Final = 0.1
 _SLOWEST_ROUND_TRIP_S: Final = 3.0
 """What the feeds' even rate allows for calls in flight and for the rounding to seconds."""
 _SLOWED_FOR_S: Final = 5.0
-LONGEST_RESERVATION_S: Final = 1.0
+_LONGEST_RESERVATION_S: Final = 1.0
 """A feed's turn is reserved at most this long ahead."""
+
+ADDRESS_SCHEMA: Final = """
+create table if not exists address_calls (
+    address text not null,
+    ends_s integer not null,
+    calls integer not null,
+    primary key (address, ends_s)
+) without rowid;
+create table if not exists addresses (address text primary key, feeds_until_s real not null) without rowid;
+"""
+ADDRESS_TABLES: Final = ("address_calls", "addresses")
+
+_COUNT: Final = (
+    "insert into address_calls values (?, ?, ?) "
+    "on conflict (address, ends_s) do update set calls = calls + excluded.calls"
+)
 
 
 class AddressQuota(NamedTuple):
@@ -44,7 +65,7 @@ class AddressQuota(NamedTuple):
 
     @property
     def kept_for_writes(self) -> int:
-        """Calls that neither feeds nor reads take."""
+        """Calls that neither feeds nor reads take: a tenth, and no more than one a second."""
         return min(60, self.per_minute // 10)
 
     @property
@@ -60,7 +81,7 @@ class AddressQuota(NamedTuple):
     @property
     def feed_rate(self) -> float:
         """Calls a second at which feeds go on once they have used up their head start."""
-        return (self.feed_limit - self._feed_burst) / (MINUTE_S + _SLOWEST_ROUND_TRIP_S)
+        return (self.feed_limit - self._feed_burst) / (_MINUTE_S + _SLOWEST_ROUND_TRIP_S)
 
     @property
     def feed_head_start_s(self) -> float:
@@ -103,25 +124,23 @@ class AddressUsage(NamedTuple):
         return min(1.0, self.used / self.allowed) if self.allowed else 0.0
 
 
-def counts_until(end: float) -> int:
-    """The whole second at which a call that ended at `end` stops counting."""
-    return int(end + MINUTE_S + _CLOCK_DRIFT_S) + 1
+class AddressMeter:
+    """What the header bar shows of the address, as of this process's last claim."""
 
+    def __init__(self, quota: AddressQuota) -> None:
+        self._quota = quota
+        self._used = 0
+        self._slowed_until = 0.0
 
-def feed_turn(quota: AddressQuota, feeds_until: float, now: float) -> float:
-    """When a feed's next call is due at the even rate; `feeds_until` is where their calls so far end at that rate."""
-    return max(now, feeds_until - quota.feed_head_start_s)
+    def note(self, claim: AddressClaim, *, feed: bool, now: float) -> None:
+        """Take in what a claim at `now` came to."""
+        self._used = claim.counted
+        if feed and (claim.counts_until is None or claim.begins > now):
+            self._slowed_until = now + _SLOWED_FOR_S
 
-
-def address_used_up(endpoint: Endpoint, quota: AddressQuota, seconds: float) -> RateLimited:
-    """Make the error of a call that would have to wait long for the address."""
-    return RateLimited(
-        f"this machine has made its {quota.per_minute} calls of a minute, the next is free in {seconds:.0f} s",
-        retry_after=seconds,
-        endpoint=endpoint.name,
-        remedy="Wait, or end other programs of yours that call this base_url. Where nobody else calls from this "
-        "network address, raise address_share in the profile.",
-    )
+    def usage(self, now: float) -> AddressUsage:
+        """Calls that count, as last seen."""
+        return AddressUsage(self._used, self._quota.per_minute, now < self._slowed_until)
 
 
 class AddressCalls:
@@ -144,13 +163,13 @@ class AddressCalls:
             del self._calls[second]
         counted, limit = sum(self._calls.values()), self.quota.limit(feed=feed, writes=writes)
         if counted >= limit:
-            return AddressClaim(None, frees_at(sorted(self._calls.items()), counted, limit), counted)
+            return AddressClaim(None, _frees_at(sorted(self._calls.items()), counted, limit), counted)
         if feed:
-            turn = feed_turn(self.quota, self._feeds_until, now)
+            turn = _feed_turn(self.quota, self._feeds_until, now)
             if turn > now:
                 return AddressClaim(None, turn, counted)
             self._feeds_until = max(self._feeds_until, now) + 1 / self.quota.feed_rate
-        until = counts_until(now + hold_s)
+        until = _expiry_second(now + hold_s)
         self._calls[until] = self._calls.get(until, 0) + 1
         return AddressClaim(until, now, counted + 1)
 
@@ -159,33 +178,123 @@ class AddressCalls:
         if counted_until in self._calls:
             self._calls[counted_until] -= 1
         if at is not None:
-            until = counts_until(at)
+            until = _expiry_second(at)
             self._calls[until] = self._calls.get(until, 0) + 1
 
 
-def frees_at(calls_by_second: Iterable[tuple[int, int]], counted: int, limit: int) -> float:
+@dataclass(frozen=True, slots=True)
+class AddressTerms:
+    """Whose calls are counted, within which quota, and what kind of call it is."""
+
+    address: str
+    quota: AddressQuota
+    feed: bool
+    writes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCall:
+    """Where a call is counted until its end is known."""
+
+    address: str
+    counts_until: int
+
+
+class AddressRows:
+    """Works on an open connection, inside the transaction of whoever calls it; times are monotonic seconds.
+
+    That calls have ended is written once a second, for all of them: until then they count a few seconds longer.
+    """
+
+    def __init__(self, base: sqlite3.Connection) -> None:
+        self._base = base
+        self._ended: Counter[tuple[CountedCall, int]] = Counter()
+        self._written_s = 0
+
+    def claim(self, terms: AddressTerms, *, now: float, begins: float, hold_s: float) -> AddressClaim:
+        """Count a call that begins at `begins` or later, unless it has to wait; see `AddressClaim`."""
+        address, quota = terms.address, terms.quota
+        if int(now) != self._written_s:
+            self._written_s = int(now)
+            self.write_ended()
+            self._base.execute("delete from address_calls where ends_s <= ?", (now,))
+        limit = quota.limit(feed=terms.feed, writes=terms.writes)
+        counted = self._counted(address, now)
+        if counted >= limit and self._ended:
+            self.write_ended()
+            counted = self._counted(address, now)
+        if counted >= limit:
+            rows = self._base.execute(
+                "select ends_s, calls from address_calls where address = ? and ends_s > ? order by ends_s",
+                (address, now),
+            )
+            return AddressClaim(None, _frees_at(rows, counted, limit), counted)
+        if terms.feed:
+            row = self._base.execute("select feeds_until_s from addresses where address = ?", (address,)).fetchone()
+            feeds_until = 0.0 if row is None else row[0]
+            turn = _feed_turn(quota, feeds_until, begins)
+            if turn > now + _LONGEST_RESERVATION_S:
+                return AddressClaim(None, turn - _LONGEST_RESERVATION_S, counted)
+            begins = turn
+            self._base.execute(
+                "insert or replace into addresses values (?, ?)", (address, max(feeds_until, now) + 1 / quota.feed_rate)
+            )
+        until = _expiry_second(begins + hold_s)
+        self._base.execute(_COUNT, (address, until, 1))
+        return AddressClaim(until, begins, counted + 1)
+
+    def ended(self, call: CountedCall, at: float) -> None:
+        """A call ended at `at`, by when it had arrived."""
+        self._ended[call, _expiry_second(at)] += 1
+
+    def unused(self, call: CountedCall) -> None:
+        """A call was not sent."""
+        self._count_less(call, 1)
+
+    def write_ended(self) -> None:
+        for (call, until), calls in self._ended.items():
+            self._count_less(call, calls)
+            self._base.execute(_COUNT, (call.address, until, calls))
+        self._ended.clear()
+
+    def _counted(self, address: str, now: float) -> int:
+        row = self._base.execute(
+            "select coalesce(sum(calls), 0) from address_calls where address = ? and ends_s > ?", (address, now)
+        ).fetchone()
+        return int(row[0])
+
+    def _count_less(self, call: CountedCall, calls: int) -> None:
+        self._base.execute(
+            "update address_calls set calls = calls - ? where address = ? and ends_s = ?",
+            (calls, call.address, call.counts_until),
+        )
+
+
+def address_used_up(endpoint: Endpoint, quota: AddressQuota, seconds: float) -> RateLimited:
+    """Make the error of a call that would have to wait long for the address."""
+    return RateLimited(
+        f"this machine has made its {quota.per_minute} calls of a minute, the next is free in {seconds:.0f} s",
+        retry_after=seconds,
+        endpoint=endpoint.name,
+        remedy="Wait, or end other programs of yours that call this base_url. Where nobody else calls from this "
+        "network address, raise address_share in the profile.",
+    )
+
+
+def _expiry_second(end: float) -> int:
+    """The whole second at which a call that ended at `end` stops counting."""
+    return int(end + _MINUTE_S + _CLOCK_DRIFT_S) + 1
+
+
+def _feed_turn(quota: AddressQuota, feeds_until: float, now: float) -> float:
+    """When a feed's next call is due at the even rate; `feeds_until` is where their calls so far end at that rate."""
+    return max(now, feeds_until - quota.feed_head_start_s)
+
+
+def _frees_at(calls_by_second: Iterable[tuple[int, int]], counted: int, limit: int) -> float:
     """The second at which fewer than `limit` calls count, if nothing else changes; seconds in rising order."""
     for second, calls in calls_by_second:
         counted -= calls
         if counted < limit:
             return float(second)
     return inf
-
-
-class AddressMeter:
-    """What the header bar shows of the address, as of this process's last claim."""
-
-    def __init__(self, quota: AddressQuota) -> None:
-        self._quota = quota
-        self._used = 0
-        self._slowed_until = 0.0
-
-    def note(self, claim: AddressClaim, *, feed: bool, now: float) -> None:
-        """Take in what a claim at `now` came to."""
-        self._used = claim.counted
-        if feed and (claim.counts_until is None or claim.begins > now):
-            self._slowed_until = now + _SLOWED_FOR_S
-
-    def usage(self, now: float) -> AddressUsage:
-        """Calls that count, as last seen."""
-        return AddressUsage(self._used, self._quota.per_minute, now < self._slowed_until)

@@ -16,10 +16,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tradetui.exchange.rate_limit.address_quota import AddressClaim
-from tradetui.exchange.rate_limit.address_rows import (
+from tradetui.exchange.rate_limit.address_quota import (
     ADDRESS_SCHEMA,
     ADDRESS_TABLES,
+    AddressClaim,
     AddressRows,
     AddressTerms,
     CountedCall,

@@ -24,10 +24,10 @@ from tradetui.exchange.rate_limit.address_quota import (
     DEFAULT_ADDRESS_SHARE,
     AddressMeter,
     AddressQuota,
+    AddressTerms,
     AddressUsage,
     address_used_up,
 )
-from tradetui.exchange.rate_limit.address_rows import AddressTerms
 from tradetui.exchange.rate_limit.budget import (
     ADDRESS_POLL_S,
     PATIENCE_S,
