@@ -10,11 +10,27 @@ from typing import Any
 
 import pytest
 
-from tradetui.commands.session.alert_checks import desktop_finding, escape_note, no_equity_because, rules_finding
+from tradetui.commands.session.alert_checks import (
+    AlertEvidence,
+    escape_note,
+    read_alert_evidence,
+    rules_finding,
+    try_desktop,
+)
 from tradetui.commands.session.alert_settings import FileSilences, environment_without_secrets
 from tradetui.exchange.credentials import Credentials
+from tradetui.exchange.errors import (
+    AuthenticationFailed,
+    Busy,
+    EndpointMissing,
+    ExchangeError,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    UnreadableReply,
+)
 from tradetui.profiles.load import Flags, LoadedProfile, load
-from tradetui.wire.endpoints.reply import Reply
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.models.futures_accounts import FuturesAccount
 
 BASE = '[profiles.main]\nbase_url = "https://x.example"\nmode = "trade"\nproduct_types = ["USDT-FUTURES"]\n'
@@ -51,7 +67,8 @@ def test_a_rule_that_can_never_fire_is_named(
     tmp_path: Path, rule: str, symbols: set[str] | None, tickers: bool, fault: str | None
 ) -> None:
     profile = loaded(tmp_path, f"alerts = [{{ {rule} }}]\n")
-    finding = rules_finding(profile, None if symbols is None else frozenset(symbols), tickers=tickers)
+    evidence = AlertEvidence(None if symbols is None else frozenset(symbols), lacks_tickers=not tickers)
+    finding = rules_finding(profile, evidence)
     assert bool(finding.remedy) == (fault is not None)
     assert (fault or "each can fire") in finding.finding
 
@@ -64,19 +81,62 @@ def test_an_alert_of_todays_result_cannot_fire_while_the_equity_is_not_known(tmp
         return Reply(rows=(account,))
 
     client: Any = SimpleNamespace(futures=SimpleNamespace(accounts=accounts))
-    reason = asyncio.run(no_equity_because(client, profile))
-    finding = rules_finding(profile, None, tickers=True, no_equity_because=reason)
+    finding = rules_finding(profile, asyncio.run(read_alert_evidence(client, profile)))
     assert "cannot fire: the equity is not known, no USDT value of BTC" in finding.finding
+
+
+def answering(answer: Reply[Any] | ExchangeError) -> Any:
+    """A client to whose every call of the alerts' checks the exchange gives this answer."""
+
+    async def call(**_: object) -> Reply[Any]:
+        if isinstance(answer, ExchangeError):
+            raise answer
+        return answer
+
+    return SimpleNamespace(futures=SimpleNamespace(accounts=call, contracts=call, ticker=call))
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        *(RateLimited("429"), Busy("503"), AuthenticationFailed("40006"), UnreadableReply("not JSON")),
+        *(Rejected("40034"), Unreachable("no answer")),
+    ],
+    ids=lambda refusal: type(refusal).__name__,
+)
+def test_an_error_of_the_exchange_rules_no_alert_out(tmp_path: Path, refusal: ExchangeError) -> None:
+    rules = (
+        '{ when = "price_crosses", symbol = "BTCUSDT", price = 9 }',
+        '{ when = "today_result_below", percent = -2 }',
+    )
+    profile = loaded(tmp_path, f"alerts = [{', '.join(rules)}]\n")
+    finding = rules_finding(profile, asyncio.run(read_alert_evidence(answering(refusal), profile)))
+    assert (finding.finding, finding.remedy) == ("2 of the profile, each can fire", "")
+
+
+def test_only_an_exchange_without_the_endpoint_serves_no_ticker(tmp_path: Path) -> None:
+    profile = loaded(tmp_path, 'alerts = [{ when = "price_crosses", symbol = "BTCUSDT", price = 9 }]\n')
+    evidence = asyncio.run(read_alert_evidence(answering(EndpointMissing("404")), profile))
+    assert "the exchange serves no ticker" in rules_finding(profile, evidence).finding
+
+
+def test_a_contract_that_cannot_be_read_may_be_the_one_of_an_alert(tmp_path: Path) -> None:
+    profile = loaded(tmp_path, 'alerts = [{ when = "fill", symbol = "NEWUSDT" }]\n')
+    others = (SimpleNamespace(symbol="BTCUSDT"),)
+    listed: Any = Reply(rows=others)
+    assert rules_finding(profile, asyncio.run(read_alert_evidence(answering(listed), profile))).remedy
+    partly: Any = Reply(rows=others, undecodable_rows=(UndecodableRow(1, "no symbol", {}),))
+    assert not rules_finding(profile, asyncio.run(read_alert_evidence(answering(partly), profile))).remedy
 
 
 def test_in_monitor_mode_no_outcome_is_ever_unknown(tmp_path: Path) -> None:
     rule, config = 'alerts = [{ when = "outcome_unknown" }]\n', tmp_path / "config.toml"
     config.write_text((BASE + rule).replace('"trade"', '"monitor"'))
-    assert "monitor mode sends no reversal" in rules_finding(load({}, Flags(config=config)), None, tickers=True).finding
+    finding = rules_finding(load({}, Flags(config=config)), AlertEvidence())
+    assert "monitor mode sends no reversal" in finding.finding
     config.write_text(BASE.replace('"trade"', '"monitor"'))
-    assert not rules_finding(load({}, Flags(config=config)), None, tickers=True).remedy, (
-        "nobody wrote the default rules"
-    )
+    finding = rules_finding(load({}, Flags(config=config)), AlertEvidence())
+    assert not finding.remedy, "nobody wrote the default rules"
 
 
 def fake_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None) -> None:
@@ -125,19 +185,19 @@ def test_tmux_is_to_pass_it_on_from_every_window_as_far_as_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, answer: str | None, passthrough: str | None
 ) -> None:
     fake_tmux(tmp_path, monkeypatch, version, answer)
-    finding = desktop_finding(loaded(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, to_terminal=False)
+    finding = try_desktop(loaded(tmp_path, DESKTOP), {"TMUX": "socket,1,0"}, sends_test=False)
     assert (finding.remedy == "") == (passthrough is None)
     assert passthrough is None or f"set -g allow-passthrough {passthrough}`" in finding.remedy
 
 
 def test_a_test_goes_to_the_terminal_and_to_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = loaded(tmp_path, DESKTOP + 'desktop_notification = "osc777"\n')
-    assert "no test is sent" in desktop_finding(profile, {}, to_terminal=False).finding
+    assert "no test is sent" in try_desktop(profile, {}, sends_test=False).finding
     assert capsys.readouterr().out == ""
-    assert "a test was sent" in desktop_finding(profile, {}, to_terminal=True).finding
+    assert "a test was sent" in try_desktop(profile, {}, sends_test=True).finding
     out = capsys.readouterr().out
     assert out.startswith("\x1b]777;notify;tradetui;Test by tradetui doctor") and out.endswith("\a\a")
-    assert "no alert goes to the desktop" in desktop_finding(loaded(tmp_path, ""), {}, to_terminal=True).finding
+    assert "no alert goes to the desktop" in try_desktop(loaded(tmp_path, ""), {}, sends_test=True).finding
     assert capsys.readouterr().out == ""
 
 

@@ -16,13 +16,12 @@ from tempfile import TemporaryFile
 
 from tradetui.commands.process.console import ATTENTION, DONE, stdout
 from tradetui.commands.session.alert_checks import (
+    AlertEvidence,
     AlertFinding,
-    desktop_finding,
     escape_note,
-    has_tickers,
-    listed_symbols,
-    no_equity_because,
+    read_alert_evidence,
     rules_finding,
+    try_desktop,
 )
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
 from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
@@ -76,8 +75,16 @@ class Check:
     remedy: str = ""
 
 
-def _check(name: str, ok: bool, finding: str, remedy: str = "") -> Check:
-    return Check(name, CheckStatus.OK if ok else CheckStatus.FAILED, finding, remedy)
+def _check(name: str, finding: str, remedy: str = "", *, passed: bool) -> Check:
+    return Check(name, CheckStatus.OK if passed else CheckStatus.FAILED, finding, remedy)
+
+
+def _passed(name: str, finding: str) -> Check:
+    return Check(name, CheckStatus.OK, finding)
+
+
+def _failed(name: str, finding: str, remedy: str) -> Check:
+    return Check(name, CheckStatus.FAILED, finding, remedy)
 
 
 def _unchecked(name: str, finding: str = _UNREACHABLE) -> Check:
@@ -88,15 +95,15 @@ def run(args: argparse.Namespace) -> int:
     """Print every check; exit code 3 when one failed. A configuration that cannot be loaded is reported as such."""
     loaded = load(os.environ, Flags.of(args))
     route = route_of(loaded)
-    private = _data_directory(loaded)
+    # Before anything in it is read or written.
+    data_directory = _close_data_directory(loaded)
     account = identity_of(loaded)
     reached, online = asyncio.run(_online(loaded, route))
-    to_terminal = stdout().is_terminal and not args.json
     checks = [
         _configuration(loaded),
-        _check("proxy", True, route.proxy_text or "none"),
+        _passed("proxy", route.proxy_text or "none"),
         _certificates(loaded, route),
-        private,
+        data_directory,
         *_keys(loaded),
         _theme(loaded),
         _account(
@@ -107,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         ),
         _journal(loaded, account),
         _terminal(),
-        _alert_check("desktop", desktop_finding(loaded, os.environ, to_terminal=to_terminal)),
+        _alert_check("desktop", try_desktop(loaded, os.environ, sends_test=stdout().is_terminal and not args.json)),
         *online,
     ]
     output = stdout()
@@ -128,38 +135,38 @@ def _configuration(loaded: LoadedProfile) -> Check:
     where = str(loaded.file) if loaded.file else "environment"
     access = "read-only" if loaded.read_only else "may trade"
     finding = f"profile {loaded.name} from {where}, {loaded.profile.base_url}, {access}"
-    return _check("configuration", True, finding)
+    return _passed("configuration", finding)
 
 
 def _certificates(loaded: LoadedProfile, route: Route) -> Check:
     from tradetui.exchange.transport.http import usual_ca_file
 
     if loaded.profile.base_url.startswith("http://"):
-        return _check("certificates", True, "none needed: the exchange is on this machine, over http")
-    return _check("certificates", True, route.ca_file_text or str(usual_ca_file()))
+        return _passed("certificates", "none needed: the exchange is on this machine, over http")
+    return _passed("certificates", route.ca_file_text or str(usual_ca_file()))
 
 
-def _data_directory(loaded: LoadedProfile) -> Check:
-    closed = close_data_dir(loaded)
-    finding = closed_sentence(loaded, closed) or (
+def _close_data_directory(loaded: LoadedProfile) -> Check:
+    permissions = close_data_dir(loaded)
+    finding = closed_sentence(loaded, permissions) or (
         f"{loaded.data_dir}, only you can look into it" if loaded.data_dir.exists() else f"none yet; {loaded.data_dir}"
     )
-    return _check("data directory", not closed.left, finding)
+    return _check("data directory", finding, passed=not permissions.left)
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:
     own = profile_bindings(loaded.profile.keys)
-    failed = [_check("keys", False, f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
+    failed = [_failed("keys", f"keys.{trouble.id} {trouble.rule}", trouble.remedy) for trouble in own.troubles]
     changed = counted(len(own.taken), "keyboard binding")
-    return failed or [_check("keys", True, f"{changed} changed; `tradetui keys` lists all")]
+    return failed or [_passed("keys", f"{changed} changed; `tradetui keys` lists all")]
 
 
 def _theme(loaded: LoadedProfile) -> Check:
     theme = loaded.profile.theme
     if known := theme_named(theme):
-        return _check("theme", True, known)
+        return _passed("theme", known)
     names = ", ".join(theme.name for theme in THEMES)
-    return _check("theme", False, f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
+    return _failed("theme", f"there is no theme {theme!r}, {DEFAULT_THEME} is shown", f"Set theme to {names}.")
 
 
 def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool, key_works: bool) -> Check:
@@ -167,15 +174,15 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
         finding = (
             f"the exchange says that the API key belongs to UID {account.uid}, and the profile names {profile_uid}"
         )
-        return _check("account", False, finding, "Correct uid or the key in the profile; nothing is sent until then.")
+        return _failed("account", finding, "Correct uid or the key in the profile; nothing is sent until then.")
     match account.origin:
         case "exchange":
-            return _check("account", True, f"UID {account.uid}, from the exchange")
+            return _passed("account", f"UID {account.uid}, from the exchange")
         case "profile":
-            return _check("account", True, f"UID {account.uid}, from the profile")
+            return _passed("account", f"UID {account.uid}, from the profile")
         case "remembered" if reached:
             finding = f"UID {account.uid}, from an earlier session; the exchange does not give it now"
-            return _check("account", True, finding)
+            return _passed("account", finding)
         case "remembered":
             return _unchecked("account", f"UID {account.uid}, from an earlier session; {_UNREACHABLE}")
     if not reached:
@@ -183,9 +190,8 @@ def _account(account: AccountIdentity, profile_uid: str | None, *, reached: bool
         return _unchecked("account", finding)
     if not key_works:
         return _unchecked("account", "not known while the check of the key fails")
-    return _check(
+    return _passed(
         "account",
-        True,
         "the exchange does not report the UID and the profile has none, so the account goes by its API key: what is "
         "sent with another key of the account does not lock the symbol here. Set uid in each profile",
     )
@@ -206,35 +212,36 @@ def _journal(loaded: LoadedProfile, account: AccountIdentity) -> Check:
                 held = journal.reconcile(Moment.now(SystemClock())).items()
                 elsewhere = [f"{scope} is locked by {journal.path_of(holder)}" for scope, holder in held]
     except FileUnusable as problem:
-        return _check("journal", False, f"{problem.file}: {problem.reason}", f"{problem.remedy}.")
+        return _failed("journal", f"{problem.file}: {problem.reason}", f"{problem.remedy}.")
     except (sqlite3.Error, OSError) as problem:
-        return _check("journal", False, f"{location.file} cannot be read ({problem})", "Check the disk.")
+        return _failed("journal", f"{location.file} cannot be read ({problem})", "Check the disk.")
     open_ones = sum(intent.state not in ENDED for intent in newest)
     finding = f"{location.file}, newest reversals and creations without an outcome: {open_ones or 'none'}"
-    return _check("journal", True, "; ".join([finding, *elsewhere]))
+    return _passed("journal", "; ".join([finding, *elsewhere]))
 
 
 def _journal_to_be(file: Path) -> Check:
     there = next(folder for folder in file.parents if folder.exists())
     try:
         with TemporaryFile(dir=there):  # what a file system takes is known only by trying
-            return _check("journal", True, f"none yet; it will be {file}")
+            return _passed("journal", f"none yet; it will be {file}")
     except OSError:
         why = "cannot be written" if there.is_dir() else "is no directory"
-    return _check("journal", False, f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
+    return _failed("journal", f"{there} {why}, so nothing can be sent", "Make it writable, or set data_dir.")
 
 
 def _terminal() -> Check:
     if not stdout().is_terminal:
-        return _check("terminal", True, "none here; the screen needs one")
+        return _passed("terminal", "none here; the screen needs one")
     size = os.get_terminal_size()
     fits = size.columns >= 80 and size.lines >= 24
     finding = f"{size.columns}x{size.lines}, TERM={os.environ.get('TERM', '')}"
-    return _check("terminal", fits, "; ".join(filter(None, [finding, escape_note(os.environ)])), "Use at least 80x24.")
+    finding = "; ".join(filter(None, [finding, escape_note(os.environ)]))
+    return _check("terminal", finding, "Use at least 80x24.", passed=fits)
 
 
 def _alert_check(name: str, result: AlertFinding) -> Check:
-    return _check(name, not result.remedy, result.finding, result.remedy)
+    return _check(name, result.finding, result.remedy, passed=not result.remedy)
 
 
 async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check]]:
@@ -242,18 +249,18 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
     async with open_reader(loaded) as client:
         product_types = [ProductType(name) for name in loaded.profile.product_types]
         try:
-            key = await _answer_check(
+            key = await _check_reply(
                 "key", "the exchange takes it", lambda: client.futures.accounts(product_type=product_types[0])
             )
         except Unreachable as failure:
             unchecked = [_unchecked(name) for name in ("key", "orders", "fills", "triggers", "permissions", "clock")]
-            unchecked.append(_alert_check("alerts", rules_finding(loaded, None, tickers=True)))
+            unchecked.append(_alert_check("alerts", rules_finding(loaded, AlertEvidence())))
             address = _address(client.budget.address_usage())
             finding = f"{loaded.profile.base_url} was not reached, {_HOPS[failure.hop]}: {failure.message}"
-            broken = _check("connection", False, finding, failure.remedy or "")
+            broken = _failed("connection", finding, failure.remedy or "")
             return False, [broken, *unchecked, _limits(client), address]
         through = f" through {route.proxy.address}" if route.proxy else ""
-        connection = _check("connection", True, f"{loaded.profile.base_url} answers{through}")
+        connection = _passed("connection", f"{loaded.profile.base_url} answers{through}")
         if client.capabilities.account_refusal is not None:  # every other line would say the same
             return True, [connection, key, _clock(client), _address(client.budget.address_usage())]
         reads: dict[str, Callable[[ProductType], Awaitable[object]]] = {
@@ -266,13 +273,13 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
         checks = [connection, key]
         for name, read in reads.items():
             try:
-                answer = await _answers_check(name, read, product_types)
+                answer = await _check_product_types(name, read, product_types)
                 if answer.status is CheckStatus.OK or answer.finding != key.finding:  # else it is said already
                     checks.append(answer)
             except Unreachable as failure:
-                checks.append(_check(name, False, failure.message, failure.remedy or ""))
+                checks.append(_failed(name, failure.message, failure.remedy or ""))
         checks += [
-            await _alerts(client, loaded),
+            _alert_check("alerts", rules_finding(loaded, await read_alert_evidence(client, loaded))),
             await _permissions(client),
             _clock(client),
             _limits(client),
@@ -281,13 +288,13 @@ async def _online(loaded: LoadedProfile, route: Route) -> tuple[bool, list[Check
     return True, checks
 
 
-async def _answers_check(
+async def _check_product_types(
     name: str, read: Callable[[ProductType], Awaitable[object]], product_types: Sequence[ProductType]
 ) -> Check:
     """The check of one read of every product type, which it names where their results differ; raises Unreachable."""
     finding = "can be read with this API key"
     checks = [
-        await _answer_check(name, finding, partial(read, product_type), product_types) for product_type in product_types
+        await _check_reply(name, finding, partial(read, product_type), product_types) for product_type in product_types
     ]
     if len({(check.status, check.finding) for check in checks}) == 1:
         return checks[0]
@@ -296,33 +303,23 @@ async def _answers_check(
     return replace(failed, finding="; ".join(findings))
 
 
-async def _answer_check(
-    name: str, finding: str, ask: Callable[[], Awaitable[object]], product_types: Sequence[ProductType] = ()
+async def _check_reply(
+    name: str, finding: str, read: Callable[[], Awaitable[object]], product_types: Sequence[ProductType] = ()
 ) -> Check:
     """The finding where the exchange answers in full; raises Unreachable."""
     try:
-        reply = await ask()
+        reply = await read()
     except Unreachable:
         raise
     except ExchangeError as problem:
-        return _check(
-            name, False, f"{problem.reason}: {problem.message} ({problem.code or 'no code'})", problem.remedy or ""
-        )
+        finding = f"{problem.reason}: {problem.message} ({problem.code or 'no code'})"
+        return _failed(name, finding, problem.remedy or "")
     undecodable_rows = len(getattr(reply, "undecodable_rows", ()))
     if undecodable_rows:
         remedy = "Please report them; show --json prints the readable rows."
-        return _check(name, False, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
+        return _failed(name, f"unreadable: {counted(undecodable_rows, 'row')}", remedy)
     left_out = left_out_sentence(product_types, getattr(reply, "left_out", ()))
-    return _check(name, True, "; ".join(filter(None, (finding, left_out))))
-
-
-async def _alerts(client: ExchangeReader, loaded: LoadedProfile) -> Check:
-    try:
-        symbols, tickers = await listed_symbols(client, loaded), await has_tickers(client, loaded)
-        no_equity = await no_equity_because(client, loaded)
-    except Unreachable:
-        symbols, tickers, no_equity = None, True, ""
-    return _alert_check("alerts", rules_finding(loaded, symbols, tickers=tickers, no_equity_because=no_equity))
+    return _passed(name, "; ".join(filter(None, (finding, left_out))))
 
 
 async def _permissions(client: ExchangeReader) -> Check:
@@ -337,32 +334,26 @@ async def _permissions(client: ExchangeReader) -> Check:
     finding = "; ".join(permission_texts(account_info.authorities))
     if may_withdraw(account_info.authorities):
         finding += ". WARNING: this key may withdraw; tradetui never needs that"
-    return _check("permissions", True, finding)
+    return _passed("permissions", finding)
 
 
 def _limits(client: ExchangeReader) -> Check:
     allowed = ", ".join(f"{name} {use.allowed}/s" for name, use in sorted(client.budget.usage().items()))
-    return _check("limits", True, allowed or "none used yet")
+    return _passed("limits", allowed or "none used yet")
 
 
 def _address(usage: AddressUsage) -> Check:
     finding = f"{usage.used:,} of {usage.allowed:,} calls a minute made from this address by all your processes"
-    return _check(
-        "address",
-        not usage.slowed,
-        finding,
-        "End other programs of yours on this exchange, or raise address_share if nobody else calls from here.",
-    )
+    remedy = "End other programs of yours on this exchange, or raise address_share if nobody else calls from here."
+    return _check("address", finding, remedy, passed=not usage.slowed)
 
 
 def _clock(client: ExchangeReader) -> Check:
     offset = client.server_clock.offset_ms
     if offset is None:
-        return _check("clock", False, "no reply carried the exchange's time", "Check the address and the network.")
+        return _failed("clock", "no reply carried the exchange's time", "Check the address and the network.")
     latency = client.connection_status.latency_ms
-    finding = (
-        f"{offset:+d} ms from the exchange's, round trip {latency:.0f} ms" if latency is not None else f"{offset:+d} ms"
-    )
-    return _check(
-        "clock", abs(offset) <= WARN_OFFSET_MS, finding, "Set this machine's clock; above 5 s nothing is sent."
-    )
+    round_trip = "" if latency is None else f" from the exchange's, round trip {latency:.0f} ms"
+    finding = f"{offset:+d} ms{round_trip}"
+    remedy = "Set this machine's clock; above 5 s nothing is sent."
+    return _check("clock", finding, remedy, passed=abs(offset) <= WARN_OFFSET_MS)
