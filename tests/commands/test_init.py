@@ -15,7 +15,7 @@ from tradetui.commands.init import account_sentences
 from tradetui.commands.process.console import ATTENTION, DONE, USAGE
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, load
-from tradetui.profiles.secrets import fetch
+from tradetui.profiles.secrets import fetch_credentials
 from tradetui.wire.models.spot import AccountInfo
 
 SECRETS = {
@@ -38,7 +38,7 @@ def test_what_it_writes_loads_and_only_reads(config: Path, capsys: pytest.Captur
     assert "canary" not in "".join(capsys.readouterr())
     loaded = load({}, Flags(config=config))
     assert loaded.read_only
-    assert fetch(loaded).secret.get_secret_value() == "canary-secret"
+    assert fetch_credentials(loaded).secret.get_secret_value() == "canary-secret"
     for file in (config.parent / "profiles.d" / "main.toml", config.parent / "keys" / "main.toml"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
@@ -103,7 +103,7 @@ def test_a_unified_account_is_said_whole_by_init_and_by_doctor(
     assert main(["init", "--config", str(config)]) == ATTENTION
     errors = capsys.readouterr().err
     assert errors.count("is in unified mode") == errors.count(way_out) == 1
-    assert fetch(load({}, Flags(config=config))).api_key, "it is written all the same"
+    assert fetch_credentials(load({}, Flags(config=config))).api_key, "it is written all the same"
     assert main(["doctor", "--config", str(config)]) == ATTENTION
     report = capsys.readouterr().out
     assert report.count("is in unified mode") == report.count(way_out) == report.count("40085") == 1

@@ -27,7 +27,7 @@ from tradetui.desk.creation.key_store import IssuedKey, KeyStore, Secrets, Store
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.desk import Desk
 from tradetui.profiles.load import Flags, load
-from tradetui.profiles.secrets import fetch
+from tradetui.profiles.secrets import fetch_credentials
 from tradetui.wire.models.writes import CreateBatchRequest, CreateSubaccountRequest
 
 PASSPHRASE, SECRET = "CanaryPass1", "canary-secret-value"
@@ -199,7 +199,7 @@ def test_a_profile_of_a_key_reads_only_and_finds_its_secrets_in_the_key_store(
     loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
     assert load({}, Flags(config=tmp_path / "config.toml")).name == "main", "the only one before stays the default"
     assert (loaded.read_only, loaded.profile.uid, loaded.profile.account_admin) == (True, "42", False)
-    assert fetch(loaded).secret.get_secret_value() == SECRET
+    assert fetch_credentials(loaded).secret.get_secret_value() == SECRET
 
 
 def test_a_copy_key_s_profile_is_of_the_same_account(tmp_path: Path, maker: ProfileMaker) -> None:
@@ -260,7 +260,7 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     (entry,) = key_store.entries()
     maker("fromtest", entry, key_store.secrets(name), "1")
     loaded = load({}, Flags(config=tmp_path / "config.toml", profile="fromtest"))
-    assert fetch(loaded).secret.get_secret_value() == SECRET
+    assert fetch_credentials(loaded).secret.get_secret_value() == SECRET
     assert set(keyring) == {("tradetui", "vault fromtest i1"), ("tradetui", "fromtest")}
     keyring["tradetui", "other"] = "somebody's own"
     with pytest.raises(ProfileNotWritten, match="already"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tradetui.commands.doctor import CheckStatus, _answer_check, _answers_check
+from tradetui.commands.doctor import CheckStatus, _check_product_types, _check_reply
 from tradetui.commands.show import show
 from tradetui.commands.show.options import show_parser
 from tradetui.commands.show.reading import ReadingProgress
@@ -79,7 +79,7 @@ async def test_doctor_says_of_which_symbols_rows_are_left_out() -> None:
     async def read() -> Reply[FuturesFill]:
         return Reply((), left_out=("BTCPERP",))
 
-    check = await _answer_check("fills", "can be read", read, [ProductType.USDT_FUTURES])
+    check = await _check_reply("fills", "can be read", read, [ProductType.USDT_FUTURES])
     assert check.finding == "can be read; rows of BTCPERP left out: not of USDT-FUTURES"
 
 
@@ -92,9 +92,9 @@ async def test_doctor_names_the_product_type_that_cannot_be_read() -> None:
             raise PermissionRefused("no permission", code="40014")
         return Reply(())
 
-    assert (await _answers_check("fills", read, both)).finding == "can be read with this API key"
+    assert (await _check_product_types("fills", read, both)).finding == "can be read with this API key"
     refused.add(ProductType.COIN_FUTURES)
-    check = await _answers_check("fills", read, both)
+    check = await _check_product_types("fills", read, both)
     assert check.status is CheckStatus.FAILED
     assert check.finding.startswith("USDT-FUTURES can be read with this API key; COIN-FUTURES ")
     assert "(40014)" in check.finding

@@ -45,8 +45,8 @@ class CredentialSource(StrictSettings):
     )
     command: tuple[str, ...] = Field(
         default=(),
-        description="command: a program and its arguments, run without a shell; it prints a JSON object or three "
-        "lines: api_key, secret, passphrase",
+        description="command: a program and its arguments, run without a shell; it prints a JSON object with api_key, "
+        "secret and passphrase, or these as three lines (not a PEM, which has many)",
     )
     service: str = Field(
         default="tradetui", min_length=1, description="keyring: the service name; the user name is the profile's"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import LoadedProfile
+from tradetui.wire.text.counted import counted
 
 if TYPE_CHECKING:
     from tradetui.exchange.credentials import Credentials
@@ -27,7 +28,7 @@ PEM_BEGIN: Final = "-----BEGIN "
 """The beginning of an RSA API key's private key."""
 
 
-def fetch(loaded: LoadedProfile) -> Credentials:
+def fetch_credentials(loaded: LoadedProfile) -> Credentials:
     """Return the profile's key.
 
     Raises ConfigurationError where the place does not exist, is readable by others, or lacks one of the three.
@@ -43,7 +44,8 @@ def fetch(loaded: LoadedProfile) -> Credentials:
     elif source.source == "keyring":
         values, location = _from_keyring(source.service, loaded.name), f"keyring {source.service}"
     else:
-        file = (source.path or Path()).expanduser()
+        assert source.path is not None  # the model refuses the source file without one
+        file = source.path.expanduser()
         values, location = _from_file(file), str(file)
     missing = [name for field, name in zip(FIELDS, names, strict=True) if not values.get(field)]
     if missing:
@@ -113,11 +115,17 @@ def _from_command(command: tuple[str, ...]) -> dict[str, str]:
         raise refused("printed no UTF-8 text") from None
     if text.startswith("{"):
         return _from_json(text, f"command {command[0]}")
-    return dict(zip(FIELDS, (line.strip() for line in text.splitlines()), strict=False))
+    lines = text.splitlines()
+    if len(lines) != len(FIELDS):
+        rule = (
+            f"printed {counted(len(lines), 'line')}, neither the three of key, secret and passphrase nor a JSON object"
+        )
+        raise refused(rule, remedy="Let it print a JSON object; a PEM has many lines.")
+    return dict(zip(FIELDS, map(str.strip, lines), strict=True))
 
 
 def _from_keyring(service: str, name: str) -> dict[str, str]:
-    text = from_keyring(service, name)
+    text = read_keyring(service, name)
     if not text:
         raise ConfigurationError(
             f"holds nothing for {name!r}",
@@ -151,20 +159,20 @@ def _from_file(file: Path) -> dict[str, str]:
     return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
 
 
-def from_keyring(service: str, user: str) -> str | None:
+def read_keyring(service: str, user: str) -> str | None:
     """The text kept under this name, None where there is none; raises ConfigurationError."""
     with _keyring(service) as keyring:
         text: str | None = keyring.get_password(service, user)
         return text
 
 
-def into_keyring(service: str, user: str, text: str) -> None:
+def write_keyring(service: str, user: str, text: str) -> None:
     """Keep a text under this name, replacing what was there; raises ConfigurationError."""
     with _keyring(service) as keyring:
         keyring.set_password(service, user, text)
 
 
-def out_of_keyring(service: str, user: str) -> None:
+def delete_from_keyring(service: str, user: str) -> None:
     """Forget what is kept under this name, if anything is; raises ConfigurationError."""
     with _keyring(service) as keyring:
         if keyring.get_password(service, user) is not None:

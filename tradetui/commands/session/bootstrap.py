@@ -31,7 +31,7 @@ from tradetui.exchange.rate_limit.shared_budget import SharedBudget
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.profiles.route import route_of
-from tradetui.profiles.secrets import fetch
+from tradetui.profiles.secrets import fetch_credentials
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.sqlite_file import FileUnusable
 from tradetui.ui.settings.time_zones import zone_named
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 def credentials_of(loaded: LoadedProfile) -> Credentials:
     """The profile's key, read from its one source; raises ConfigurationError."""
-    credentials = fetch(loaded)
+    credentials = fetch_credentials(loaded)
     secrets = (credentials.secret, credentials.passphrase)
     hide_in_log(credentials.api_key, *(secret.get_secret_value() for secret in secrets))
     return credentials

@@ -11,7 +11,7 @@ from tradetui.desk.creation import CreationKind, KeyStoreUnusable, ProfileNotWri
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profiles_dir
-from tradetui.profiles.secrets import FIELDS, from_keyring, into_keyring, out_of_keyring
+from tradetui.profiles.secrets import FIELDS, delete_from_keyring, read_keyring, write_keyring
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 
@@ -24,17 +24,17 @@ class KeyringBox:
 
     def put(self, name: str, secrets: Mapping[str, str]) -> None:
         with _as_key_store():
-            into_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
+            write_keyring(self._service, self._user(name), json.dumps(dict(secrets)))
 
     def get(self, name: str) -> Mapping[str, str]:
         with _as_key_store():
-            text = from_keyring(self._service, self._user(name))
+            text = read_keyring(self._service, self._user(name))
         values = json.loads(text) if text else {}
         return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
 
     def drop(self, name: str) -> None:
         with _as_key_store():
-            out_of_keyring(self._service, self._user(name))
+            delete_from_keyring(self._service, self._user(name))
 
     def _user(self, name: str) -> str:
         return f"vault {name}"
@@ -112,9 +112,9 @@ class ProfileMaker:
         return settings
 
     def _into_keyring(self, service: str, name: str, secrets: Secrets) -> None:
-        if from_keyring(service, name) is not None:
+        if read_keyring(service, name) is not None:
             raise ConfigurationError(
                 f"holds something for {name!r} already", location=f"keyring {service}", remedy="Choose another name."
             )
         fields = zip(FIELDS, (secrets.api_key, secrets.secret, secrets.passphrase), strict=True)
-        into_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in fields if value}))
+        write_keyring(service, name, json.dumps({key: value.get_secret_value() for key, value in fields if value}))
