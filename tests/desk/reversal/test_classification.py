@@ -561,6 +561,23 @@ def test_what_a_stranger_trades_is_no_opening_of_an_order_that_ended_without_a_f
     assert (classification.outcome, classification.effect) == (Outcome.OTHER, Net(Decimal("9.5")))
 
 
+@pytest.mark.parametrize(("size", "outcome"), [("20", Outcome.REMAINDER), ("1", Outcome.REVERSED)])
+def test_the_size_of_a_reversal_without_our_id_tells_which_result_was_the_whole_of_it(
+    size: str, outcome: Outcome
+) -> None:
+    observed = replace(
+        look("9", others=(sold("1", "theirs"),)),
+        answer=OrderAnswer.NO_SUCH_ORDER,
+        order_id=None,
+        kindred_orders=frozenset({"theirs"}),
+        kindred_sizes={"theirs": Decimal(size)},
+        waited_s=ABSENCE_S,
+        after_window=True,
+    )
+    classification = classified(observed, acknowledged=False)
+    assert (classification.standing, classification.outcome) == (Standing.PARTIAL, outcome)
+
+
 @pytest.mark.parametrize("orders", [("stranger", "theirs"), (None, "theirs")], ids=["two orders", "one has no id"])
 def test_two_orders_that_come_to_the_other_leg_only_together_prove_nothing_of_ours(
     orders: tuple[str | None, str],

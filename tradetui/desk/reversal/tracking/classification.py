@@ -101,6 +101,8 @@ def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Cl
     inferred = looks_traded and _too_late(look)
     taken = seen_as_ours or inferred
     closing, unnamed = closing_by_size(plan, look) if acknowledged or order is not None or looks_traded else ((), False)
+    if closing:
+        plan = plan_of_order(plan, look.kindred_sizes.get(closing[0].order_id))
     other_leg = find_other_leg(plan, look, closing)
     ours = (*look.own_fills, *closing, *other_leg.fills) if taken else look.own_fills
     everything = (*look.own_fills, *look.other_fills)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
@@ -26,8 +27,8 @@ class Observation:
     """One look: the order of our own id, its pending part, the positions and the fills, in this order.
 
     `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
-    be somebody else's, `kindred_orders` those that a reversal made, as it made ours, and `live_orders` those of these
-    that the exchange says are not over. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s`
+    be somebody else's, `kindred_orders` those that a reversal made, as it made ours, `kindred_sizes` the sizes of these
+    that are known (base coin), and `live_orders` those that the exchange says are not over. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s`
     is how long ago the call certainly ended. `after_window` says that the exchange's own time in what was read is past
     the last moment at which it takes the request.
     """
@@ -40,6 +41,7 @@ class Observation:
     other_fills: tuple[FuturesFill, ...] = ()
     foreign_orders: frozenset[str] = frozenset()
     kindred_orders: frozenset[str] = frozenset()
+    kindred_sizes: Mapping[str | None, Decimal] = field(default_factory=dict)
     live_orders: frozenset[str] = frozenset()
     order_id: str | None = None
     order_size: Decimal | None = None

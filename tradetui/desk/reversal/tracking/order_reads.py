@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from tradetui.desk.reversal.market_state import Held, MarketState
 from tradetui.desk.reversal.progress import Sent
@@ -48,6 +49,7 @@ class OrderReads:
         self._client = client
         self._market_state = market_state
         self._sources: dict[str, str] = {}
+        self._sizes: dict[str, Decimal] = {}
         self._live_orders: dict[str, float] = {}
         """Orders that a reversal made, and when (monotonic s) each was last shown as live."""
         self._looked_up_s: dict[str, float] = {}
@@ -149,6 +151,7 @@ class OrderReads:
             other_fills=others,
             foreign_orders=foreign,
             kindred_orders=kindred,
+            kindred_sizes={id_: self._sizes[id_] for id_ in kindred if id_ in self._sizes},
             live_orders=kindred & self._shown_live(),
             order_id=order_id,
             order_size=order_size,
@@ -200,6 +203,8 @@ class OrderReads:
                 order = None
             if order is None:
                 continue  # what is not known yet is asked for again
+            if order.size:
+                self._sizes[order_id] = order.size
             is_over = order.status is not None and order.status.is_over
             order_source = order.order_source or self._sources.get(order_id, "")
             if not (order_source or is_over):
