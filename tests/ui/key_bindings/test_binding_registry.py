@@ -17,7 +17,7 @@ from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.overlays.help import HelpLine, _content
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
-from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.binding_registry import (
     BINDINGS,
     GROUPS,

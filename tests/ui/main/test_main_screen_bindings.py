@@ -16,7 +16,7 @@ from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters
 from tradetui.ui.header.header_content import Alarm, link_of, worth_of
-from tradetui.ui.intents.journal.journal_screen import JournalScreen
+from tradetui.ui.intents.journal_screen import JournalScreen
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.records.detail_screen import DetailScreen
 

@@ -55,14 +55,14 @@ def lookup_screen(settings: UiSettings, table: str, texts: Mapping[str, str] | N
 
 
 def lost_journal_dialog(intents: Intents) -> Screen[None]:
-    from tradetui.ui.intents.journal.unusable_journal import LostJournalDialog
+    from tradetui.ui.intents.journal_dialogs import LostJournalDialog
 
     return LostJournalDialog(intents)
 
 
 def ask_to_try_again(app: App[Any], intents: Intents, changed: Callable[[], None]) -> None:
     """Ask whether to try a journal again that could not be written; `changed` is called after a success."""
-    from tradetui.ui.intents.journal.unusable_journal import ask_to_try_again
+    from tradetui.ui.intents.journal_dialogs import ask_to_try_again
 
     ask_to_try_again(app, intents, changed)
 
@@ -96,7 +96,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
             app.push_screen(DetailScreen(title, row_id, record, zone, feed_name))
         case app_protocols.OpenJournal():
-            from tradetui.ui.intents.journal.journal_screen import JournalScreen
+            from tradetui.ui.intents.journal_screen import JournalScreen
 
             app.push_screen(JournalScreen(settings))
         case app_protocols.OpenMoney() if desk is not None:

@@ -26,7 +26,7 @@ from tradetui.ui.intents.creation.creation_form import CreationForm
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
 from tradetui.ui.intents.creation.issued_keys_screen import COVERED, IssuedKeys, IssuedKeysScreen
-from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
+from tradetui.ui.intents.journal_dialogs import ReleaseDialog
 
 pytestmark = pytest.mark.looptime
 PASSPHRASE = "CanaryPass1"

@@ -20,7 +20,7 @@ from tradetui.desk.intents.states import State
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeys, IssuedKeysDialog
 from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES
-from tradetui.ui.intents.journal.release_dialog import ReleaseDialog, release
+from tradetui.ui.intents.journal_dialogs import ReleaseDialog, release
 from tradetui.ui.safe_text import sanitized
 from tradetui.wire.text.sanitize import scrub
 

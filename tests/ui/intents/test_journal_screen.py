@@ -15,8 +15,8 @@ from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
-from tradetui.ui.intents.journal.journal_screen import JournalScreen
-from tradetui.ui.intents.journal.release_dialog import ReleaseDialog
+from tradetui.ui.intents.journal_dialogs import ReleaseDialog
+from tradetui.ui.intents.journal_screen import JournalScreen
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)

@@ -16,7 +16,7 @@ from tradetui.desk.tables.rows.row_source import MemoryRows
 from tradetui.desk.tables.time_format import exact_moment_text
 from tradetui.ui.app_protocols import ask_in_dialog
 from tradetui.ui.dialogs.question_dialogs import LinesDialog
-from tradetui.ui.intents.journal.release_dialog import CAUTION, DOUBT_CAUTION, ReleaseDialog, release
+from tradetui.ui.intents.journal_dialogs import CAUTION, DOUBT_CAUTION, ReleaseDialog, release
 from tradetui.ui.intents.reversal.tables.table_rows import line
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.safe_text import notify, sanitized
