@@ -24,7 +24,7 @@ EAST = timezone(timedelta(hours=12))
 DAY_AND_MONTH = re.compile(r"%b|%m-%d|%d\.%m|\.day\}")
 WRITES_DAYS = {
     "desk/tables/time_format.py",
-    "ui/money/charts/axis.py",  # ticks, which leave out what the tick before says
+    "ui/money/plot.py",  # ticks, which leave out what the tick before says
     "wire/requests/request.py",  # as a form takes it
     "commands/watch.py",  # lines for programs
     "commands/show/result_rows.py",  # cells for programs

@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.ui.application.test_first_paint import loaded
-from tradetui.ui.money.charts.chart import Chart, ChartInk, ChartPoint, ChartText
-from tradetui.ui.money.charts.chart_panel import ChartPanel
+from tradetui.ui.money.chart import Chart, ChartInk, ChartPoint, ChartText
+from tradetui.ui.money.chart_panel import ChartPanel
 
 DAY_MS = 86_400_000
 CHART = Chart(0, 3 * DAY_MS, UTC, (tuple(ChartPoint(day * DAY_MS, Decimal(9_000 + day)) for day in range(3)),))
@@ -89,4 +89,4 @@ async def test_without_the_library_there_is_the_sparkline_and_the_reason() -> No
 
 def test_the_library_is_loaded_with_the_first_chart() -> None:
     assert "plotext" not in loaded("import tradetui.ui.money.money_screen, tradetui.ui.application.lazy_imports")
-    assert "plotext" in loaded("import tradetui.ui.money.charts.plot")
+    assert "plotext" in loaded("import tradetui.ui.money.plot")

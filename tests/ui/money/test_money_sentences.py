@@ -18,7 +18,7 @@ from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.trading.results.periods import ResultSums
 from tradetui.trading.results.returns import CashFlow, CurvePoint
 from tradetui.ui.key_bindings.binding_registry import key_named
-from tradetui.ui.money.charts.chart import equity_chart
+from tradetui.ui.money.chart import equity_chart
 from tradetui.ui.money.money_sentences import (
     funding_beyond_fills,
     nothing_sentence,

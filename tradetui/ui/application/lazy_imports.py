@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tradetui.ui.alerts.alert_notices import AlertNotices
     from tradetui.ui.app_protocols import KeyedScreen
     from tradetui.ui.main.main_screen import MainScreen
-    from tradetui.ui.money.charts.chart import Chart, ChartText
+    from tradetui.ui.money.chart import Chart, ChartText
     from tradetui.ui.records.lookup_screen import LookupScreen
     from tradetui.ui.settings.ui_settings import UiSettings
     from tradetui.ui.table.desk_screen import DeskScreen
@@ -160,6 +160,6 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
 def _draw_chart(chart: Chart, width: int, height: int, has_utf8: bool) -> ChartText:
     """Draw a chart; the first one loads the plotting library."""
-    from tradetui.ui.money.charts.plot import draw
+    from tradetui.ui.money.plot import draw
 
     return draw(chart, width, height, has_utf8=has_utf8)

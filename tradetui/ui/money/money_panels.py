@@ -31,8 +31,8 @@ from tradetui.ui.money.calendar_panel import (
     DayNet,
     MonthGrid,
 )
-from tradetui.ui.money.charts.chart import equity_chart, result_chart, shows_equity_first
-from tradetui.ui.money.charts.chart_panel import ChartPanel
+from tradetui.ui.money.chart import equity_chart, result_chart, shows_equity_first
+from tradetui.ui.money.chart_panel import ChartPanel
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized

@@ -25,7 +25,7 @@ from tradetui.ui.key_bindings.binding_registry import BINDING_OF_ID, KeyBinding,
 from tradetui.ui.key_bindings.key_footer import Hints
 from tradetui.ui.money import money_sentences
 from tradetui.ui.money.calendar_panel import CalendarPanel
-from tradetui.ui.money.charts.chart_panel import ChartPanel, DrawChart
+from tradetui.ui.money.chart_panel import ChartPanel, DrawChart
 from tradetui.ui.money.money_panels import MoneyPanel, MoneyPanels, PeriodBar
 from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import Opens, ResultPanel

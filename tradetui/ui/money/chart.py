@@ -1,6 +1,6 @@
-"""The data of charts, before anything is drawn, and the two charts of a period: equity and daily results.
+"""The charts of a period as plain values, before anything is drawn: the curve of equity, or the bars of daily results.
 
-It imports no plotting library. Where there is no room for a chart, it is a sparkline.
+It imports no plotting library: `plot` draws them, `chart_panel` shows them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
 from enum import StrEnum
-from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
 from tradetui.desk.archive.span_sums import USDT
@@ -21,8 +20,10 @@ from tradetui.trading.results.periods import day_start_ms
 from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.wire.exchange_time import DAY_MS
 
-SMALLEST_WIDTH: Final = 40
-SMALLEST_HEIGHT: Final = 10
+_ENOUGH_OF_THE_PERIOD: Final = 3
+"""Equity is shown first where it was sampled over at least one part in so many of the period's days."""
+_LONG_MS: Final = 14 * DAY_MS
+"""For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
 
 class ChartInk(StrEnum):
@@ -67,46 +68,6 @@ class Chart:
         """The least and the greatest amount; bars stand on zero."""
         amounts = [point.amount for point in self.points] + ([Decimal(0)] if self.bars else [])
         return min(amounts), max(amounts)
-
-
-def thinned(points: Sequence[ChartPoint], chart: Chart, slots: int) -> list[ChartPoint]:
-    """The visible points in so many slots: of each slot first, least, greatest and last."""
-    if len(points) <= 4 * slots:
-        return list(points)
-    span = max(1, chart.until - chart.since)
-    by_slot = groupby(points, key=lambda point: (point.at_ms - chart.since) * slots // span)
-    return [point for _, slot_points in by_slot for point in _outline(list(slot_points))]
-
-
-def _outline(points: list[ChartPoint]) -> list[ChartPoint]:
-    least, greatest = min(points, key=lambda point: point.amount), max(points, key=lambda point: point.amount)
-    return sorted({points[0], least, greatest, points[-1]})
-
-
-def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
-    """One line of so many cells, each as high as the last value of its time; blank where nothing is known."""
-    levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
-    low, high = chart.range
-    span = max(1, chart.until - chart.since)
-    last_of_cell: dict[int, Decimal] = {}
-    for point in chart.points:
-        last_of_cell[min(width - 1, (point.at_ms - chart.since) * width // span)] = point.amount
-    cells = []
-    for cell in range(width):
-        amount = last_of_cell.get(cell)
-        if amount is None:
-            cells.append(" ")
-        else:
-            share = (amount - low) / (high - low) if high > low else Decimal("0.5")
-            cells.append(levels[min(len(levels) - 1, int(share * len(levels)))])
-    return "".join(cells)
-
-
-_ENOUGH_OF_THE_PERIOD = 3
-"""Equity is shown first where it was sampled over at least this part of the period's days."""
-
-_LONG_MS = 14 * DAY_MS
-"""For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Final, TypeAlias
 
 from textual import events, on, work
@@ -13,9 +14,11 @@ from textual.widget import Widget
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.ui.money.charts.chart import SMALLEST_HEIGHT, SMALLEST_WIDTH, Chart, ChartInk, ChartText, sparkline
+from tradetui.ui.money.chart import Chart, ChartInk, ChartText
 from tradetui.ui.safe_text import sanitized
 
+_SMALLEST_WIDTH: Final = 40
+_SMALLEST_HEIGHT: Final = 10
 _INK_STYLES: Final[Mapping[ChartInk, str]] = {
     ChartInk.AXIS: "$quiet",
     ChartInk.CURVE: "$primary",
@@ -48,7 +51,7 @@ class ChartPanel(Widget, can_focus=True):
 
     @property
     def _has_room(self) -> bool:
-        return self.size.width >= SMALLEST_WIDTH and self.size.height >= SMALLEST_HEIGHT
+        return self.size.width >= _SMALLEST_WIDTH and self.size.height >= _SMALLEST_HEIGHT
 
     @on(events.Resize)
     @on(events.Show)
@@ -93,3 +96,22 @@ class ChartPanel(Widget, can_focus=True):
         figures = f"from {money(low, USDT, DEFAULT_FORMAT)} to {money(high, USDT, DEFAULT_FORMAT)} USDT"
         reason = self._cannot_draw and f"\nNo chart can be drawn: {self._cannot_draw}"
         return Content.assemble((line, "$primary"), "\n", (figures, "$quiet"), sanitized(reason))
+
+
+def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
+    """One line of so many cells, each as high as the last value of its time; blank where nothing is known."""
+    levels = "▁▂▃▄▅▆▇█" if has_utf8 else "_.-~:=*#"
+    low, high = chart.range
+    span = max(1, chart.until - chart.since)
+    last_of_cell: dict[int, Decimal] = {}
+    for point in chart.points:
+        last_of_cell[min(width - 1, (point.at_ms - chart.since) * width // span)] = point.amount
+    cells = []
+    for cell in range(width):
+        amount = last_of_cell.get(cell)
+        if amount is None:
+            cells.append(" ")
+        else:
+            share = (amount - low) / (high - low) if high > low else Decimal("0.5")
+            cells.append(levels[min(len(levels) - 1, int(share * len(levels)))])
+    return "".join(cells)

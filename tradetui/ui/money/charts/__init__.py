@@ -1,1 +1,0 @@
-"""The chart of a period: its data, its axes, and the plotting library, which only `plot` imports."""
