@@ -149,7 +149,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             else:
                 show(target)
         case app_protocols.OpenCreation(name) if desk is not None and (creation := desk.creation) is not None:
-            from tradetui.ui.intents.creation.open_creation import open_creation
+            from tradetui.ui.intents.creation.creation_form import open_creation
 
             open_creation(app, creation, name)
         case app_protocols.OpenExport(rows, columns, file_stem, title):

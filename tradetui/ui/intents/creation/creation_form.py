@@ -1,10 +1,14 @@
-"""The form: one row per created item, with every broken rule below its row while one types."""
+"""The form of a creation, from the key that opens it to the review of what was typed.
+
+It has one row for each item to be created, with every broken rule below its row while one types. It sends nothing.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from contextlib import suppress
+from typing import Any, ClassVar
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -16,19 +20,59 @@ from tradetui.desk.creation import (
     Creation,
     CreationKind,
     CreationStatus,
+    KeyStoreUnusable,
     check_form,
     creation_fields,
     rows_of,
 )
+from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.parameter_form import ParameterForm
-from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
+from tradetui.ui.dialogs.question_dialogs import ChoiceDialog, ConfirmDialog
 from tradetui.ui.intents.creation.creation_result import ResultDialog
 from tradetui.ui.intents.creation.creation_review import ReviewDialog
-from tradetui.ui.intents.creation.titles import BREAKPOINTS, TITLES, WIDTHS
-from tradetui.ui.safe_text import inside_sentence, sanitized
+from tradetui.ui.intents.creation.issued_keys_screen import IssuedKeysScreen
+from tradetui.ui.intents.creation.titles import BREAKPOINTS, ISSUED_KEYS, TITLES, WIDTHS, choices
+from tradetui.ui.safe_text import inside_sentence, notify, sanitized
 from tradetui.wire.text.sanitize import scrub
+
+
+def open_creation(app: App[Any], creation: Creation, name: str | None) -> None:
+    if name is not None:
+        _open_named(app, creation, name)
+        return
+    app.run_worker(_choose(app, creation), group="choosing what to create", exclusive=True, exit_on_error=False)
+
+
+async def _choose(app: App[Any], creation: Creation) -> None:
+    """Choose a form; issued keys are among the choices if there are any, or if that cannot be read."""
+    names = choices(creation)
+    with suppress(KeyStoreUnusable):
+        if len(names) > 1 and not await creation.keys.entries():
+            names.remove(ISSUED_KEYS)
+    ask_in_dialog(app, ChoiceDialog("Create", names), lambda index: _open_named(app, creation, names[index]))
+
+
+def _open_named(app: App[Any], creation: Creation, name: str) -> None:
+    if name == ISSUED_KEYS:
+        app.push_screen(IssuedKeysScreen(creation.keys))
+        return
+    kind = next(kind for kind in CreationKind if TITLES[kind] == name)
+    app.run_worker(_open_form(app, creation, kind), group="creating", exit_on_error=False)
+
+
+async def _open_form(app: App[Any], creation: Creation, kind: CreationKind) -> None:
+    """Open the form; with an unsettled creation of the kind, open that one, which blocks another."""
+    try:
+        unsettled = await creation.unsettled(kind)
+    except Withheld as refused:
+        notify(app, " ".join(refused.reasons), severity="warning", seconds=8)
+        return
+    if unsettled is None:
+        app.push_screen(CreationForm(creation, kind))
+    else:
+        app.push_screen(ResultDialog(creation, unsettled))
 
 
 class CreationForm(ParameterForm[None]):
