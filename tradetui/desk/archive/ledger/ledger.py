@@ -22,11 +22,11 @@ from tradetui.desk.archive.ledger.fill_sequence import (
     BEFORE_ALL,
     VISIBLE_AFTER_MS,
     Instant,
+    PositionModes,
     SequencedFill,
     read_booked_fill,
 )
 from tradetui.desk.archive.ledger.missing_fills import ends_of_lost_fills
-from tradetui.desk.archive.ledger.position_modes import PositionModes
 from tradetui.desk.archive.ledger.quarter_figures import ChangedQuarters
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import LegKey
