@@ -21,8 +21,7 @@ from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.ledger.ledger import ROWS_A_STEP
 from tradetui.desk.archive.reading_extent import BillCoverage, Gap
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
-from tradetui.desk.results.period_results import PeriodResults, read_period_results
-from tradetui.desk.results.result_figures import ResultFigures, ResultLine
+from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine, read_period_results
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.results.today import read_day_opening
 from tradetui.desk.tables.rows.product_row import ProductRow

@@ -8,9 +8,8 @@ from datetime import UTC, date
 from decimal import Decimal
 
 from tradetui.desk.results.period import Period
-from tradetui.desk.results.period_results import PeriodResults
+from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
 from tradetui.desk.results.result_columns import held_text, result_columns, result_totals, sum_of
-from tradetui.desk.results.result_figures import ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import DEFAULT_FORMAT, CellFormat
 from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal
@@ -99,7 +99,7 @@ def results(connection: sqlite3.Connection, query: ResultQuery) -> list[ResultRo
     """The results of a period, by group and coin; groups without a fill and without funding are left out."""
     missing = missing_spans(connection, query.now_ms, is_over=True)
     missing += spans_never_kept(connection, query.product_types, query.since)
-    bills = BillsRead(connection, query)
+    bills = BillsRead(connection, query.product_types)
     rows = []
     for (group, coin), figures in sorted(
         _groups(connection, query).items(), key=lambda entry: (str(entry[0][0]), entry[0][1])
@@ -144,11 +144,11 @@ class _ReadExtent(NamedTuple):
 
 
 class BillsRead:
-    """How far bills are read of the product types that a query is about, beside how far fills are."""
+    """How far bills of some product types (None: of all) are read, beside how far fills are."""
 
-    def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
+    def __init__(self, connection: sqlite3.Connection, product_types: Sequence[ProductType] | None) -> None:
         self._extents: list[_ReadExtent] = []
-        for product_type in query.product_types or tuple(ProductType):
+        for product_type in product_types or tuple(ProductType):
             coverage = bill_coverage(connection, product_type)
             has_fills = has_booked_fills(connection, product_type)
             if not has_fills and coverage.until is None:

@@ -1,11 +1,15 @@
-"""All results of a period, read from the archive's file at once."""
+"""The results of a period, the whole and by symbol, day and coin, read from the archive's file at once.
+
+A figure never looks better known than it is: where fills are missing it is marked, and where a bill, a rate or a sample
+is missing it is None, not zero.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta, tzinfo
+from datetime import date, timedelta, tzinfo
 from decimal import Decimal
 from operator import attrgetter
 from typing import Final
@@ -16,12 +20,85 @@ from tradetui.desk.archive.ledger_queries import BillsRead, ResultQuery, legs_wa
 from tradetui.desk.archive.span_sums import USDT
 from tradetui.desk.results.equity_of_period import EquityOfPeriod, equity_of_period
 from tradetui.desk.results.period import Period, PeriodQuery
-from tradetui.desk.results.period_sums import CoinSums, Known, PeriodSums, period_sums
-from tradetui.desk.results.result_figures import ResultFigures, ResultLine
+from tradetui.desk.results.period_sums import CoinSums, PeriodSums, period_sums
 from tradetui.desk.results.wallet import WalletAudit, unexplained_by_day
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
-from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
+from tradetui.trading.results.periods import Grouping, ResultSums, day_at, day_start_ms
+
+_NOTHING: Final = CoinSums()
+_net_of: Final = attrgetter("figures.net")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultFigures:
+    """Trading results, all amounts in one coin; paid fees and funding are negative.
+
+    `sums` count closing orders (`trades`) by profit and own fees; zero is neither won nor lost. `funding` is None where
+    it is not known, and not in `net` then. `is_converted` says that some of it was converted from another coin,
+    `is_complete` that no fill of it is known to be missing, or to have come without its fee or profit. `unexplained` is
+    the change of the wallets beyond net and transfers; None where that is not known, or was not requested.
+    """
+
+    sums: ResultSums = field(default_factory=ResultSums)
+    funding: Decimal | None = None
+    is_converted: bool = False
+    is_complete: bool = True
+    unexplained: Decimal | None = None
+
+    @property
+    def net(self) -> Decimal:
+        """Gross, fees and funding; without funding where that is not known."""
+        return self.sums.net + (self.funding or ZERO)
+
+    @property
+    def fees_part(self) -> Decimal | None:
+        """Fees that were paid as a fraction of the gross profit; None where there is none."""
+        return -self.sums.fees / self.sums.gross if self.sums.gross > ZERO else None
+
+    @property
+    def won_part(self) -> Decimal | None:
+        """Won orders as a fraction of all; None without orders."""
+        return Decimal(self.sums.wins) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def lost_part(self) -> Decimal | None:
+        """Lost orders as a fraction of all; None without orders."""
+        return Decimal(self.sums.losses) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def average_won(self) -> Decimal | None:
+        """The average result of a won order; None without one."""
+        return self.sums.won / self.sums.wins if self.sums.wins else None
+
+    @property
+    def average_lost(self) -> Decimal | None:
+        """The average result of a lost order, negative; None without one."""
+        return self.sums.lost / self.sums.losses if self.sums.losses else None
+
+    @property
+    def average_order(self) -> Decimal | None:
+        """The average result of a closing order; None without one."""
+        return (self.sums.won + self.sums.lost) / self.sums.trades if self.sums.trades else None
+
+    @property
+    def profit_factor(self) -> Decimal | None:
+        """Sum of wins ÷ sum of losses; None without losses."""
+        return self.sums.won / -self.sums.lost if self.sums.lost else None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLine:
+    """Figures of one group: a symbol, a coin, a day (`day` is it too), or empty for the whole; `coin` is their unit.
+
+    `symbols` are those that the results of a coin are of.
+    """
+
+    group: str
+    coin: str
+    figures: ResultFigures
+    day: date | None = None
+    symbols: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,68 +171,49 @@ class PeriodResults:
 
 
 def read_period_results(
-    connection: sqlite3.Connection, query: PeriodQuery, sampled: EquitySeries | None = None
+    connection: sqlite3.Connection, query: PeriodQuery, equity_series: EquitySeries | None = None
 ) -> PeriodResults:
     """The results of a period; the ledger is to be brought forward before. Blocks on the disk, and may write to it.
 
-    `sampled` is the equity of the query's product types, as far as it was read before.
+    `equity_series` is the equity of the query's product types, as far as it was read before.
     """
-    period, zone = query.period, query.period.zone
+    period, zone, product_types = query.period, query.period.zone, query.product_types
     since = _first_known(connection, query) if period.since is None else period.since
     last_ms = min(period.until, query.now_ms)
-    rates = Rates.of(last_sample(connection, query.product_types, query.now_ms))
+    rates = Rates.of(last_sample(connection, product_types, query.now_ms))
     sums = period_sums(connection, query, rates, day_at(since, zone), day_at(last_ms, zone))
-    missing = tuple(
-        span
-        for span in (
-            *missing_spans(connection, query.now_ms),
-            # Of product types whose first page of fills has not come yet it is all of the time.
-            *(MissingSpan(kind, 0, query.now_ms) for kind in query.product_types if not were_read(connection, kind)),
-            *spans_never_kept(connection, query.product_types, period.since),
-        )
-        if span.product_type in query.product_types and span.meets(since, last_ms)
-    )
-    ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, period.until, None, query.product_types)
-    known = Known(missing, BillsRead(connection, ledger_query), since, last_ms)
+    coverage = _PeriodCoverage(connection, query, since, last_ms)
     coins = tuple(
-        replace(_coin_line(coin, own, known), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
-        for coin, own in sorted(sums.by_coin.items())
+        replace(_coin_line(coin, coin_sums, coverage), symbols=tuple(sorted(sums.symbols_of_coin[coin])))
+        for coin, coin_sums in sorted(sums.by_coin.items())
     )
+    days = tuple(_day_lines(sums, coverage, zone))
     equity, unexplained = EquityOfPeriod(), None
-    if query.symbols is None and query.with_equity:
-        unexplained = _unexplained(connection, replace(ledger_query, until=last_ms), coins, rates)
-        equity = equity_of_period(connection, query.product_types, since, period.until, query.now_ms, rates, sampled)
-    days = tuple(_days(sums, known, last_ms, zone))
-    if query.symbols is None and query.audits_days:
-        by_day = replace(ledger_query, grouping=Grouping.DAY, zone=zone)
-        beyond = unexplained_by_day(connection, by_day, rates)
-        days = tuple(replace(line, figures=replace(line.figures, unexplained=beyond.get(line.group))) for line in days)
+    if query.symbols is None:  # neither a wallet nor its equity is of single symbols
+        ledger_query = ResultQuery(Grouping.TOTAL, query.now_ms, since, last_ms, product_types=product_types, zone=zone)
+        if query.with_equity:
+            unexplained = _unexplained(connection, ledger_query, coins, rates)
+            equity = equity_of_period(
+                connection, product_types, since, period.until, query.now_ms, rates, equity_series
+            )
+        if query.audits_days:
+            by_day = replace(ledger_query, grouping=Grouping.DAY, until=period.until)
+            days = _with_unexplained(days, unexplained_by_day(connection, by_day, rates))
     return PeriodResults(
         period=period,
         now_ms=query.now_ms,
-        total=sums.total.figures(known, is_complete=not missing),
-        other_coins=tuple(_coin_line(coin, own, known) for coin, own in sorted(sums.other_coins.items())),
-        symbols=tuple(
-            ResultLine(symbol, USDT, own.figures(known, is_complete=known.types_complete(sums.types_of_symbol[symbol])))
-            for symbol, own in sorted(sums.by_symbol.items())
+        total=_figures(
+            sums.total, is_complete=not coverage.missing, funding_known=coverage.is_funding_known(sums.total.coins)
         ),
+        other_coins=tuple(_coin_line(coin, own, coverage) for coin, own in sorted(sums.other_coins.items())),
+        symbols=tuple(_symbol_lines(sums, coverage)),
         days=days,
         coins=coins,
         equity=equity,
         unexplained=unexplained,
-        missing=missing,
+        missing=coverage.missing,
         orders_complete=not legs_wait(connection),
     )
-
-
-def _unexplained(
-    connection: sqlite3.Connection, query: ResultQuery, coins: Sequence[ResultLine], rates: Rates
-) -> Decimal | None:
-    """The change of the wallets beyond net and transfers, in USDT; None where that, or a coin's rate, is not known."""
-    if any(line.figures.funding is None for line in coins):
-        return None
-    moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
-    return None if moves is None else rates.in_usdt({move.coin: move.unexplained for move in moves})
 
 
 def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
@@ -171,28 +229,97 @@ def _first_known(connection: sqlite3.Connection, query: PeriodQuery) -> int:
     return min(first_fill, query.now_ms if sample is None else sample.time)
 
 
-def _coin_line(coin: str, sums: CoinSums, known: Known) -> ResultLine:
-    figures = sums.figures(known, is_complete=known.coin_complete(coin))
+class _PeriodCoverage:
+    """Which fills of a period are missing, and of what funding is known; `since` and `until` in Unix ms, included."""
+
+    def __init__(self, connection: sqlite3.Connection, query: PeriodQuery, since: int, until: int) -> None:
+        product_types = query.product_types
+        # Of product types whose first page of fills has not come yet all of the time is missing.
+        never_read = [
+            MissingSpan(product_type, 0, query.now_ms)
+            for product_type in product_types
+            if not were_read(connection, product_type)
+        ]
+        never_kept = spans_never_kept(connection, product_types, query.period.since)
+        self.missing = tuple(
+            span
+            for span in (*missing_spans(connection, query.now_ms), *never_read, *never_kept)
+            if span.product_type in product_types and span.meets(since, until)
+        )
+        self.since, self.until = since, until
+        self._bills = BillsRead(connection, product_types)
+
+    def is_coin_complete(self, coin: str) -> bool:
+        """Whether no fill that may be settled in a coin is missing."""
+        return not any(span.touches(self.since, self.until, coin) for span in self.missing)
+
+    def are_types_complete(self, product_types: Iterable[str]) -> bool:
+        return not any(span.product_type in product_types for span in self.missing)
+
+    def is_part_complete(self, since: int, until: int) -> bool:
+        """Whether no fill of a part of the period (Unix ms) is missing."""
+        return not any(span.meets(since, until) for span in self.missing)
+
+    def is_funding_known(self, coins: Collection[str]) -> bool:
+        """Whether all bills of the period are read that may tell of funding in the coins."""
+        return self.is_funding_of_part_known(coins, self.since, self.until)
+
+    def is_funding_of_part_known(self, coins: Collection[str], since: int, until: int) -> bool:
+        return all(self._bills.hold(since, until, coin) for coin in coins or (USDT,))
+
+
+def _symbol_lines(sums: PeriodSums, coverage: _PeriodCoverage) -> Iterator[ResultLine]:
+    for symbol, symbol_sums in sorted(sums.by_symbol.items()):
+        is_complete = coverage.are_types_complete(sums.types_of_symbol[symbol])
+        funding_known = coverage.is_funding_known(symbol_sums.coins)
+        yield ResultLine(symbol, USDT, _figures(symbol_sums, is_complete=is_complete, funding_known=funding_known))
+
+
+def _coin_line(coin: str, sums: CoinSums, coverage: _PeriodCoverage) -> ResultLine:
+    is_complete, funding_known = coverage.is_coin_complete(coin), coverage.is_funding_known(sums.coins)
+    figures = _figures(sums, is_complete=is_complete, funding_known=funding_known)
     return ResultLine(coin, coin, replace(figures, is_converted=False))
 
 
-def _days(sums: PeriodSums, known: Known, last_ms: int, zone: tzinfo) -> Iterable[ResultLine]:
+def _figures(sums: CoinSums, *, is_complete: bool, funding_known: bool) -> ResultFigures:
+    return ResultFigures(
+        sums=sums.sums,
+        funding=sums.funding if funding_known else None,
+        is_converted=sums.is_converted,
+        is_complete=is_complete and not sums.sums.incomplete_fills,
+    )
+
+
+def _day_lines(sums: PeriodSums, coverage: _PeriodCoverage, zone: tzinfo) -> Iterator[ResultLine]:
     """Every calendar day from the first with a fill to the last of the period that has begun."""
+    last_ms, coins = coverage.until, sums.total.coins
     day, last_day = min(sums.by_day, default=None), day_at(last_ms, zone)
-    coins = sums.total.coins
-    rest_known = not known.missing and known.funding_known(coins)
+    rest_known = not coverage.missing and coverage.is_funding_known(coins)
     while day is not None and day <= last_day:
         following = day + timedelta(days=1)
-        own, is_complete, funding_known = sums.by_day.get(day, _NOTHING), True, True
+        is_complete, funding_known = True, True
         if not rest_known:
             since, until = day_start_ms(day, zone), min(day_start_ms(following, zone) - 1, last_ms)
-            is_complete, funding_known = known.span_complete(since, until), known.funding_known(coins, since, until)
+            is_complete = coverage.is_part_complete(since, until)
+            funding_known = coverage.is_funding_of_part_known(coins, since, until)
             # Once nothing is missing any more, as mostly, the days that follow need not be asked for one by one.
-            rest_known = known.span_complete(until + 1, last_ms) and known.funding_known(coins, until + 1, last_ms)
-        figures = own.figures(known, is_complete=is_complete, funding_known=funding_known)
+            rest_known = coverage.is_part_complete(until + 1, last_ms)
+            rest_known = rest_known and coverage.is_funding_of_part_known(coins, until + 1, last_ms)
+        day_sums = sums.by_day.get(day, _NOTHING)
+        figures = _figures(day_sums, is_complete=is_complete, funding_known=funding_known)
         yield ResultLine(day.isoformat(), USDT, figures, day)
         day = following
 
 
-_NOTHING: Final = CoinSums()
-_net_of: Final = attrgetter("figures.net")
+def _unexplained(
+    connection: sqlite3.Connection, query: ResultQuery, coins: Sequence[ResultLine], rates: Rates
+) -> Decimal | None:
+    """The change of the wallets beyond net and transfers, in USDT; None where that, or a coin's rate, is not known."""
+    if any(line.figures.funding is None for line in coins):
+        return None
+    moves = WalletAudit(connection, query).moves(*query.span, {line.group: line.figures.net for line in coins})
+    return None if moves is None else rates.in_usdt({move.coin: move.unexplained for move in moves})
+
+
+def _with_unexplained(days: Iterable[ResultLine], by_day: Mapping[str, Decimal]) -> tuple[ResultLine, ...]:
+    return tuple(replace(line, figures=replace(line.figures, unexplained=by_day.get(line.group))) for line in days)

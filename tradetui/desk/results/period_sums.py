@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta, tzinfo
 from decimal import Decimal
@@ -13,11 +13,8 @@ from itertools import pairwise
 from typing import Final
 
 from tradetui.desk.archive.equity import Rates
-from tradetui.desk.archive.ledger.missing_fills import MissingSpan
-from tradetui.desk.archive.ledger_queries import BillsRead
-from tradetui.desk.archive.span_sums import USDT, GroupSums, QuarterSpan, span_sums
+from tradetui.desk.archive.span_sums import GroupSums, QuarterSpan, span_sums
 from tradetui.desk.results.period import PeriodQuery
-from tradetui.desk.results.result_figures import ResultFigures
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.booking import QUARTER_MS
 from tradetui.trading.results.periods import (
@@ -46,17 +43,6 @@ class CoinSums:
         self.funding += funding
         self.coins.add(coin)
         self.is_converted = self.is_converted or is_converted
-
-    def figures(self, known: Known, *, is_complete: bool, funding_known: bool | None = None) -> ResultFigures:
-        """The figures; `funding_known` is asked of the whole period where it is None."""
-        if funding_known is None:
-            funding_known = known.funding_known(self.coins)
-        return ResultFigures(
-            sums=self.sums,
-            funding=self.funding if funding_known else None,
-            is_converted=self.is_converted,
-            is_complete=is_complete and not self.sums.incomplete_fills,
-        )
 
 
 class PeriodSums:
@@ -94,29 +80,6 @@ class PeriodSums:
     @staticmethod
     def _in_usdt(group: GroupSums, rate: Decimal) -> tuple[ResultSums, Decimal]:
         return (group.sums, group.funding) if rate == 1 else (group.sums.times(rate), group.funding * rate)
-
-
-class Known:
-    """Whether fills of a group are missing, and whether its funding is known."""
-
-    def __init__(self, missing: Sequence[MissingSpan], bills: BillsRead, since: int, until: int) -> None:
-        self.missing, self._bills, self._since, self._until = missing, bills, since, until
-
-    def coin_complete(self, coin: str) -> bool:
-        """Whether no fill that may be settled in a coin is missing."""
-        return not any(span.touches(self._since, self._until, coin) for span in self.missing)
-
-    def types_complete(self, product_types: Iterable[str]) -> bool:
-        return not any(span.product_type in product_types for span in self.missing)
-
-    def span_complete(self, since: int, until: int) -> bool:
-        """Whether no fill of a part of the period (Unix ms) is missing."""
-        return not any(span.meets(since, until) for span in self.missing)
-
-    def funding_known(self, coins: Collection[str], since: int | None = None, until: int | None = None) -> bool:
-        """Whether all bills are read that may tell of funding in the coins, of the whole period or a part of it."""
-        first, last = self._since if since is None else since, self._until if until is None else until
-        return all(self._bills.hold(first, last, coin) for coin in coins or (USDT,))
 
 
 def period_sums(

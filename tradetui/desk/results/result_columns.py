@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.archive.trip_queries import TripOrigin, TripRow
-from tradetui.desk.results.result_figures import ResultFigures, ResultLine
+from tradetui.desk.results.period_results import ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import (
     UNREADABLE_MARK,

@@ -50,7 +50,7 @@ class WalletAudit:
         self._connection = connection
         self._query = query
         self._wallets = _used(connection, query)
-        self._bills = BillsRead(connection, query)
+        self._bills = BillsRead(connection, query.product_types)
         self._missing = missing_spans(connection, query.now_ms)
 
     @property

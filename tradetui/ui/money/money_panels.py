@@ -16,8 +16,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.results.period import PeriodChoice
+from tradetui.desk.results.period_results import ResultLine
 from tradetui.desk.results.result_columns import amount_text, result_columns, result_totals
-from tradetui.desk.results.result_figures import ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Footer
 from tradetui.desk.tables.rows.row_source import MemoryRows, Sort

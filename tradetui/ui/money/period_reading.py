@@ -10,8 +10,7 @@ from typing import Final
 
 from tradetui.desk.desk import Desk
 from tradetui.desk.results.period import Period, PeriodChoice, PeriodQuery, period_of
-from tradetui.desk.results.period_results import PeriodResults
-from tradetui.desk.results.result_figures import ResultFigures
+from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.results_reader import ResultsReader
 from tradetui.desk.tables.rows.row_filters import DateFilter
 from tradetui.trading.results.periods import day_at, month_of

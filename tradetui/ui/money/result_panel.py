@@ -16,8 +16,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tradetui.desk.archive.span_sums import USDT
-from tradetui.desk.results.period_results import PeriodResults
-from tradetui.desk.results.result_figures import ResultFigures, ResultLine
+from tradetui.desk.results.period_results import PeriodResults, ResultFigures, ResultLine
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
