@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from tradetui.desk.creation.issued_keys import masked_secrets, match_issued_keys, requested_keys_of
+from tradetui.desk.creation.issued_keys import masked_secrets, match_issued_keys
+from tradetui.desk.creation.kinds import requested_keys_of
 from tradetui.wire.endpoints.reply import UndecodableRow
 from tradetui.wire.models.writes import CreateBatchRequest, VirtualSubaccount
 

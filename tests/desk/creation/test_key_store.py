@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from tradetui.desk.creation.key_files import KeyStoreUnusable
-from tradetui.desk.creation.key_store import IssuedKey, KeyStore, Secrets
+from tradetui.desk.creation.key_store import IssuedKey, KeyStore, KeyStoreUnusable, Secrets
 
 PASSPHRASE, SECRET = SecretStr("Passphrase1"), SecretStr("canary-secret")
 ISSUED_KEY = IssuedKey("bg_1", SECRET, PASSPHRASE, "42", "note", ("read",), ("10.0.0.1",))

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from tests.exchange.scripted_exchange import ArrivedRequest, Say
 from tests.whole.creation.creation_accounts import BATCH, BROKER, COPY, PASSPHRASE, Scene, batch, scene, session
-from tradetui.desk.creation.key_files import KeyStoreUnusable
+from tradetui.desk.creation.key_store import KeyStoreUnusable
 from tradetui.desk.creation.kinds import CreationKind, CreationRequest, CreationStatus
 from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.states import State

@@ -11,10 +11,10 @@ import pytest
 from tests.desk.creation import test_key_store as key_store_proofs
 from tests.whole.creation import test_creation as proofs
 from tests.whole.injections.safety_mutations import post_retried
-from tradetui.desk.creation import creation, key_files, key_store
-from tradetui.desk.creation.account_keys import AccountKeys, UnsavedKeys
+from tradetui.desk.creation import creation, key_store
 from tradetui.desk.creation.creation import Creation
-from tradetui.desk.creation.key_files import KeyFolder
+from tradetui.desk.creation.issued_keys import AccountKeys, UnsavedKeys
+from tradetui.desk.creation.key_store import KeyFolder
 from tradetui.desk.intents.intents import Intents, Withheld
 from tradetui.desk.intents.states import State
 from tradetui.exchange.errors import OutcomeUnknown, Rejected
@@ -195,7 +195,7 @@ def sync_left_out(patch: Patch) -> None:
         file.touch(mode=0o600, exist_ok=not new)
         file.write_text(text, encoding="utf-8")
 
-    patch.setattr(key_files, "write_synced", wrong)
+    patch.setattr(key_store, "write_synced", wrong)
 
 
 def overwritten(patch: Patch) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from tradetui.desk.account.identity import AccountIdentity, current_owner
-from tradetui.desk.creation.account_keys import AccountKeys, MakeProfile, UnsavedKeys
-from tradetui.desk.creation.issued_keys import RequestedKey, masked_secrets, match_issued_keys, requested_keys_of
-from tradetui.desk.creation.key_files import KeyStoreUnusable
-from tradetui.desk.creation.key_store import SecretBackend, StoredKey
+from tradetui.desk.creation.issued_keys import AccountKeys, MakeProfile, UnsavedKeys, masked_secrets, match_issued_keys
+from tradetui.desk.creation.key_store import KeyStoreUnusable, SecretBackend, StoredKey
 from tradetui.desk.creation.kinds import (
     CREATION_RULES,
     CreatedItem,
     CreationKind,
     CreationRequest,
     CreationStatus,
+    RequestedKey,
     kind_of,
+    requested_keys_of,
     requested_names,
     title_of,
     titles_of,

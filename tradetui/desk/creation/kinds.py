@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from tradetui.desk.creation.issued_keys import requested_keys_of
+from pydantic import SecretStr
+
 from tradetui.desk.intents.states import State
 from tradetui.wire.models.writes import (
     MOST_PER_REQUEST,
@@ -19,6 +20,7 @@ from tradetui.wire.models.writes import (
 from tradetui.wire.requests.request import Request
 
 CreationRequest: TypeAlias = CreateBatchRequest | CreateSubaccountRequest | CreateCopyKeyRequest
+COPY_TITLE: Final = "copy-trading"
 
 
 class CreationKind(StrEnum):
@@ -60,6 +62,26 @@ CREATION_RULES: Final[Mapping[CreationKind, CreationRules]] = {
 
 def kind_of(request: CreationRequest) -> CreationKind:
     return next(kind for kind, rules in CREATION_RULES.items() if isinstance(request, rules.request))
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedKey:
+    """A key to be requested: its title, and the passphrase chosen for it."""
+
+    title: str
+    passphrase: SecretStr
+    label: str = ""
+
+
+def requested_keys_of(request: CreationRequest) -> tuple[RequestedKey, ...]:
+    """The keys that a request asks for; a broker's sub-account has none."""
+    if isinstance(request, CreateCopyKeyRequest):
+        return (RequestedKey(COPY_TITLE, request.passphrase),)
+    if isinstance(request, CreateSubaccountRequest):
+        return ()
+    return tuple(
+        RequestedKey(account.sub_account_name, account.passphrase, account.label) for account in request.accounts
+    )
 
 
 @dataclass(frozen=True, slots=True)
