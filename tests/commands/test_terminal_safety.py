@@ -242,7 +242,7 @@ WRITING_TERMS = re.compile(r"\b(?:print|input|getpass|write|ArgumentParser|warn|
 STREAM = re.compile(r"sys\.(__)?(stdout|stderr)(__)?")
 OTHERS = {
     "commands/process/console.py": "the one writer",
-    "commands/process/line_stream.py": "hands over what the one writer was given, to a reader that may be slow",
+    "commands/watch.py": "hands over what the one writer was given, to a reader that may be slow",
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
     "desk/alerts/command.py": "the pipe to a program that alerts are handed to, in ASCII",

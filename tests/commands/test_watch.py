@@ -23,8 +23,7 @@ from tests.commands.conftest import Point
 from tests.ui.fixtures.hostile_text import HOSTILE
 from tradetui.cli import main
 from tradetui.commands.process.console import DONE, REFUSED, USAGE, Output
-from tradetui.commands.process.line_stream import LineStream
-from tradetui.commands.watch import event_as_json, event_line
+from tradetui.commands.watch import LineStream, event_as_json, event_line
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, event_sentence
 from tradetui.wire.product_types import ProductType
 from tradetui.wire.text.json_text import dump_json

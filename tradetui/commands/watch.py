@@ -1,18 +1,24 @@
-"""`tradetui watch`: one line per event of the account; it can resume after any of them."""
+"""`tradetui watch`: a line for each event of the account, to a reader that may be slow, go away and come back.
+
+It only reads, runs for days, and says each event once: who has the last line's id goes on after it.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import os
+import select
 import signal
+import stat
+import sys
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import tzinfo
-from typing import Any
+from typing import Any, Final, Self, TextIO
 
-from tradetui.commands.process.console import DONE, REFUSED, say
-from tradetui.commands.process.line_stream import LineStream
+from tradetui.commands.process.console import DONE, REFUSED, Output, say
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.desk.desk import Desk
@@ -26,6 +32,8 @@ from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.typed_time import milliseconds
 
+_AT_ONCE: Final = getattr(select, "PIPE_BUF", 512)
+"""Bytes that a pipe takes without waiting once it is writable."""
 _KIND_WIDTH = max(map(len, EventKind))
 _NAMED_DETAILS = {
     EventKind.ORDER: ("state", "filled", "missed", "order"),
@@ -129,3 +137,55 @@ def event_line(event: AccountEvent, sentence: str, zone: tzinfo) -> str:
     """Time, kind, sentence, and the id from which to resume."""
     moment = utc_moment(event.time_ms).astimezone(zone)
     return f"{moment:%Y-%m-%d %H:%M:%S}  {event.kind:<{_KIND_WIDTH}}  {sentence}  {event.id}"
+
+
+class LineStream:
+    """Writes lines as they come; `closed` is set when the reader of a pipe has gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Take over a stream and flush it first. Belongs to the running loop."""
+        stream.flush()
+        self.closed = asyncio.Event()
+        self._descriptor = stream.fileno()
+        self._bytes = io.BytesIO()
+        # Text is encoded as the stream does it, and written by the descriptor, which the stream would wait for.
+        text = io.TextIOWrapper(self._bytes, stream.encoding, "backslashreplace", newline="\n", write_through=True)
+        self.output = Output(text)
+        self._loop = asyncio.get_running_loop()
+        self._is_pipe = stat.S_ISFIFO(os.fstat(self._descriptor).st_mode)
+        if self._is_pipe:
+            # The writing end of a pipe is never readable: it is an error, that nobody reads any more, which wakes this.
+            self._loop.add_reader(self._descriptor, self._reader_gone)
+
+    @classmethod
+    def of_stdout(cls) -> Self:
+        return cls(sys.stdout)
+
+    async def flush(self) -> None:
+        """Flush the lines; raises OSError, BrokenPipeError among it."""
+        rest = memoryview(self._bytes.getvalue())
+        while rest:
+            await self._writable()
+            rest = rest[os.write(self._descriptor, rest[:_AT_ONCE]) :]
+        self._bytes.seek(0)
+        self._bytes.truncate()
+
+    def close(self) -> None:
+        if self._is_pipe:
+            self._loop.remove_reader(self._descriptor)
+
+    async def _writable(self) -> None:
+        ready = asyncio.Event()
+        try:
+            self._loop.add_writer(self._descriptor, ready.set)
+        except PermissionError:
+            return  # a file, which is always writable
+        try:
+            await ready.wait()
+        finally:
+            self._loop.remove_writer(self._descriptor)
+
+    def _reader_gone(self) -> None:
+        self._loop.remove_reader(self._descriptor)
+        self._is_pipe = False
+        self.closed.set()
