@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.test_show_requests import ENVIRONMENT
+from tests.commands.test_show_options import ENVIRONMENT
 from tests.exchange.scripted_exchange import CREDENTIALS, PATIENT, START_MS, ArrivedRequest, Say, Scripted, fill
-from tradetui.commands.show.options import show_parser
+from tradetui.commands.show.options import requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader
-from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.exchange import ExchangeReader, LoopClock, Rejected
 from tradetui.exchange.rate_limit.budget import NoBudget

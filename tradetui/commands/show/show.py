@@ -16,9 +16,8 @@ from tradetui.commands.process.output import CsvWriter, row_writer
 from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
-from tradetui.commands.show.options import BITTYTAX, RESULTS, show_parser
+from tradetui.commands.show.options import BITTYTAX, RESULTS, ReadSpan, in_options, requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress, RowsReader, needs_rows
-from tradetui.commands.show.requests import ReadSpan, in_options, requests_of
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName

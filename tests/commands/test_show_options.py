@@ -10,9 +10,8 @@ import pytest
 
 from tradetui.commands.doctor import CheckStatus, _check_product_types, _check_reply
 from tradetui.commands.show import show
-from tradetui.commands.show.options import show_parser
+from tradetui.commands.show.options import requests_of, show_parser
 from tradetui.commands.show.reading import ReadingProgress
-from tradetui.commands.show.requests import requests_of
 from tradetui.desk.tables.table import TABLES
 from tradetui.exchange.errors import PermissionRefused
 from tradetui.profiles.load import Flags, load
