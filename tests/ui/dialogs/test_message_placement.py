@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Button
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
-from tests.ui.fixtures.reversal_dialog import opened, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import opened, press_confirm, text_in_one_line
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
 from tradetui.ui.safe_text import notify
@@ -104,9 +104,7 @@ async def test_the_end_of_a_reversal_left_behind_carries_its_intent_and_time() -
     async with stage.running((140, 60)) as pilot:
         dialog = await opened(stage, pilot)
         stage.sandbox.faults.next("dropped-before", endpoint="futures.reverse")
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(1.5)
         await pilot.press("escape")
         await asyncio.sleep(60)

@@ -13,7 +13,7 @@ from textual.widgets import Button, Input
 
 from tests.full_disk import disk_full_at, wal_of
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
-from tests.ui.fixtures.reversal_dialog import opened, posts, read_at_once, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, read_at_once, text_in_one_line
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.trading_session import JOURNAL_FILE
@@ -30,10 +30,8 @@ async def damaged(data_dir: Path) -> None:
     """A journal that held a reversal and is unreadable now."""
     stage = AppOnFewRows(data_dir=data_dir)
     async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await opened(stage, pilot)
+        await press_confirm(pilot)
         await asyncio.sleep(5)
         assert posts(stage) == 1
     overwrite(data_dir)
@@ -142,10 +140,8 @@ def header_of(stage: AppOnFewRows) -> str:
 
 
 async def confirmed(stage: AppOnFewRows, pilot: Pilot[None]) -> None:
-    dialog = await opened(stage, pilot)
-    dialog.query_one("#confirm", Button).focus()
-    await pilot.pause()
-    await pilot.press("enter")
+    await opened(stage, pilot)
+    await press_confirm(pilot)
     await asyncio.sleep(2)
     await pilot.pause()
 

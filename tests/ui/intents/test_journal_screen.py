@@ -11,6 +11,7 @@ from textual.widgets import Button, Input
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.journalled_reversals import doubtful, reversed_once, unknown
+from tests.ui.fixtures.reversal_dialog import press_confirm
 from tradetui.desk.intents.states import State
 from tradetui.desk.reversal.execution import Execution
 from tradetui.ui.application.screenshot import screen_text
@@ -109,9 +110,7 @@ async def test_what_was_corrected_can_be_released_too_after_its_time() -> None:
         dialog.query_one("#typed", Input).value = intent.scope.rpartition("|")[2]
         dialog.query_one("#why", Input).value = "the site shows that it is over"
         await pilot.pause()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(1.5)
         assert (await execution.intents.read(intent.id)).state is State.RELEASED
 
@@ -138,9 +137,7 @@ async def test_the_doubt_that_a_released_reversal_left_is_released_by_a_question
         dialog.query_one("#typed", Input).value = (await execution.intents.read(intent)).scope.rpartition("|")[2]
         dialog.query_one("#why", Input).value = "its fills are right again"
         await pilot.pause()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(1.5)
         assert not (await execution.intents.read(intent)).is_releasable
 
@@ -172,9 +169,7 @@ async def test_a_release_needs_the_symbol_typed_and_a_reason_and_is_journalled()
         assert dialog.query_one("#confirm", Button).disabled, "a reason is needed"
         dialog.query_one("#why", Input).value = "the site shows no order"
         await pilot.pause()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(1.5)
         released = await execution.intents.read(intent)
         assert released.state is State.RELEASED

@@ -15,6 +15,7 @@ from tests.ui.fixtures.reversal_dialog import (
     asks_for_the_word,
     opened,
     posts,
+    press_confirm,
     read_at_once,
     sent_and_settled,
     still,
@@ -84,9 +85,7 @@ async def test_tab_and_enter_of_the_same_burst_press_nothing() -> None:
                 assert not dialog.query_one("#confirm", Button).disabled
                 if end != "\t\r\r\t\r":
                     await pilot.press("escape")
-            dialog.query_one("#confirm", Button).focus()
-            await pilot.pause()
-            await pilot.press("enter")
+            await press_confirm(pilot)
             await sent_and_settled(stage, sent + 1)  # pressed by itself it does
             await asyncio.sleep(2)
             await pilot.press("escape", "down", "up")  # to another row than the one that has closed

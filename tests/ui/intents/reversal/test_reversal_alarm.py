@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
-from tests.ui.fixtures.reversal_dialog import opened, posts, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, text_in_one_line
 from tradetui.desk.alerts.alert_event import Alert, AlertEvent
 from tradetui.desk.alerts.rules import Channel, RuleKind
 from tradetui.desk.intents.states import State
@@ -27,7 +27,7 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
     stage = AppOnFewRows()
     rings = []
     async with stage.running(SIZE) as pilot:
-        dialog = await opened(stage, pilot)
+        await opened(stage, pilot)
         execution = stage.desk.execution
         assert execution is not None
         real = execution.follow
@@ -42,9 +42,7 @@ async def test_a_correction_rings_and_is_shown_while_the_dialog_is_open(monkeypa
 
         monkeypatch.setattr(execution, "follow", corrected)
         monkeypatch.setattr(stage.app, "bell", lambda: rings.append(1))
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(2)
         await pilot.pause()
         assert posts(stage) == 1
@@ -81,9 +79,7 @@ async def test_a_reversal_left_open_is_said_in_the_dialog_that_can_be_closed_and
 
         with pytest.MonkeyPatch.context() as following:
             following.setattr(stage.desk.execution, "follow", left_open)
-            dialog.query_one("#confirm", Button).focus()
-            await pilot.pause()
-            await pilot.press("enter")
+            await press_confirm(pilot)
             await asyncio.sleep(2)
             await pilot.press("escape")
             left.set()
@@ -99,9 +95,7 @@ async def test_a_reversal_left_open_is_said_in_the_dialog_that_can_be_closed_and
             stage.app.clear_notifications()
             await pilot.press("down")
             dialog = await opened(stage, pilot)
-            dialog.query_one("#confirm", Button).focus()
-            await pilot.pause()
-            await pilot.press("enter")
+            await press_confirm(pilot)
             await asyncio.sleep(4)
             await pilot.pause()
             assert posts(stage) == 2

@@ -14,7 +14,7 @@ from textual.widgets import Button, Input, Static
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tests.ui.fixtures.journalled_reversals import confirmed
-from tests.ui.fixtures.reversal_dialog import posts, still
+from tests.ui.fixtures.reversal_dialog import posts, press_confirm, still
 from tradetui.commands.session import demo_desk
 from tradetui.desk.reversal.preview import Preview
 from tradetui.desk.settings import DeskSettings
@@ -290,9 +290,7 @@ async def test_nothing_is_confirmed_before_all_of_it_was_shown_nor_asked_for_whi
         await pilot.press("pagedown", "pagedown", "pagedown")
         await asyncio.sleep(0.2)
         await pilot.pause()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(5)
         await pilot.pause()
         assert posts(stage) == 1

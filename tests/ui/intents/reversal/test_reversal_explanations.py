@@ -9,7 +9,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Button, Input, Static
 
 from tests.sandbox.exchange_events import cancel_order, place_order
@@ -19,6 +18,7 @@ from tests.ui.fixtures.reversal_dialog import (
     hold_more,
     opened,
     posts,
+    press_confirm,
     read_at_once,
     rows,
     sent_and_settled,
@@ -35,12 +35,6 @@ from tradetui.ui.intents.reversal.preview_area import CHANGED_BACK
 
 pytestmark = pytest.mark.looptime
 SIZE = (140, 60)
-
-
-async def confirm(pilot: Pilot[None], dialog: ReversalDialog) -> None:
-    dialog.query_one("#confirm", Button).focus()
-    await pilot.pause()
-    await pilot.press("enter")
 
 
 # Which leg
@@ -136,7 +130,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         leg, was = dialog._preview.plan.leg, dialog._preview.plan.held_size
         hold_more(stage, dialog, leg.lower(), "0.109")
         scroll = dialog._area.scroll_y
-        await confirm(pilot, dialog)
+        await press_confirm(pilot)
         await asyncio.sleep(0.5)
         await pilot.pause()
         sentence = f"NOT SENT. Changed since you looked: size {was} → {was + Decimal('0.109')}"
@@ -154,7 +148,7 @@ async def test_what_changed_stands_there_until_a_key_is_pressed_at_the_armed_pre
         await pilot.press("pagedown")
         await pilot.pause()
         assert "NOT SENT" not in text_in_one_line(stage)
-        await confirm(pilot, dialog)
+        await press_confirm(pilot)
         await asyncio.sleep(5)
         assert posts(stage) == 1
 
@@ -207,7 +201,7 @@ async def test_enter_after_not_sent_sends_or_says_that_it_did_not() -> None:
             await read_at_once(stage, pilot, dialog._subject)
             assert dialog._preview is not None and dialog._preview.plan is not None
             hold_more(stage, dialog, dialog._preview.plan.leg.lower(), "0.001")
-            await confirm(pilot, dialog)
+            await press_confirm(pilot)
             await pilot.pause()
             assert "NOT SENT" in text_in_one_line(stage)
             assert posts(stage) == sent
@@ -325,7 +319,7 @@ async def test_locked_it_has_no_field_l_unlocks_it_and_nothing_that_was_typed_is
         assert stage.app.screen_stack[-1] is dialog and not intents.locked
         assert dialog.query_one("#typed").display
         await read_at_once(stage, pilot, dialog._subject)
-        await confirm(pilot, dialog)
+        await press_confirm(pilot)
         await asyncio.sleep(5)
         assert posts(stage) == 1
 
@@ -353,7 +347,7 @@ async def test_escape_leaves_it_while_sending_hangs_and_whatever_the_follower_do
         dialog = await opened(stage, pilot)
         with pytest.MonkeyPatch.context() as hanging:
             hanging.setattr(stage.desk.execution, "confirm", never)
-            await confirm(pilot, dialog)
+            await press_confirm(pilot)
             await asyncio.sleep(5)
             await pilot.press("escape")
             await pilot.pause()
@@ -363,7 +357,7 @@ async def test_escape_leaves_it_while_sending_hangs_and_whatever_the_follower_do
         dialog = await opened(stage, pilot)
         with pytest.MonkeyPatch.context() as hanging:
             hanging.setattr(stage.desk.execution, "follow", hangs)
-            await confirm(pilot, dialog)
+            await press_confirm(pilot)
             await asyncio.sleep(5)
             assert posts(stage) == 1
             await pilot.press("escape")
@@ -383,10 +377,10 @@ async def test_whatever_fails_is_said_and_it_can_be_closed() -> None:
     stage = AppOnFewRows()
     async with stage.running(SIZE) as pilot:
         for method, failure in {"confirm": fails, "follow": breaks}.items():
-            dialog = await opened(stage, pilot)
+            await opened(stage, pilot)
             with pytest.MonkeyPatch.context() as broken:
                 broken.setattr(stage.desk.execution, method, failure)
-                await confirm(pilot, dialog)
+                await press_confirm(pilot)
                 await asyncio.sleep(5)
                 await pilot.pause()
             shown = text_in_one_line(stage)
@@ -415,7 +409,7 @@ async def test_escape_before_the_first_byte_takes_it_back(monkeypatch: pytest.Mo
         for withdrawn, after_s in enumerate((0.0, 0.5, 1.5), start=1):
             dialog = await opened(stage, pilot)
             assert dialog._preview is not None and dialog._preview.plan is not None
-            await confirm(pilot, dialog)
+            await press_confirm(pilot)
             await asyncio.sleep(after_s)
             sending = str(dialog.query_one("#reason", Static).content)
             assert "Until it is sent, Esc withdraws it." in sending, after_s
@@ -455,7 +449,7 @@ async def test_what_was_left_and_then_could_not_be_sent_is_told(monkeypatch: pyt
             raise NotConfirmed(("The connection was refused.",))
 
         monkeypatch.setattr(stage.desk.execution, "confirm", leaves_and_breaks_off)
-        await confirm(pilot, dialog)
+        await press_confirm(pilot)
         await leaves.wait()
         await pilot.press("escape")
         assert "it is sent and cannot be withdrawn" in newest_message(stage)

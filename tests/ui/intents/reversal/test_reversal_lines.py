@@ -10,7 +10,7 @@ from textual.widgets import Button, Input
 
 from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
-from tests.ui.fixtures.reversal_dialog import opened, rows, text_in_one_line
+from tests.ui.fixtures.reversal_dialog import opened, press_confirm, rows, text_in_one_line
 from tests.ui.intents.reversal.test_symbol_dialog import typed
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
@@ -105,9 +105,7 @@ async def test_a_part_of_a_one_way_position_is_on_the_button_and_its_outcome_on_
         await pilot.press(*["pagedown"] * 5)
         dialog.query_one("#typed", Input).value = dialog._subject
         await pilot.pause()
-        dialog.query_one("#confirm", Button).focus()
-        await pilot.pause()
-        await pilot.press("enter")
+        await press_confirm(pilot)
         await asyncio.sleep(10)
         await pilot.pause()
         shown = rows(stage)
