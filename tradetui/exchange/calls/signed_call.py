@@ -220,7 +220,7 @@ class SignedCalls:
         finally:
             slots.release()
         round_trip = self._clock.monotonic() - begun
-        answer = parse_response(stamp_ms, http_response, unique_names=endpoint.steers)
+        answer = parse_response(stamp_ms, http_response, unique_names=endpoint.decides_what_is_sent)
         if answer.limited:
             permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:

@@ -99,7 +99,7 @@ class Endpoint(NamedTuple):
         return self.page.rows_key if self.page is not None else None
 
     @property
-    def steers(self) -> bool:
+    def decides_what_is_sent(self) -> bool:
         """Whether what is sent next rests on its reply, which must not be read in two ways.
 
         A reply with a secret is read however it is written: it comes once.

@@ -1,11 +1,15 @@
-"""Replies: the envelope every answer comes in, and its rows read by the catalogue's rules."""
+"""Reads what the exchange answers: the envelope of every reply, and the rows in it by their endpoint's rules.
+
+A row that cannot be read is handed on beside those that can, and costs none of them. A payload of another shape than
+its endpoint's is an error, so that it never looks like an account that holds nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from tradetui.wire.endpoints.endpoint import Endpoint
 from tradetui.wire.product_types import USDT_COINS, ProductType, may_hold, may_move, may_trade
@@ -13,13 +17,12 @@ from tradetui.wire.replies.record import Record, UndecodableRowError, masked, re
 from tradetui.wire.text.json_text import RepeatedName, load_json
 
 SUCCESS: Final = "00000"
-
-# The longest page, 500 bills, is a fifth of a megabyte; what is this long is no answer to any of these requests.
 LONGEST_BODY: Final = 8 * 1024 * 1024
+"""In bytes. The longest page, 500 bills, is a fifth of a megabyte; a longer body answers none of these requests."""
 _LATEST_MS: Final = 4_102_444_800_000
 """No time of a reply after the year 2100 is believed."""
-_NAMES_OF_CONTRACT: Final = ("symbol", "coin", "margin_coin")
-"""A row's symbol, the coin it moved, and the coin its margin is in."""
+_TELLING_FIELDS: Final = ("symbol", "coin", "margin_coin")
+"""What tells a row's product type: its symbol, the coin it moved, and the coin its margin is in."""
 
 R = TypeVar("R", bound=Record)
 R_co = TypeVar("R_co", bound=Record, covariant=True)
@@ -46,11 +49,14 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class UndecodableRow:
-    """A row that could not be read: its place, what it lacks, and itself as received."""
+    """A row that could not be read at all: its place, what it lacks, and itself as received."""
 
     index: int
     reason: str
     received: object = field(repr=False)
+
+
+_RowsRead: TypeAlias = tuple[tuple[Record, ...], tuple[UndecodableRow, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +67,10 @@ class Reply(Generic[R_co]):
     end_id: str | None = None
     undecodable_rows: tuple[UndecodableRow, ...] = ()
     request_time: int | None = None
-    #: What goes into idLessThan to read the next, older page; None when there is none to be read.
     cursor: str | None = None
-    #: Of each row left out because it can only be of another product type than was asked for, its symbol or coin.
+    """What goes into idLessThan to read the next, older page; None when there is none to be read."""
     left_out: tuple[str, ...] = ()
+    """Of each row left out because it can only be of another product type than was asked for, its symbol or coin."""
 
     @property
     def count(self) -> int:
@@ -73,7 +79,7 @@ class Reply(Generic[R_co]):
 
     @property
     def unreadable(self) -> int:
-        """Optional fields that could not be read, over all rows."""
+        """How many optional fields could not be read, over all of `rows`."""
         return sum(len(row.unreadable) for row in self.rows)
 
 
@@ -90,7 +96,7 @@ def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
     except RepeatedName:
         raise UnreadableBody("the reply has a name twice in one object") from None
     except ValueError:
-        raise UnreadableBody(_what_it_is(body)) from None
+        raise UnreadableBody(_why_not_json(body)) from None
     if not isinstance(value, Mapping):
         raise UnreadableBody("the reply is not an object")
     code = value.get("code")
@@ -99,35 +105,18 @@ def read_envelope(body: bytes, *, unique_names: bool = False) -> Envelope:
     msg = value.get("msg")
     if msg is None or msg == "":
         msg = value.get("message")
-    return Envelope(
-        str(code), msg if isinstance(msg, str) else "", _milliseconds(value.get("requestTime")), value.get("data")
-    )
+    if not isinstance(msg, str):
+        msg = ""
+    return Envelope(str(code), msg, request_time=_milliseconds(value.get("requestTime")), data=value.get("data"))
 
 
 def read_data(endpoint: Endpoint, envelope: Envelope) -> Reply[Any]:
     """The rows of an envelope's payload; raises UnreadableBody when it has not the endpoint's shape."""
-    raw, end_id = _rows_of(endpoint, envelope.data)
+    raw, end_id = _raw_rows(endpoint, envelope.data)
     cursor = _cursor(endpoint, raw, end_id)
     raw = endpoint.row.with_distinct_ids(raw)
-    if set(map(type, raw)) <= {dict} and all(map(endpoint.row.may_be, raw)):
-        read = read_rows(endpoint.row, raw)
-        if read is not None:
-            return Reply(tuple(read), end_id, (), envelope.request_time, cursor)
-    rows: list[Record] = []
-    undecodable_rows: list[UndecodableRow] = []
-    for index, row in enumerate(raw):
-        if not isinstance(row, Mapping):
-            undecodable_rows.append(UndecodableRow(index, "not an object", row))
-            continue
-        if not endpoint.row.may_be(row):
-            reason = f"not a {endpoint.row.__name__}"
-            undecodable_rows.append(UndecodableRow(index, reason, masked(endpoint.row, row)))
-            continue
-        try:
-            rows.append(endpoint.row.from_row(row))
-        except UndecodableRowError as error:
-            undecodable_rows.append(UndecodableRow(index, str(error), masked(endpoint.row, row)))
-    return Reply(tuple(rows), end_id, tuple(undecodable_rows), envelope.request_time, cursor)
+    rows, undecodable_rows = _read_at_once(endpoint.row, raw) or _read_one_by_one(endpoint.row, raw)
+    return Reply(rows, end_id, undecodable_rows, envelope.request_time, cursor)
 
 
 def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
@@ -135,14 +124,16 @@ def of_product_type(reply: Reply[R], product_type: ProductType) -> Reply[R]:
 
     Rows do not carry their product type; the symbol tells it, or the coin that was moved where a row has no symbol.
     """
-    contracts = list(zip(*(_column(reply.rows, name) for name in _NAMES_OF_CONTRACT), strict=True))
-    others = {contract for contract in set(contracts) if not _may_be_of(product_type, *contract)}
-    if not others:
+    telling = list(zip(*(_column(reply.rows, name) for name in _TELLING_FIELDS), strict=True))
+    foreign = {values for values in set(telling) if not _may_be_of(product_type, *values)}
+    if not foreign:
         return reply
     # This exchange does so: where nothing but the coin tells, the row is of the product type that is settled in it.
-    others |= {row for row in contracts if row[0] is None and row[1] is not None and not may_hold(product_type, row[1])}
-    rows = tuple(row for row, contract in zip(reply.rows, contracts, strict=True) if contract not in others)
-    left_out = tuple(contract[0] or contract[1] or "" for contract in contracts if contract in others)
+    for symbol, moved_coin, margin_coin in set(telling):
+        if symbol is None and moved_coin is not None and not may_hold(product_type, moved_coin):
+            foreign.add((symbol, moved_coin, margin_coin))
+    rows = tuple(row for row, values in zip(reply.rows, telling, strict=True) if values not in foreign)
+    left_out = tuple(values[0] or values[1] or "" for values in telling if values in foreign)
     return replace(reply, rows=rows, left_out=left_out)
 
 
@@ -162,14 +153,39 @@ def _may_be_of(product_type: ProductType, symbol: str | None, moved_coin: str | 
     return moved_coin is None or may_move(product_type, moved_coin)
 
 
-def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
+def _read_at_once(kind: type[Record], raw: list[Any]) -> _RowsRead | None:
+    """All rows by one call of pydantic, as nearly every page can be read; None where one needs a reading of its own."""
+    if not set(map(type, raw)) <= {dict} or not all(map(kind.may_be, raw)):
+        return None
+    rows = read_rows(kind, raw)
+    return None if rows is None else (tuple(rows), ())
+
+
+def _read_one_by_one(kind: type[Record], raw: list[Any]) -> _RowsRead:
+    """Each row by itself, which takes twice as long or more: the readable ones, and of each other one what it lacks."""
+    rows: list[Record] = []
+    undecodable_rows: list[UndecodableRow] = []
+    for index, row in enumerate(raw):
+        if not isinstance(row, Mapping):
+            undecodable_rows.append(UndecodableRow(index, "not an object", row))
+        elif not kind.may_be(row):
+            undecodable_rows.append(UndecodableRow(index, f"not a {kind.__name__}", masked(kind, row)))
+        else:
+            try:
+                rows.append(kind.from_row(row))
+            except UndecodableRowError as error:
+                undecodable_rows.append(UndecodableRow(index, str(error), masked(kind, row)))
+    return tuple(rows), tuple(undecodable_rows)
+
+
+def _raw_rows(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
     """The raw rows of a payload, a null list being empty, and its endId.
 
     A payload that is null as a whole is a history without rows. What is held or pending may not look like nothing
     because it was left out.
     """
     if data is None or data == "":
-        if endpoint.area == "futures" and endpoint.steers and not endpoint.writes:
+        if endpoint.area == "futures" and endpoint.decides_what_is_sent and not endpoint.writes:
             raise UnreadableBody(f"the payload of {endpoint.name} is empty")
         return [], None
     if isinstance(data, list):
@@ -191,6 +207,7 @@ def _rows_of(endpoint: Endpoint, data: Any) -> tuple[list[Any], str | None]:
 
 
 def _cursor(endpoint: Endpoint, raw: list[Any], end_id: str | None) -> str | None:
+    """The id below which the next page begins, by the endpoint's page rule; None where there is nothing older."""
     rule = endpoint.page
     if rule is None or not raw:
         return None
@@ -233,7 +250,7 @@ def _milliseconds(value: Any) -> int | None:
     return value if 0 <= value <= _LATEST_MS else None
 
 
-def _what_it_is(body: bytes) -> str:
+def _why_not_json(body: bytes) -> str:
     start = body.lstrip()[:1]
     if not start:
         return "the reply is empty"
