@@ -1,7 +1,8 @@
 """The endpoints as methods, area by area: a coroutine for each, and an iterator over pages for each paged one.
 
 A method is made of its request, whose parameters, rules and rows it takes over. An area asks through the client's
-`read`, `pages` and `write` alone.
+`read`, `pages` and `write` alone. The interface has thirteen endpoints, on which everything works; what is "beyond the
+interface" the live exchange has as well.
 """
 
 from __future__ import annotations
@@ -11,35 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 from tradetui.wire.endpoints.catalogue import endpoint_of
-from tradetui.wire.models.broker import SubaccountEmailRequest, TransfersRequest
-from tradetui.wire.models.futures import (
-    FuturesFillsRequest,
-    LiveTriggersRequest,
-    OrderDetailRequest,
-    PendingOrdersRequest,
-    TriggerHistoryRequest,
-)
-from tradetui.wire.models.futures_accounts import (
-    AccountListRequest,
-    AccountSettingsRequest,
-    ClosedPositionsRequest,
-    FuturesBillsRequest,
-    PositionsRequest,
-)
-from tradetui.wire.models.public import (
-    ContractsRequest,
-    FundingRatesRequest,
-    ServerTimeRequest,
-    TickerRequest,
-    TickersRequest,
-)
-from tradetui.wire.models.spot import AccountInfoRequest, ConvertHistoryRequest, SpotBillsRequest, SpotFillsRequest
-from tradetui.wire.models.writes import (
-    CreateBatchRequest,
-    CreateCopyKeyRequest,
-    CreateSubaccountRequest,
-    ReversalRequest,
-)
+from tradetui.wire.models import broker, futures, futures_accounts, public, spot, writes
 from tradetui.wire.replies.record import Record
 
 if TYPE_CHECKING:
@@ -90,7 +63,7 @@ def one_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P]
         client: ReadingClient = self._client
         return await client.read(request(*args, **parameters))
 
-    return _described(method, request, "{name}", "Read one page. {purpose}", "Reply[{row}]", _READ_ERRORS)
+    return _described(method, request, summary="Read one page. {purpose}", errors=_READ_ERRORS)
 
 
 def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], AsyncIterator[Reply[Row]]]:
@@ -101,8 +74,9 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
         start_time = cast("Time", parameters.get("start_time"))
         if start_time is None:
             return client.pages(request(*args, **parameters))
-        # The stretch may be longer than one request may ask for; each piece of it gets times of its own.
         end_time = cast("Time", parameters.get("end_time"))
+        # The stretch may be longer than one request may name: `pages` cuts it, and each piece gets times of its own.
+        # Those of the request that it is given decide nothing, but some requests cannot be made without times.
         parameters.update(start_time=0, end_time=0)
         return client.pages(request(*args, **parameters), start_time=start_time, end_time=end_time)
 
@@ -110,7 +84,7 @@ def every_page(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, 
 
     With `start_time` the stretch from there to `end_time` (now) may be of any length: it is read in spans that the
     exchange allows. `start_time=0` goes back as far as the exchange reports, ten years at most."""
-    return _described(method, request, "iter_{name}", summary, "AsyncIterator[Reply[{row}]]", _READ_ERRORS)
+    return _described(method, request, summary=summary, errors=_READ_ERRORS, iterates=True)
 
 
 def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, Reply[Row]]]:
@@ -120,19 +94,25 @@ def sent_once(request: Callable[P, Request[Row]]) -> Callable[Concatenate[Any, P
         client: WritingClient = self._client
         return await client.write(request(*args, **parameters))
 
-    return _described(method, request, "{name}", "Send at most once. {purpose}", "Reply[{row}]", _WRITE_ERRORS)
+    return _described(method, request, summary="Send at most once. {purpose}", errors=_WRITE_ERRORS)
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _described(method: Method, request: object, name: str, summary: str, result: str, errors: str) -> Method:
-    """Give a method the name, the signature and the documentation of its endpoint, for `help` and for editors."""
+def _described(method: Method, request: object, *, summary: str, errors: str, iterates: bool = False) -> Method:
+    """Give a method the name, the signature and the documentation of its endpoint, for `help` and for editors.
+
+    In the summary `{purpose}` stands for what the request's class says it is for.
+    """
     request_type = cast("type[Request[Any]]", request)
     endpoint = endpoint_of(request_type)
-    result = result.format(row=endpoint.row.__name__)
+    name = endpoint.name.partition(".")[2]
+    result = f"Reply[{endpoint.row.__name__}]"
+    if iterates:
+        name, result = f"iter_{name}", f"AsyncIterator[{result}]"
     purpose = (inspect.getdoc(request_type) or "").replace("\n", "\n    ")
-    method.__name__ = method.__qualname__ = name.format(name=endpoint.name.partition(".")[2])
+    method.__name__ = method.__qualname__ = name
     method.__signature__ = _signature(request_type, result)  # type: ignore[attr-defined]
     method.__doc__ = f"""{summary.format(purpose=purpose)}
 
@@ -181,69 +161,69 @@ class ReadingArea:
 class FuturesReading(ReadingArea):
     """Futures: accounts, pending orders, fills, trigger orders; beyond the interface positions, bills and markets."""
 
-    accounts = one_page(AccountListRequest)
-    pending_orders = one_page(PendingOrdersRequest)
-    iter_pending_orders = every_page(PendingOrdersRequest)
-    fills = one_page(FuturesFillsRequest)
-    iter_fills = every_page(FuturesFillsRequest)
-    triggers = one_page(TriggerHistoryRequest)
-    iter_triggers = every_page(TriggerHistoryRequest)
-    positions = one_page(PositionsRequest)
-    order_detail = one_page(OrderDetailRequest)
-    live_triggers = one_page(LiveTriggersRequest)
-    iter_live_triggers = every_page(LiveTriggersRequest)
-    account = one_page(AccountSettingsRequest)
-    bills = one_page(FuturesBillsRequest)
-    iter_bills = every_page(FuturesBillsRequest)
-    closed_positions = one_page(ClosedPositionsRequest)
-    iter_closed_positions = every_page(ClosedPositionsRequest)
-    contracts = one_page(ContractsRequest)
-    ticker = one_page(TickerRequest)
-    tickers = one_page(TickersRequest)
-    funding_rates = one_page(FundingRatesRequest)
+    accounts = one_page(futures_accounts.AccountListRequest)
+    pending_orders = one_page(futures.PendingOrdersRequest)
+    iter_pending_orders = every_page(futures.PendingOrdersRequest)
+    fills = one_page(futures.FuturesFillsRequest)
+    iter_fills = every_page(futures.FuturesFillsRequest)
+    triggers = one_page(futures.TriggerHistoryRequest)
+    iter_triggers = every_page(futures.TriggerHistoryRequest)
+    positions = one_page(futures_accounts.PositionsRequest)
+    order_detail = one_page(futures.OrderDetailRequest)
+    live_triggers = one_page(futures.LiveTriggersRequest)
+    iter_live_triggers = every_page(futures.LiveTriggersRequest)
+    account = one_page(futures_accounts.AccountSettingsRequest)
+    bills = one_page(futures_accounts.FuturesBillsRequest)
+    iter_bills = every_page(futures_accounts.FuturesBillsRequest)
+    closed_positions = one_page(futures_accounts.ClosedPositionsRequest)
+    iter_closed_positions = every_page(futures_accounts.ClosedPositionsRequest)
+    contracts = one_page(public.ContractsRequest)
+    ticker = one_page(public.TickerRequest)
+    tickers = one_page(public.TickersRequest)
+    funding_rates = one_page(public.FundingRatesRequest)
 
 
 class SpotReading(ReadingArea):
     """Spot: fills, the ledger, and beyond the interface whose key this is."""
 
-    fills = one_page(SpotFillsRequest)
-    iter_fills = every_page(SpotFillsRequest)
-    bills = one_page(SpotBillsRequest)
-    iter_bills = every_page(SpotBillsRequest)
-    account_info = one_page(AccountInfoRequest)
+    fills = one_page(spot.SpotFillsRequest)
+    iter_fills = every_page(spot.SpotFillsRequest)
+    bills = one_page(spot.SpotBillsRequest)
+    iter_bills = every_page(spot.SpotBillsRequest)
+    account_info = one_page(spot.AccountInfoRequest)
 
 
 class ConvertReading(ReadingArea):
     """Instant swaps of one coin for another."""
 
-    history = one_page(ConvertHistoryRequest)
-    iter_history = every_page(ConvertHistoryRequest)
+    history = one_page(spot.ConvertHistoryRequest)
+    iter_history = every_page(spot.ConvertHistoryRequest)
 
 
 class BrokerReading(ReadingArea):
     """A broker's sub-accounts: their deposits and withdrawals, and their e-mail."""
 
-    transfers = one_page(TransfersRequest)
-    iter_transfers = every_page(TransfersRequest)
-    subaccount_email = one_page(SubaccountEmailRequest)
+    transfers = one_page(broker.TransfersRequest)
+    iter_transfers = every_page(broker.TransfersRequest)
+    subaccount_email = one_page(broker.SubaccountEmailRequest)
 
 
 class PublicReading(ReadingArea):
     """Public endpoints, which need no key: the exchange's clock."""
 
-    time = one_page(ServerTimeRequest)
+    time = one_page(public.ServerTimeRequest)
 
 
 class FuturesTrading(FuturesReading):
     """Futures: accounts, pending orders, fills, trigger orders, and the reversal of a position."""
 
-    reverse = sent_once(ReversalRequest)
+    reverse = sent_once(writes.ReversalRequest)
 
 
 class BrokerWriting(BrokerReading):
     """A broker's sub-accounts: deposits, withdrawals, e-mail, and the creation of one."""
 
-    create_subaccount = sent_once(CreateSubaccountRequest)
+    create_subaccount = sent_once(writes.CreateSubaccountRequest)
 
 
 class WritingArea:
@@ -256,10 +236,10 @@ class WritingArea:
 class SubaccountCreation(WritingArea):
     """Virtual sub-accounts, each created with an API key whose secret the reply holds."""
 
-    create_batch = sent_once(CreateBatchRequest)
+    create_batch = sent_once(writes.CreateBatchRequest)
 
 
 class CopyKeyCreation(WritingArea):
     """The API key of a copy trader, whose secret the reply holds."""
 
-    create_api_key = sent_once(CreateCopyKeyRequest)
+    create_api_key = sent_once(writes.CreateCopyKeyRequest)
