@@ -127,7 +127,7 @@ EXERCISED = {
     "wire/models/futures.py:_effect": WORDLESS,
     "wire/models/public.py:Contract.trades": WORDLESS,
     "wire/models/futures_accounts.py:ReportedPosition.leg": POSITION,
-    "wire/models/writes.py:ReversalRequest.check": POSITION,
+    "wire/models/writes.py:ReversalRequest.check_mode": POSITION,
     "wire/models/shared_fields.py:Sided.is_buy": WORDLESS,
     "wire/models/spot.py:AccountInfo.is_copy_trader": WORDLESS,
     "wire/models/spot.py:SpotFill.is_taker": WORDLESS,

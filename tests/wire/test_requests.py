@@ -257,10 +257,10 @@ def test_the_batch_is_an_array_in_the_interface_s_names() -> None:
 def test_a_reversal_is_held_to_the_mode(parameters: dict[str, Any], mode: PositionMode, parameter: str | None) -> None:
     request = ReversalRequest.model_validate({**R, **parameters})
     if parameter is None:
-        request.check(mode)
+        request.check_mode(mode)
         return
     with pytest.raises(InvalidRequest) as refused:
-        request.check(mode)
+        request.check_mode(mode)
     assert refused.value.parameter == parameter
 
 

@@ -243,7 +243,7 @@ def _request(
         trade_side=trade_side,
         client_oid=client_oid,
     )
-    request.check(params.mode)
+    request.check_mode(params.mode)
     return request
 
 

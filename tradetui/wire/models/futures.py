@@ -1,4 +1,7 @@
-"""Futures orders: pending ones, one order by its id, trigger orders and fills, each row with its request."""
+"""Futures orders: pending ones, one order by its id, trigger orders and fills, each row with its request.
+
+Numbers of endpoints are the interface's. What is beyond the interface the live exchange offers as well.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
@@ -183,12 +186,13 @@ class FuturesFill(Record, Sided):
         for trade_id, row in zip(ids, rows, strict=True):
             if trade_id:
                 effects.setdefault(trade_id, set()).add(_effect(row))
-        return [
-            {**row, "tradeId": f"{trade_id} {' '.join(_effect(row)[1:])}"}
-            if trade_id and _effect(row) != min(effects[trade_id])
-            else row
-            for trade_id, row in zip(ids, rows, strict=True)
-        ]
+        distinct: list[Any] = []
+        for trade_id, row in zip(ids, rows, strict=True):
+            if trade_id and _effect(row) != min(effects[trade_id]):
+                _, side, trade_side = _effect(row)
+                row = {**row, "tradeId": f"{trade_id} {side} {trade_side}"}
+            distinct.append(row)
+        return distinct
 
     @property
     def unique_key(self) -> object:

@@ -1,4 +1,7 @@
-"""What a futures account holds: its balances and settings, positions open and closed, and the bills of its wallets."""
+"""What a futures account holds: its balances and settings, positions open and closed, and the bills of its wallets.
+
+Endpoint 7 is the interface's own list of accounts. What is beyond the interface the live exchange offers as well.
+"""
 
 from decimal import Decimal
 from typing import Annotated, ClassVar

@@ -1,4 +1,7 @@
-"""Everything that can be sent to change something: a reversal, and accounts and keys to be created."""
+"""Everything that changes something at the exchange: reversing a position, creating accounts and keys.
+
+Numbers of endpoints are the interface's. What comes back holds ids and, of a new key, a secret that is told once.
+"""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -27,6 +30,7 @@ from tradetui.wire.requests.parameter import (
 from tradetui.wire.requests.request import Request
 
 MOST_PER_REQUEST: Final = 5
+"""Sub-accounts of one batch."""
 MOST_IPS: Final = 30
 
 
@@ -63,14 +67,10 @@ class ReversalRequest(Request[ReversalResult]):
 
     def is_answered_by(self, row: ReversalResult) -> bool:
         """Whether the reply names no other order than this request; one that names none is of this request."""
-        return self.client_oid is None or (row.client_oid or self.client_oid) == self.client_oid
+        return self.client_oid is None or not row.client_oid or row.client_oid == self.client_oid
 
-    def check(self, mode: PositionMode) -> None:
-        """Hold the request to the rules of the account's position mode; raises InvalidRequest.
-
-        Hedge mode needs side, tradeSide and size. One-way mode must not carry tradeSide; without size the whole
-        position is reversed.
-        """
+    def check_mode(self, mode: PositionMode) -> None:
+        """Hold the request to the rules of the account's position mode, as above; raises InvalidRequest."""
         if mode is PositionMode.ONE_WAY:
             if self.trade_side is not None:
                 raise InvalidRequest("tradeSide", "not given in one-way mode", self.trade_side, "Leave it out.")
@@ -80,6 +80,7 @@ class ReversalRequest(Request[ReversalResult]):
                 "side", "required in hedge mode", None, "Give buy to reverse the LONG, sell to reverse the SHORT."
             )
         if self.trade_side is None:
+            # The interface takes Close as well; the exchange's own page names Open alone, for either leg.
             raise InvalidRequest("tradeSide", "required in hedge mode", None, "Give Open.")
         if self.size is None:
             raise InvalidRequest("size", "required in hedge mode", None, "Give the position's size to reverse it all.")

@@ -175,7 +175,10 @@ class Request(BaseModel, Generic[Row]):
 
 
 class TimedRequest(Request[Row]):
-    """A request that may name a stretch of time; subclasses declare start_time, end_time and `time_rule`."""
+    """A request that may name a stretch of time; subclasses declare start_time, end_time and `time_rule`.
+
+    They declare these fields themselves: those of a base come first, and help and forms keep the interface's order.
+    """
 
     def check_together(self) -> None:
         """Both ends or neither where that is the rule, start not after end, and not more than the longest span."""
