@@ -7,7 +7,7 @@ from textual.filter import ANSIToTruecolor
 
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.ui.settings.themes import THEMES
-from tradetui.ui.terminal.true_colours import TrueColours
+from tradetui.ui.terminal.drawn_once import TrueColours
 
 
 @pytest.mark.looptime

@@ -38,8 +38,8 @@ from tradetui.ui.settings.themes import THEMES, first_theme
 from tradetui.ui.settings.ui_settings import ProfileLook, UiSettings
 from tradetui.ui.terminal.ascii_filter import AsciiFilter
 from tradetui.ui.terminal.crash_report import crash_report, silence_textual_log
+from tradetui.ui.terminal.drawn_once import StyledOnce
 from tradetui.ui.terminal.mouse import MOUSE_OFF, MOUSE_ON, switch_mouse
-from tradetui.ui.terminal.styled_once import StyledOnce
 
 if TYPE_CHECKING:
     from textual.filter import LineFilter

@@ -20,7 +20,7 @@ from textual.visual import RenderOptions, Visual
 from textual.widgets._toast import ToastRack
 
 from tradetui.ui.safe_text import sanitized
-from tradetui.ui.terminal.styled_once import StyledOnce
+from tradetui.ui.terminal.drawn_once import StyledOnce
 
 STYLES_KEPT = 4096
 

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from tradetui.ui.header.header_bar import HeaderBar, has_two_lines
 from tradetui.ui.key_bindings.key_footer import Hints
-from tradetui.ui.terminal.styled_once import StyledOnce
+from tradetui.ui.terminal.drawn_once import StyledOnce
 
 if TYPE_CHECKING:
     from tradetui.ui.settings.ui_settings import UiSettings

@@ -25,7 +25,7 @@ from tradetui.ui.key_bindings.binding_registry import MONITOR_MODE, REASONS, SCR
 from tradetui.ui.key_bindings.textual_bindings import bindings, bindings_of_key
 from tradetui.ui.safe_text import Notice, notify
 from tradetui.ui.settings.time_zones import MachineZone, zone_named
-from tradetui.ui.terminal.styled_once import StyledOnce
+from tradetui.ui.terminal.drawn_once import StyledOnce
 from tradetui.wire.exchange_time import utc_moment
 
 if TYPE_CHECKING:

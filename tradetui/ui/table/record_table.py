@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Generic, Never
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
@@ -25,36 +24,10 @@ from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.table.cursor import ScrollAnchor, Viewport
 from tradetui.ui.table.table_lines import CURSOR, HEADER, MARGIN, Line, TableLines
 from tradetui.ui.table.table_model import TableModel
-from tradetui.ui.terminal.true_colours import TrueColours
+from tradetui.ui.terminal.drawn_once import LinewiseScrollView, TrueColours
 
 
-class StillScrollView(ScrollView):
-    """Whoever scrolls or resizes it by these methods repaints only the lines that look different."""
-
-    def show_from(self, y: int) -> None:
-        # Not `scroll_to`, which repaints every line: most of them look as they did.
-        self.set_reactive(StillScrollView.scroll_y, float(y))
-        self.set_reactive(StillScrollView.scroll_target_y, float(y))
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.position = y
-
-    def resize_contents(self, size: Size) -> None:
-        """Update the scroll bars; the whole screen is laid out only if one of them appears or goes."""
-        if size == self.virtual_size:
-            return
-        tall = size.height > self.size.height
-        if self.size and tall == self.show_vertical_scrollbar:
-            self.set_reactive(StillScrollView.virtual_size, size)
-            if tall:
-                self.vertical_scrollbar.window_virtual_size = size.height
-        else:
-            self.virtual_size = size
-
-    def repaint_line(self, line: int) -> None:
-        self.refresh(Region(0, line, self.size.width, 1))
-
-
-class RecordTable(TrueColours, StillScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
+class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=True, inherit_bindings=False):
     """A table of records; see the module.
 
     `RecordTable[object]` is a table of any rows: it can be sorted, filtered and exported. Its maker sets rows and

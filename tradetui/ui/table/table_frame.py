@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from tradetui.ui.safe_text import inside_sentence, sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.terminal.true_colours import TrueColours
+from tradetui.ui.terminal.drawn_once import TrueColours
 from tradetui.wire.text.counted import counted
 
 _AROUND: Final = 6
