@@ -246,8 +246,7 @@ OTHERS = {
     "cli.py": "flushes, and lets a closed standard output go",
     "sandbox/server.py": "the server's first line, JSON in ASCII; the sandbox sees nothing of the commands",
     "desk/alerts/command.py": "the pipe to a program that alerts are handed to, in ASCII",
-    "ui/application/run_app.py": "what the screen says when it has gone, scrubbed",
-    "ui/terminal/terminal_guard.py": "gives the terminal back as it was",
+    "ui/application/run_app.py": "gives the terminal back as it was; what the screen says when it has gone, scrubbed",
 }
 
 

@@ -1,4 +1,4 @@
-"""The terminal: its abilities, its mouse, and how it is restored when the program or the terminal itself ends.
+"""The terminal: what it can show, who has its mouse, how little is drawn on it, and what a crash leaves there.
 
-It knows Textual and no screen of ours; the application and the settings look in.
+It knows Textual and no screen of ours; the application, the settings and the bases of screens look in.
 """

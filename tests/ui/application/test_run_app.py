@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from tradetui.ui.terminal.terminal_guard import GRACE_S, RESTORING_S
+from tradetui.ui.application.run_app import GRACE_S, RESTORING_S
 
 DEMO = [sys.executable, "-m", "tradetui", "demo"]
 CRASH = [sys.executable, "-m", "tests.ui.fixtures.crashing_screen"]
