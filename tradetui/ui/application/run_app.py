@@ -26,12 +26,16 @@ GRACE_S: Final = 0.7
 RESTORING_S: Final = 0.1
 """Seconds for restoring in the hard exit: a terminal that takes no bytes must not keep the process."""
 LOOK_EVERY_MS: Final = 500
+"""Milliseconds between two looks whether the terminal is still there."""
 SIGNALLED: Final = 128
+"""An exit code above it is this number and a signal's, as shells count."""
 ENDING: Final = (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT)
 """Signals that would otherwise end the process at once and leave the terminal as it is; Ctrl+C is a key here."""
 RESTORE: Final = (
     b"\x1b[?2004l\x1b[?7h\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
+"""Ends what Textual's driver began: pastes, mouse, the keys of kitty, the other screen, the hidden cursor, focus."""
+_HUNG_UP: Final = select.POLLHUP | select.POLLERR | select.POLLNVAL
 _log = logging.getLogger(__name__)
 
 
@@ -54,14 +58,14 @@ async def _until_end(app: TradeApp) -> None:
 
 
 class TerminalGuard:
-    """Watches over the terminal while an application runs in it; `ended_by` is the signal that ended it, if any."""
+    """Ends the application as soon as a signal or the loss of the terminal says so: politely first, then by force."""
 
     def __init__(self, app: TradeApp) -> None:
         self._app = app
-        self._over = threading.Event()
+        self._has_ended = threading.Event()
         self._loop = asyncio.get_running_loop()
-        self._attributes = _attributes()
-        self.ended_by: int | None = None
+        self._attributes_before = _terminal_attributes()
+        self._signal: int | None = None
 
     def __enter__(self) -> TerminalGuard:
         for number in ENDING:
@@ -70,30 +74,31 @@ class TerminalGuard:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
+        self._has_ended.set()
         for number in ENDING:
             self._loop.remove_signal_handler(number)
 
     def _end(self, number: int) -> None:
-        if self.ended_by is not None:
+        if self._signal is not None:
             return
-        self.ended_by = number
-        threading.Thread(target=self._insist, name="terminal end", daemon=True).start()
+        self._signal = number
+        threading.Thread(target=self._force_end, name="terminal end", daemon=True).start()
         self._app.exit(return_code=SIGNALLED + number)
 
-    def _insist(self) -> None:
-        if self._over.wait(GRACE_S):
+    def _force_end(self) -> None:
+        """Restore the terminal and end the process, unless the application ended by itself meanwhile."""
+        if self._has_ended.wait(GRACE_S):
             return
         writer = threading.Thread(target=self._restore, daemon=True)
         writer.start()
         writer.join(RESTORING_S)
-        os._exit(SIGNALLED + (self.ended_by or signal.SIGHUP))
+        os._exit(SIGNALLED + (self._signal or signal.SIGHUP))
 
     def _restore(self) -> None:
         try:
             os.write(2, RESTORE)
-            if self._attributes is not None:
-                termios.tcsetattr(0, termios.TCSANOW, self._attributes)
+            if self._attributes_before is not None:
+                termios.tcsetattr(0, termios.TCSANOW, self._attributes_before)
         except (OSError, termios.error):
             return
 
@@ -101,16 +106,14 @@ class TerminalGuard:
         """End when the terminal is gone without a signal: without a controlling one the kernel sends none."""
         poller = select.poll()
         poller.register(0, 0)
-        while not self._over.is_set():
-            hung_up = any(
-                what & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, what in poller.poll(LOOK_EVERY_MS)
-            )
-            if hung_up or _gone():
+        while not self._has_ended.is_set():
+            polled = poller.poll(LOOK_EVERY_MS)
+            if any(events & _HUNG_UP for _, events in polled) or _is_terminal_gone():
                 self._loop.call_soon_threadsafe(self._end, signal.SIGHUP)
                 return
 
 
-def _gone() -> bool:
+def _is_terminal_gone() -> bool:
     try:
         os.tcgetpgrp(sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except OSError as problem:
@@ -118,7 +121,7 @@ def _gone() -> bool:
     return False
 
 
-def _attributes() -> list[Any] | None:
+def _terminal_attributes() -> list[Any] | None:
     try:
         return termios.tcgetattr(0)
     except (OSError, termios.error):
