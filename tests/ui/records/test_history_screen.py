@@ -22,8 +22,8 @@ from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.columns.fills import fills_footer
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.dialogs.dates_dialog import DatesDialog
 from tradetui.ui.dialogs.export_dialog import ExportDialog
+from tradetui.ui.dialogs.table_dialogs import DatesDialog
 from tradetui.ui.records.detail_screen import DetailScreen
 from tradetui.ui.records.history_screen import HistoryScreen
 from tradetui.ui.settings.ui_settings import UiSettings

@@ -116,7 +116,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
 
             app.push_screen(HistoryScreen(settings, panel, dates, beyond_rows, product))
         case app_protocols.OpenDates():
-            from tradetui.ui.dialogs.dates_dialog import DatesDialog
+            from tradetui.ui.dialogs.table_dialogs import DatesDialog
 
             dates_dialog = DatesDialog(
                 message.title, message.before, message.now_ms, message.zone, whole_days=message.whole_days

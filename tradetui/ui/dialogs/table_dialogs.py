@@ -1,9 +1,13 @@
-"""Dialogs for a table's columns, with their order and widths, and for the column that sorts its rows."""
+"""The dialogs that choose what a table shows: its columns, the one that sorts its rows, their dates and symbols.
+
+They know nothing of the table: each returns the choice, and whoever opened it shows and remembers it.
+"""
 
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import tzinfo
 from typing import ClassVar, Final, Never
 
 from textual import events, getters, on
@@ -12,14 +16,19 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList, Static
 
+from tradetui.desk.parameter_form import FormField
 from tradetui.desk.tables.cells.column import Column
+from tradetui.desk.tables.rows.row_filters import DATE_FIELDS, FROM, SYMBOL, TO, DateFilter, read_date_filter
 from tradetui.desk.tables.rows.row_source import Sort
+from tradetui.trading.results.periods import day_at
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog
+from tradetui.ui.dialogs.parameter_form import ParameterForm
 from tradetui.ui.dialogs.question_dialogs import ListDialog
 from tradetui.ui.key_bindings.binding_registry import shown_keys
 from tradetui.ui.key_bindings.textual_bindings import long_name
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.settings.preferences import NARROWEST, WIDEST, ColumnChoice, TableChoice
+from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.text.sanitize import scrub
 
 _KEYS = "Space shows, hides · Shift+↑↓ moves · + - width · 0 default · Enter shows · Esc back"
@@ -195,3 +204,50 @@ class SortDialog(ListDialog[str | None]):
     @on(OptionList.OptionSelected)
     def _picked(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index])
+
+
+_HINTS: Final[Mapping[str, str]] = {
+    FROM: "today, yesterday, 7d, 11-20 or 2026-11-20 15:30",
+    TO: "now",
+    SYMBOL: "all; or a piece of the name, such as BTC",
+}
+_WHOLE_DAY_HINT: Final = "today, yesterday, 7d, 11-20 or 2026-11-20; a whole day"
+
+
+class DatesDialog(ParameterForm[DateFilter | None]):
+    """Returns the typed filter, an empty one for none at all, and None if it was left."""
+
+    def __init__(self, title: str, before: DateFilter | None, now_ms: int, zone: tzinfo, *, whole_days: bool) -> None:
+        super().__init__(classes="dialog -form")
+        self._heading = title
+        self._texts = {} if before is None else dict(before.texts)
+        self._now_ms = now_ms
+        self._zone = zone
+        self._whole_days = whole_days
+        self._hints = {**_HINTS, FROM: _WHOLE_DAY_HINT} if whole_days else _HINTS
+
+    def compose(self) -> ComposeResult:
+        with self.framed(f"Dates of {self._heading}", "Tab next · Enter shows · empty: all · Esc back"):
+            for name in DATE_FIELDS:
+                field, text = FormField(name, "", False), self._texts.get(name, "")
+                yield from self.field_lines(field, name.capitalize(), text, self._hints[name], whole=True)
+            yield from self.buttons("Show", harmless=True)
+
+    def _read(self) -> tuple[DateFilter | None, Mapping[str, str]]:
+        return read_date_filter(self.texts, self._now_ms, self._zone, whole_days=self._whole_days)
+
+    def check(self) -> None:
+        chosen, problems = self._read()
+        for name in DATE_FIELDS:
+            problem = "" if self.is_typed_in(f"field-{name}") else problems.get(name, "")
+            self.show_problem(f"problem-{name}", sanitized(f"{problem[:1].upper()}{problem[1:]}"))
+        shown = "everything" if chosen is None else chosen.title(self._zone, day_at(self._now_ms, self._zone))
+        about = f"Shows {shown}, in {zone_label(self._zone)}."
+        if problems:
+            about = self.to_correct(name.capitalize() for name in DATE_FIELDS if name in problems)
+        self.show_result(acceptable=not problems, about=[about])
+
+    def confirm(self) -> None:
+        chosen, problems = self._read()
+        if not problems:
+            self.dismiss(chosen or DateFilter())
