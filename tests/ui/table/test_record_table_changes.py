@@ -11,8 +11,8 @@ from tradetui.desk.tables.rows.row_source import MemoryRows, Sort
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import THEMES
 from tradetui.ui.table.cells import Cells
-from tradetui.ui.table.cursor import TableCursor
 from tradetui.ui.table.table_lines import MARGIN
+from tradetui.ui.table.table_model import TableCursor
 
 FIFTY = [f"r{number}" for number in range(50)]
 
