@@ -17,8 +17,7 @@ from tradetui.desk.feeds.accounts_orders import AccountsReader, OrdersReader
 from tradetui.desk.feeds.bills import BILLS_EVERY_S, BillHistory, BillsReader
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
-from tradetui.desk.feeds.fills.filled_orders import FilledOrders
-from tradetui.desk.feeds.fills.fills_reader import FillsReader
+from tradetui.desk.feeds.fills.fills_reader import FilledOrders, FillsReader
 from tradetui.desk.feeds.market_context import MarketContext
 from tradetui.desk.feeds.polling.feed import Feed, Reader, Scheduler
 from tradetui.desk.feeds.polling.session_health import Health, health_of

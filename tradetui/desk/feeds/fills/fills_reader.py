@@ -1,4 +1,4 @@
-"""Reads fills: the newest of every product type each time, and one page of the missing ones."""
+"""Fills as the panel shows them: the newest of all product types, and the same gathered by their order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
 from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.clock import Clock
 from tradetui.exchange.errors import ExchangeError
@@ -15,7 +17,7 @@ from tradetui.wire.product_types import ProductType
 
 
 class FillsReader:
-    """Endpoint 13 over the histories of all product types; the newest of them all are shown."""
+    """Reads the newest fills of every product type each time, and one page of the older ones that are missing."""
 
     def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
         self._histories = histories
@@ -60,3 +62,60 @@ class FillsReader:
     async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesFill]]:
         await self._histories[product_type].read_newest(self._clock.monotonic())
         return ProductRead()
+
+
+class FilledOrders:
+    """One row an order over the snapshots of the fills, the order that filled last first; a fill costs the same however
+    many are known.
+
+    An order's row is the same object for as long as none of its fills changed. Fills that the feed lets go of stay
+    with their order until the last of them is gone. `kept` is how many fills a feed holds at most: where it holds so
+    many, the order of the oldest may have older fills.
+    """
+
+    def __init__(self, *, kept: int = KEPT) -> None:
+        self.snapshot: Snapshot[FilledOrder] = Snapshot()
+        self._kept = kept
+        self._fills: Snapshot[ProductRow[FuturesFill]] = Snapshot()
+        self._order_row_ids: dict[str, str] = {}
+        self._orders: dict[str, FilledOrder] = {}
+
+    def update(self, fills: Snapshot[ProductRow[FuturesFill]]) -> None:
+        """Take in what is new in a snapshot; one with the same rows costs nothing."""
+        before = self._fills
+        self._fills = fills
+        if fills.rows is not before.rows:
+            self._group(before, fills)
+        self.snapshot = self.snapshot.read_like(fills)
+
+    def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
+        changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
+        for fill_row in fills.rows:
+            index = before.index.get(fill_row.row_id)
+            if index is not None and (before.rows[index] is fill_row or before.rows[index] == fill_row):
+                continue
+            row_id = row_id_of_order(fill_row)
+            for changed_id in {row_id, self._order_row_ids.get(fill_row.row_id, row_id)}:
+                if changed_id not in changed:
+                    known = self._orders.get(changed_id)
+                    changed[changed_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
+                changed[changed_id].pop(fill_row.row_id, None)  # a fill that came again may be another order's now
+            self._order_row_ids[fill_row.row_id] = row_id
+            changed[row_id][fill_row.row_id] = fill_row
+        cut = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= self._kept else None
+        orders: dict[str, FilledOrder] = {}
+        for fill_row in fills.rows:
+            row_id = self._order_row_ids[fill_row.row_id]
+            if row_id in orders:
+                continue
+            order = self._orders.get(row_id)
+            older_unknown = row_id == cut or (order is not None and order.older_unknown)
+            if order is None or row_id in changed or older_unknown != order.older_unknown:
+                parts = changed[row_id].values() if row_id in changed else self._orders[row_id].fills
+                newest_first = sorted(parts, key=lambda fill: fill.time_order, reverse=True)
+                order = FilledOrder(newest_first, older_unknown=older_unknown)
+            orders[row_id] = order
+        self._orders = orders
+        self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
+        row_ids = tuple(orders)
+        self.snapshot = Snapshot(tuple(orders.values()), row_ids, self.snapshot.generation + 1, index=indexed(row_ids))

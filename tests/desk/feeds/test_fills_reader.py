@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.desk.fixtures.exchange_rows import fill
-from tradetui.desk.feeds.fills.filled_orders import FilledOrders
+from tradetui.desk.feeds.fills.fills_reader import FilledOrders
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.rows.filled_order import FilledOrder, fill_by_fill
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
