@@ -23,8 +23,8 @@ from tradetui.desk.archive.row_queries import Selection
 from tradetui.desk.archive.trip_queries import ended_trips
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.fills.fills_reader import FillsReader
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.feeds.positions import PositionsReader, _Sums
+from tradetui.desk.feeds.undecodable_rows import UndecodableRows
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first
 from tradetui.exchange.errors import EndpointMissing, Rejected, Unreachable
 from tradetui.storage.disk_thread import InlineDisk

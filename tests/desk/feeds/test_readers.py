@@ -548,3 +548,8 @@ async def test_a_read_under_way_when_all_is_forgotten_does_not_pass_for_the_whol
     client.before = lambda name, request: None
     client.clock.seconds += 1
     assert [row.size for row in (await reader.read()).rows] == [3]
+
+
+async def test_a_session_without_product_types_reads_nothing_and_fails_at_nothing() -> None:
+    reading = await OrdersReader(ScriptedClient(), []).read()  # type: ignore[arg-type]
+    assert (list(reading.rows), reading.error) == ([], None)

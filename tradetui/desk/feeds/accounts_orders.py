@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Final
 
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.results.equity_sampler import EquitySampler
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
@@ -30,7 +30,7 @@ class AccountsReader:
     ) -> None:
         self._client = client
         self._sampler = sampler
-        self._parts = ProductReads[ProductRow[FuturesAccount]](product_types)
+        self._parts = JoinedReads[ProductRow[FuturesAccount]](product_types)
 
     async def read(self) -> Reading[ProductRow[FuturesAccount]]:
         error = await self._parts.read(self._read)
@@ -39,10 +39,10 @@ class AccountsReader:
             await self._sampler.take([row.record for row in rows], self._client.server_clock.now_ms)
         return self._parts.reading(rows, error)
 
-    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesAccount]]:
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesAccount]]:
         reply = without_repeated_coins(await self._client.read(AccountListRequest(product_type=product_type)))
-        part = ProductRead([ProductRow(product_type, account) for account in reply.rows])
-        part.count(reply)
+        part = ProductPart([ProductRow(product_type, account) for account in reply.rows])
+        part.note_reply(reply)
         return part
 
 
@@ -95,7 +95,7 @@ class OrdersReader:
     ) -> None:
         self._client = client
         self._mark_of = mark_of
-        self._parts = ProductReads[ProductRow[PendingOrder]](product_types)
+        self._parts = JoinedReads[ProductRow[PendingOrder]](product_types)
 
     async def read(self) -> Reading[ProductRow[PendingOrder]]:
         error = await self._parts.read(self._read)
@@ -105,13 +105,13 @@ class OrdersReader:
         ]
         return self._parts.reading(rows, error)
 
-    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[PendingOrder]]:
-        part = ProductRead[ProductRow[PendingOrder]]()
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[PendingOrder]]:
+        part = ProductPart[ProductRow[PendingOrder]]()
         rows_by_key: dict[str, ProductRow[PendingOrder]] = {}
         for status in PANEL_STATUSES:
             request = PendingOrdersRequest(product_type=product_type, status=status)
             async for reply in self._client.pages(request):
-                part.count(reply)
+                part.note_reply(reply)
                 # An order that filled in part between the two reads is in both; the later one says more.
                 rows_by_key.update(
                     (row.row_id, row) for row in (ProductRow(product_type, order) for order in reply.rows)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import gather_reads, refuse_unreadable
+from tradetui.desk.feeds.polling.multi_product import gather_reads
+from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import Clock

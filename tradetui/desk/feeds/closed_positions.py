@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
-from tradetui.desk.feeds.polling.multi_product import refuse_unreadable
+from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError
 from tradetui.exchange.paging import PageWalk, walk

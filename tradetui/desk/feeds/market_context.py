@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Final, Generic
 
 from tradetui.desk.feeds.polling.feed import Feed, Reading
-from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.triggers import TriggersReader
 from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision, SeenPrecisions
 from tradetui.desk.tables.cells.number_format import coin_places
@@ -56,17 +56,17 @@ class ProductRowsReader(Generic[RecordT]):
     ) -> None:
         self._client = client
         self._request = request
-        self._parts = ProductReads[ProductRow[RecordT]](product_types)
+        self._parts = JoinedReads[ProductRow[RecordT]](product_types)
 
     async def read(self) -> Reading[ProductRow[RecordT]]:
         error = await self._parts.read(self._read)
         return self._parts.reading(self._parts.rows, error)
 
-    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[RecordT]]:
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[RecordT]]:
         self._client.capabilities.check_account()
         reply = await self._client.read(self._request(product_type=product_type))
-        part = ProductRead([ProductRow(product_type, row) for row in reply.rows])
-        part.count(reply)
+        part = ProductPart([ProductRow(product_type, row) for row in reply.rows])
+        part.note_reply(reply)
         return part
 
 

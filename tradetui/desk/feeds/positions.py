@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from tradetui.desk.feeds.fills.corrections import unsteady_sentence
 from tradetui.desk.feeds.fills.fill_history import READ_AGAIN, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.snapshot import StillReading
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.exchange.client import ExchangeReader
@@ -78,7 +78,7 @@ class PositionsReader:
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
         }
-        self.parts = ProductReads[Position](product_types)
+        self.parts = JoinedReads[Position](product_types)
         self._sums: dict[ProductType, _Sums] = {}
         self.source: Literal["reported", "fills"] | None = None
 
@@ -129,7 +129,7 @@ class PositionsReader:
         positions = sorted(self.parts.rows, key=lambda row: (row.product_type, row.symbol, row.shown_leg))
         return positions if self._joined is None else [self._joined(position) for position in positions]
 
-    async def _reported(self, product_type: ProductType) -> ProductRead[Position]:
+    async def _reported(self, product_type: ProductType) -> ProductPart[Position]:
         if self.source == "reported":
             # It answered before, so a refusal of late may pass: it is asked again each time, not in ten minutes.
             self._client.capabilities.answered(endpoint("futures.positions"))
@@ -138,13 +138,13 @@ class PositionsReader:
         positions = [
             reported(product_type, row) for row in reply.rows if isinstance(row, ReportedPosition) and row.total
         ]
-        part = ProductRead(list(dict.fromkeys(positions)))  # a row that came twice is one position
-        part.count(reply)
+        part = ProductPart(list(dict.fromkeys(positions)))  # a row that came twice is one position
+        part.note_reply(reply)
         if (held := held_sizes(reply)) is not None:
             self._histories[product_type].ledger_upkeep.compare(held, reply.request_time)
         return part
 
-    async def _from_fills(self, product_type: ProductType) -> ProductRead[Position]:
+    async def _from_fills(self, product_type: ProductType) -> ProductPart[Position]:
         history = self._histories[product_type]
         history.follow()
         now = self._clock.monotonic()
@@ -160,7 +160,7 @@ class PositionsReader:
             raise StillReading(READ_AGAIN)  # another read has forgotten all that this one waited for
         sums = await self._sum_up(history)
         undecodable_rows = len(history.undecodable_pages.undecodable_rows)
-        return ProductRead(
+        return ProductPart(
             sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
         )
 

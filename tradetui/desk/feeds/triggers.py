@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows, gather_reads, left_out_sentence, symbols_of
+from tradetui.desk.feeds.polling.multi_product import gather_reads, left_out_sentence, symbols_of
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
+from tradetui.desk.feeds.undecodable_rows import UndecodableRows
 from tradetui.desk.tables.rows.product_row import MarkedRow, ProductRow, newest_first
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, ExchangeError, PermissionRefused

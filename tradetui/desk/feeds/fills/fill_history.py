@@ -18,9 +18,9 @@ from tradetui.desk.archive.reading_extent import Gap
 from tradetui.desk.archive.write_buffer import WriteBuffer
 from tradetui.desk.feeds.fills.corrections import Corrections, halves
 from tradetui.desk.feeds.fills.ledger_upkeep import LedgerUpkeep
-from tradetui.desk.feeds.fills.undecodable_pages import UndecodablePages
-from tradetui.desk.feeds.polling.multi_product import refuse_unreadable, symbols_of
+from tradetui.desk.feeds.polling.multi_product import symbols_of
 from tradetui.desk.feeds.polling.snapshot import StillReading
+from tradetui.desk.feeds.undecodable_rows import UndecodablePages, refuse_unreadable
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
-from tradetui.desk.feeds.polling.multi_product import ProductRead, ProductReads
+from tradetui.desk.feeds.polling.multi_product import JoinedReads, ProductPart
 from tradetui.desk.feeds.polling.snapshot import Snapshot, indexed
 from tradetui.desk.tables.rows.filled_order import FilledOrder, row_id_of_order
 from tradetui.desk.tables.rows.product_row import ProductRow, newest_first, time_of
@@ -22,7 +22,7 @@ class FillsReader:
     def __init__(self, histories: Mapping[ProductType, FillHistory], clock: Clock) -> None:
         self._histories = histories
         self._clock = clock
-        self._parts = ProductReads[ProductRow[FuturesFill]](tuple(histories))
+        self._parts = JoinedReads[ProductRow[FuturesFill]](tuple(histories))
         self._rows: list[ProductRow[FuturesFill]] = []
         self._changes_merged: tuple[int, ...] = ()
 
@@ -44,7 +44,7 @@ class FillsReader:
                     history.let_go(time_of(self._rows[-1].record))
             self._changes_merged = self._changes
         for product_type, history in self._histories.items():
-            self._parts.last[product_type] = ProductRead(
+            self._parts.last[product_type] = ProductPart(
                 undecodable_rows=len(history.undecodable_pages.undecodable_rows),
                 server_ms=history.server_ms,
                 left_out=history.left_out,
@@ -59,9 +59,9 @@ class FillsReader:
     def _changes(self) -> tuple[int, ...]:
         return tuple(history.changes for history in self._histories.values())
 
-    async def _read(self, product_type: ProductType) -> ProductRead[ProductRow[FuturesFill]]:
+    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesFill]]:
         await self._histories[product_type].read_newest(self._clock.monotonic())
-        return ProductRead()
+        return ProductPart()
 
 
 class FilledOrders:

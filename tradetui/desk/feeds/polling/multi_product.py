@@ -1,16 +1,20 @@
-"""Reads every product type of a session side by side; one that fails takes nothing from the others."""
+"""Reads every product type of a session side by side, and joins what came to one reading.
+
+One that fails takes nothing from the others: its last good part stays, beside the error.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tradetui.desk.feeds.polling.feed import Reading
+from tradetui.desk.feeds.undecodable_rows import refuse_unreadable
 from tradetui.desk.tables.rows.row_source import FeedRowT, FeedRowT_co
-from tradetui.exchange.errors import ExchangeError, RateLimited, UnreadableReply
-from tradetui.wire.endpoints.reply import Reply, UndecodableRow
+from tradetui.exchange.errors import ExchangeError, RateLimited
+from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.product_types import ProductType, may_trade
 from tradetui.wire.replies.record import Record
 from tradetui.wire.text.counted import counted
@@ -19,8 +23,8 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class ProductRead(Generic[FeedRowT_co]):
-    """The last rows of one product type; `server_ms` is the exchange's time of the oldest reply in them."""
+class ProductPart(Generic[FeedRowT_co]):
+    """The rows of one product type; `server_ms` is the exchange's time of the oldest reply in them."""
 
     rows: Sequence[FeedRowT_co] = ()
     undecodable_rows: int = 0
@@ -30,8 +34,8 @@ class ProductRead(Generic[FeedRowT_co]):
     kept_symbols: Iterable[str] = ()
     """The symbols of rows that were kept."""
 
-    def count(self, reply: Reply[Record]) -> None:
-        """Take a reply's time and its unreadable rows into account; raises UnreadableReply where no row is readable."""
+    def note_reply(self, reply: Reply[Record]) -> None:
+        """Note a reply's time and the rows of it that are missing; raises UnreadableReply where none is readable."""
         refuse_unreadable(reply)
         self.undecodable_rows += len(reply.undecodable_rows)
         self.left_out = (*self.left_out, *reply.left_out)
@@ -40,44 +44,14 @@ class ProductRead(Generic[FeedRowT_co]):
             self.server_ms = min(self.server_ms or reply.request_time, reply.request_time)
 
 
-def refuse_unreadable(reply: Reply[Record]) -> None:
-    """Raise UnreadableReply for rows none of which can be read: the records are unknown, not absent."""
-    if reply.undecodable_rows and not reply.rows:
-        raise UnreadableReply(
-            f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
-            remedy="`tradetui doctor` says more.",
-        )
-
-
-def symbols_of(rows: Iterable[Record]) -> set[str]:
-    return {symbol for row in rows if (symbol := getattr(row, "symbol", None))}
-
-
-def left_out_sentence(
-    product_types: Iterable[ProductType], symbols: Iterable[str], kept_symbols: Collection[str] | None = None
-) -> str:
-    """The note on rows left out because no requested product type shows them; empty where there are none.
-
-    `kept_symbols` are the symbols that they show; where these are not known, the symbols' names decide.
-    """
-    requested = tuple(product_types)
-    named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}
-    unshown = sorted(named_otherwise if kept_symbols is None else set(symbols) - set(kept_symbols))
-    if not unshown:
-        return ""
-    others = f" and of {counted(len(unshown) - 1, 'more symbol')}" if len(unshown) > 1 else ""
-    why = f"not of {', '.join(requested)}" if unshown[0] in named_otherwise else "named like another product type's"
-    return f"rows of {unshown[0]}{others} left out: {why}"
-
-
-class ProductReads(Generic[FeedRowT]):
-    """The last good part of every product type."""
+class JoinedReads(Generic[FeedRowT]):
+    """The last good part of every product type, `last`, and what they come to together."""
 
     def __init__(self, product_types: Sequence[ProductType]) -> None:
         self.product_types = tuple(product_types)
-        self.last: dict[ProductType, ProductRead[FeedRowT]] = {}
+        self.last: dict[ProductType, ProductPart[FeedRowT]] = {}
 
-    async def read(self, read_one: Callable[[ProductType], Awaitable[ProductRead[FeedRowT]]]) -> ExchangeError | None:
+    async def read(self, read_one: Callable[[ProductType], Awaitable[ProductPart[FeedRowT]]]) -> ExchangeError | None:
         """Read each; returns the first error where others were read, raises it where none was."""
         results = await gather_reads([read_one(product_type) for product_type in self.product_types])
         errors: list[ExchangeError] = []
@@ -88,12 +62,12 @@ class ProductReads(Generic[FeedRowT]):
                 raise result
             else:
                 self.last[product_type] = result
-        if len(errors) == len(self.product_types):
+        if errors and len(errors) == len(self.product_types):
             raise errors[0]
         return errors[0] if errors else None
 
     def reading(self, rows: Sequence[FeedRowT], error: ExchangeError | None, note: str = "") -> Reading[FeedRowT]:
-        """The reading all parts make up."""
+        """The reading of all product types: these rows, with all that the parts have noted."""
         times = [part.server_ms for part in self.last.values() if part.server_ms is not None]
         note = "; ".join(filter(None, (note, left_out_sentence(self.product_types, self.left_out, self.kept_symbols))))
         return Reading(rows, self.undecodable_rows, note, error, min(times, default=None))
@@ -150,32 +124,22 @@ async def gather_reads(reads: Sequence[Awaitable[T]]) -> list[T | BaseException]
     return [limited if isinstance(result, asyncio.CancelledError) else result for result in results]
 
 
-class UndecodableRows:
-    """Counts an unreadable row once, though it comes again on every overlapping page.
+def left_out_sentence(
+    product_types: Iterable[ProductType], symbols: Iterable[str], kept_symbols: Collection[str] | None = None
+) -> str:
+    """The note on rows left out because no requested product type shows them; empty where there are none.
 
-    `identity` is the field that tells the rows apart; a row that is read well later is counted no longer.
+    `kept_symbols` are the symbols that they show; where these are not known, the symbols' names decide.
     """
+    requested = tuple(product_types)
+    named_otherwise = {symbol for symbol in symbols if not any(may_trade(name, symbol) for name in requested)}
+    unshown = sorted(named_otherwise if kept_symbols is None else set(symbols) - set(kept_symbols))
+    if not unshown:
+        return ""
+    others = f" and of {counted(len(unshown) - 1, 'more symbol')}" if len(unshown) > 1 else ""
+    why = f"not of {', '.join(requested)}" if unshown[0] in named_otherwise else "named like another product type's"
+    return f"rows of {unshown[0]}{others} left out: {why}"
 
-    MOST = 1_000
 
-    def __init__(self, identity: str = "") -> None:
-        self._identity = identity
-        self._met: set[str | int] = set()
-
-    def add(self, rows: Sequence[UndecodableRow]) -> None:
-        """Count those not met before."""
-        if len(self._met) < self.MOST:
-            self._met.update(self.key(row.received) for row in rows)
-
-    def forget(self, keys: Iterable[str | int]) -> None:
-        """Count rows no longer that are read well now."""
-        if self._met:
-            self._met.difference_update(keys)
-
-    def key(self, received: object) -> str | int:
-        """The key that a row is counted by: its identity, or a hash of all of it where it has none."""
-        identity = received.get(self._identity) if isinstance(received, Mapping) else None
-        return str(identity) if identity else hash(str(received))
-
-    def __len__(self) -> int:
-        return len(self._met)
+def symbols_of(rows: Iterable[Record]) -> set[str]:
+    return {symbol for row in rows if (symbol := getattr(row, "symbol", None))}

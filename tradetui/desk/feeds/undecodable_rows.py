@@ -1,23 +1,68 @@
-"""Pages of fills in which a row could not be decoded: each is read again until all of it can be."""
+"""Rows that came and could not be read: what they say is unknown, and never taken for absent.
+
+Each is counted once however often it comes. A page of fills with one is read again until all of it can be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tradetui.desk.archive.reading_extent import Gap
-from tradetui.desk.feeds.polling.multi_product import UndecodableRows
 from tradetui.desk.tables.rows.product_row import time_of
-from tradetui.wire.endpoints.reply import Reply
+from tradetui.exchange.errors import UnreadableReply
+from tradetui.wire.endpoints.reply import Reply, UndecodableRow
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures import FuturesFill
+from tradetui.wire.replies.record import Record
+from tradetui.wire.text.counted import counted
 
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
 """The pause doubles up to this: what an exchange never spells right costs one read a minute."""
 _MOST_PAGES: Final = 100
 _LONGEST_ID: Final = 40
+
+
+def refuse_unreadable(reply: Reply[Record]) -> None:
+    """Raise UnreadableReply for rows none of which can be read: the records are unknown, not absent."""
+    if reply.undecodable_rows and not reply.rows:
+        raise UnreadableReply(
+            f"{counted(len(reply.undecodable_rows), 'row')} came, none readable",
+            remedy="`tradetui doctor` says more.",
+        )
+
+
+class UndecodableRows:
+    """Counts an unreadable row once, though it comes again on every overlapping page.
+
+    `identity` is the field that tells the rows apart; a row that is read well later is counted no longer.
+    """
+
+    MOST = 1_000
+
+    def __init__(self, identity: str = "") -> None:
+        self._identity = identity
+        self._met: set[str | int] = set()
+
+    def add(self, rows: Sequence[UndecodableRow]) -> None:
+        """Count those not met before."""
+        if len(self._met) < self.MOST:
+            self._met.update(self.key(row.received) for row in rows)
+
+    def forget(self, keys: Iterable[str | int]) -> None:
+        """Count rows no longer that are read well now."""
+        if self._met:
+            self._met.difference_update(keys)
+
+    def key(self, received: object) -> str | int:
+        """The key that a row is counted by: its identity, or a hash of all of it where it has none."""
+        identity = received.get(self._identity) if isinstance(received, Mapping) else None
+        return str(identity) if identity else hash(str(received))
+
+    def __len__(self) -> int:
+        return len(self._met)
 
 
 @dataclass(slots=True)
