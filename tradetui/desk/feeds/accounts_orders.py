@@ -1,4 +1,4 @@
-"""Reads accounts and pending orders, all of them at every read."""
+"""The readers of what is read whole at every poll, accounts and pending orders: what does not come is gone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PANEL_STATUSES: Final = (OrderStatus.LIVE, OrderStatus.PARTIALLY_FILLED)
 
 
 class AccountsReader:
-    """Endpoint 7, one call a product type; where all have answered, equity is sampled."""
+    """Reads the futures accounts, one call a product type; where all have answered, equity is sampled."""
 
     def __init__(
         self, client: ExchangeReader, product_types: Sequence[ProductType], sampler: EquitySampler | None = None
@@ -64,24 +64,23 @@ def without_repeated_accounts(rows: Sequence[ProductRow[FuturesAccount]]) -> lis
     well. USDC may have an account of its own behind inverse contracts, unless something else shows that the exchange
     gives all of them to each.
     """
-    own: dict[str, list[ProductType]] = {}
-    first: dict[str, ProductType] = {}
+    first_of_coin: dict[str, ProductType] = {}
+    settled_in: dict[str, list[ProductType]] = {}
     for row in rows:
         coin = row.record.margin_coin.upper()
-        first.setdefault(coin, row.product_type)
+        first_of_coin.setdefault(coin, row.product_type)
         if may_hold(row.product_type, coin):
-            own.setdefault(coin, []).append(row.product_type)
-    gives_all = sum(len(owners) for owners in own.values()) + len(first.keys() - own.keys()) < len(rows)
+            settled_in.setdefault(coin, []).append(row.product_type)
+    shown_under = {coin: settled_in.get(coin, [first]) for coin, first in first_of_coin.items()}
+    gives_all = sum(map(len, shown_under.values())) < len(rows)
     if gives_all:
-        own = {
-            coin: [next((owner for owner in owners if not owner.is_coin_margined), owners[0])]
-            for coin, owners in own.items()
-        }
-    return [row for row in rows if row.product_type in own.get(coin := row.record.margin_coin.upper(), [first[coin]])]
+        for coin, owners in shown_under.items():
+            shown_under[coin] = [next((owner for owner in owners if not owner.is_coin_margined), owners[0])]
+    return [row for row in rows if row.product_type in shown_under[row.record.margin_coin.upper()]]
 
 
 class OrdersReader:
-    """Endpoint 12: every page each time, live and partially filled, merged by order id; what is absent is gone.
+    """Reads every page of the pending orders, live and partially filled, merged by order id.
 
     No times are given, since an order that is good till cancelled is older than any window. `mark_of` gives the mark
     of a symbol, where marks are read.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from tradetui.desk.feeds.fills.fill_history import KEPT, FillHistory
 from tradetui.desk.feeds.polling.feed import Reading
@@ -27,41 +27,48 @@ class FillsReader:
         self._changes_merged: tuple[int, ...] = ()
 
     async def read(self) -> Reading[ProductRow[FuturesFill]]:
-        error = await self._parts.read(self._read)
-        # Every product type's older fills come in turn, one page a poll, so that what is new is never late.
-        note = ""
-        behind = [history for history in self._histories.values() if history.gaps]
-        if behind and error is None:
-            note = "older fills are being read"
-            try:
-                await min(behind, key=lambda history: history.pages_read).read_gap()
-            except ExchangeError as problem:
-                note = f"older fills wait: {problem.reason}"
+        error = await self._parts.read(self._read_newest)
+        note = await self._read_missing_page() if error is None else ""
         if self._changes != self._changes_merged:
-            self._rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
-            if len(self._rows) == KEPT:
-                for history in self._histories.values():
-                    history.let_go(time_of(self._rows[-1].record))
+            self._merge()
             self._changes_merged = self._changes
-        for product_type, history in self._histories.items():
-            self._parts.last[product_type] = ProductPart(
+        histories = self._histories.values()
+        for history in histories:
+            self._parts.last[history.product_type] = ProductPart(
                 undecodable_rows=len(history.undecodable_pages.undecodable_rows),
                 server_ms=history.server_ms,
                 left_out=history.left_out,
                 kept_symbols=history.kept_symbols,
             )
-        histories = self._histories.values()
-        troubles = (history.write_buffer.trouble for history in histories)
-        notes = [*troubles, note, *(history.correction for history in histories)]
+        disk_troubles = (history.write_buffer.trouble for history in histories)
+        notes = [*disk_troubles, note, *(history.correction for history in histories)]
         return self._parts.reading(self._rows, error, next(filter(None, notes), ""))
+
+    async def _read_newest(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesFill]]:
+        await self._histories[product_type].read_newest(self._clock.monotonic())
+        return ProductPart()  # `read` makes the part once the missing page is read as well
+
+    async def _read_missing_page(self) -> str:
+        """Read a page of the product type that has read least, so that new fills are never late; a note on that."""
+        behind = [history for history in self._histories.values() if history.gaps]
+        if not behind:
+            return ""
+        try:
+            await min(behind, key=lambda history: history.pages_read).read_gap()
+        except ExchangeError as problem:
+            return f"older fills wait: {problem.reason}"
+        return "older fills are being read"
+
+    def _merge(self) -> None:
+        """The newest fills of all product types; the histories let go of those that are not among them."""
+        self._rows = newest_first(row for history in self._histories.values() for row in history.rows)[:KEPT]
+        if len(self._rows) == KEPT:
+            for history in self._histories.values():
+                history.let_go(time_of(self._rows[-1].record))
 
     @property
     def _changes(self) -> tuple[int, ...]:
         return tuple(history.changes for history in self._histories.values())
-
-    async def _read(self, product_type: ProductType) -> ProductPart[ProductRow[FuturesFill]]:
-        await self._histories[product_type].read_newest(self._clock.monotonic())
-        return ProductPart()
 
 
 class FilledOrders:
@@ -89,33 +96,40 @@ class FilledOrders:
         self.snapshot = self.snapshot.read_like(fills)
 
     def _group(self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]) -> None:
+        changed_fills = self._changed_fills(before, fills)
+        oldest_order_id = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= self._kept else None
+        orders: dict[str, FilledOrder] = {}
+        for fill_row in fills.rows:
+            order_row_id = self._order_row_ids[fill_row.row_id]
+            if order_row_id in orders:
+                continue
+            order = self._orders.get(order_row_id)
+            older_unknown = order_row_id == oldest_order_id or (order is not None and order.older_unknown)
+            if order is None or order_row_id in changed_fills or older_unknown != order.older_unknown:
+                known_fills = order.fills if order is not None else ()
+                order_fills = newest_first(changed_fills.get(order_row_id, known_fills))
+                order = FilledOrder(order_fills, older_unknown=older_unknown)
+            orders[order_row_id] = order
+        self._orders = orders
+        self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
+        row_ids = tuple(orders)
+        self.snapshot = Snapshot(tuple(orders.values()), row_ids, self.snapshot.generation + 1, index=indexed(row_ids))
+
+    def _changed_fills(
+        self, before: Snapshot[ProductRow[FuturesFill]], fills: Snapshot[ProductRow[FuturesFill]]
+    ) -> dict[str, Collection[ProductRow[FuturesFill]]]:
+        """By the order's row, all fills of the orders of which one is new or other than before."""
         changed: dict[str, dict[str, ProductRow[FuturesFill]]] = {}
         for fill_row in fills.rows:
             index = before.index.get(fill_row.row_id)
             if index is not None and (before.rows[index] is fill_row or before.rows[index] == fill_row):
                 continue
-            row_id = row_id_of_order(fill_row)
-            for changed_id in {row_id, self._order_row_ids.get(fill_row.row_id, row_id)}:
-                if changed_id not in changed:
-                    known = self._orders.get(changed_id)
-                    changed[changed_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
-                changed[changed_id].pop(fill_row.row_id, None)  # a fill that came again may be another order's now
-            self._order_row_ids[fill_row.row_id] = row_id
-            changed[row_id][fill_row.row_id] = fill_row
-        cut = self._order_row_ids[fills.rows[-1].row_id] if fills.count >= self._kept else None
-        orders: dict[str, FilledOrder] = {}
-        for fill_row in fills.rows:
-            row_id = self._order_row_ids[fill_row.row_id]
-            if row_id in orders:
-                continue
-            order = self._orders.get(row_id)
-            older_unknown = row_id == cut or (order is not None and order.older_unknown)
-            if order is None or row_id in changed or older_unknown != order.older_unknown:
-                parts = changed[row_id].values() if row_id in changed else self._orders[row_id].fills
-                newest_first = sorted(parts, key=lambda fill: fill.time_order, reverse=True)
-                order = FilledOrder(newest_first, older_unknown=older_unknown)
-            orders[row_id] = order
-        self._orders = orders
-        self._order_row_ids = {fill_row.row_id: self._order_row_ids[fill_row.row_id] for fill_row in fills.rows}
-        row_ids = tuple(orders)
-        self.snapshot = Snapshot(tuple(orders.values()), row_ids, self.snapshot.generation + 1, index=indexed(row_ids))
+            now_id = row_id_of_order(fill_row)
+            for order_row_id in {now_id, self._order_row_ids.get(fill_row.row_id, now_id)}:
+                if order_row_id not in changed:
+                    known = self._orders.get(order_row_id)
+                    changed[order_row_id] = {} if known is None else {fill.row_id: fill for fill in known.fills}
+                changed[order_row_id].pop(fill_row.row_id, None)  # a fill that came again may be another order's now
+            self._order_row_ids[fill_row.row_id] = now_id
+            changed[now_id][fill_row.row_id] = fill_row
+        return {order_row_id: fills_by_id.values() for order_row_id, fills_by_id in changed.items()}
