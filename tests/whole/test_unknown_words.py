@@ -105,7 +105,7 @@ EXERCISED = {
     "desk/reversal/tracking/order_reads.py:_is_ours": SOURCE,
     "desk/reversal/market_state.py:_rests": WORDLESS,
     "desk/feeds/fills/corrections.py:halves": WORDLESS,
-    "desk/feeds/positions.py:PositionsReader.read": FEED,
+    "desk/feeds/positions.py:PositionsReader._read_from_fills": FEED,
     "desk/feeds/positions.py:_doubted": FEED,
     "desk/feeds/positions.py:held_sizes": WORDLESS,
     "trading/account_totals.py:totals_of": ACTUALS,

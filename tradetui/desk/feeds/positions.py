@@ -1,4 +1,8 @@
-"""Positions: as the exchange reports them where it does, else summed from fills; the source is chosen once."""
+"""Positions: as the exchange reports them where it does, else summed from fills; the source is chosen once.
+
+Whatever makes a sum uncertain is said beside it: fills that are missing, that contradict each other, or that have a
+word nobody knows. Nothing is shown of a sum before all fills that the exchange still has are in it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from heapq import merge
+from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
 from tradetui.desk.feeds.fills.corrections import unsteady_sentence
@@ -39,15 +44,6 @@ FILLS_STILL_NEW_S: Final = 0.5
 """Fills that another feed read so recently are not read again for the positions."""
 
 
-def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
-    """The sizes that a reply reports, by symbol and whether long; None where its rows do not name them."""
-    if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
-        return None
-    rows = {(row.symbol.upper(), row.leg is PositionSide.LONG, row.total) for row in reply.rows}
-    sizes = {(symbol, is_long): total for symbol, is_long, total in rows}
-    return sizes if len(sizes) == len(rows) else None
-
-
 class PositionsReader:
     """Reads all-position; where that is missing or not permitted, every fill the exchange still tells.
 
@@ -74,44 +70,48 @@ class PositionsReader:
         self._disk = disk or InlineDisk()
         self._joined = joined
         self._contradiction = contradiction
-        self._own = histories is None
+        self._reads_fills_itself = histories is None
         self._histories = histories or {
             product_type: FillHistory(client, product_type, self._disk) for product_type in product_types
         }
         self.parts = JoinedReads[Position](product_types)
-        self._sums: dict[ProductType, _Sums] = {}
+        self._sums: dict[ProductType, _RunningSum] = {}
         self.source: Literal["reported", "fills"] | None = None
 
     async def read(self) -> Reading[Position]:
-        if self.source != "fills":
-            try:
-                error = await self.parts.read(self._reported)
-            except (EndpointMissing, PermissionRefused):
-                if self.source == "reported":
-                    raise
-            else:
-                is_refused = isinstance(error, EndpointMissing | PermissionRefused)
-                if not is_refused or self.source == "reported":
-                    self.source = self.source or (None if error else "reported")
-                    return self.parts.reading(self._rows(), error)
-                self.parts.last.clear()
-        error = await self.parts.read(self._from_fills)
+        reading = None if self.source == "fills" else await self._read_reported()
+        return await self._read_from_fills() if reading is None else reading
+
+    async def _read_reported(self) -> Reading[Position] | None:
+        """The positions as the exchange reports them; None where it never has, and now says that it does not."""
+        try:
+            error = await self.parts.read(self._reported)
+        except (EndpointMissing, PermissionRefused):
+            if self.source is None:
+                return None
+            raise
+        if isinstance(error, EndpointMissing | PermissionRefused) and self.source is None:
+            self.parts.last.clear()
+            return None
+        if error is None:
+            self.source = "reported"
+        return self.parts.reading(self._rows(), error)
+
+    async def _read_from_fills(self) -> Reading[Position]:
+        error = await self.parts.read(self._summed)
         self.source = "fills"
         rows = self._rows()
         contradiction = "" if self._contradiction is None else await self._contradiction()
-        if contradiction and any(row.mode is not PositionMode.ONE_WAY for row in rows):
-            rows = [_doubted(row) for row in rows]
+        if any(row.mode is not PositionMode.ONE_WAY for row in rows):
+            rows = [_doubted(row) for row in rows] if contradiction else rows
         else:
             contradiction = ""
-        marks_are_live = rows and all(row.market.mark_is_live for row in rows)
         doubts = [f"what is held of {symbol} is not certain: {doubt}" for symbol, doubt in self.doubts.items()]
-        corrections = [
-            correction
-            for history in self._histories.values()
-            if (correction := history.correction) and not history.corrections.unsteady
-        ]
         if contradiction:
             doubts.append(f"what is held in hedge mode is not certain: {earlier_contradiction(contradiction)}")
+        steady_histories = (history for history in self._histories.values() if not history.corrections.unsteady)
+        corrections = filter(None, (history.correction for history in steady_histories))
+        marks_are_live = rows and all(row.market.mark_is_live for row in rows)
         notes = (*doubts, *corrections, "summed from fills" if marks_are_live else _MARKED_BY_FILLS)
         return self.parts.reading(rows, error, "; ".join(notes))
 
@@ -144,14 +144,14 @@ class PositionsReader:
             self._histories[product_type].ledger_upkeep.compare(held, reply.request_time)
         return part
 
-    async def _from_fills(self, product_type: ProductType) -> ProductPart[Position]:
+    async def _summed(self, product_type: ProductType) -> ProductPart[Position]:
         history = self._histories[product_type]
         history.follow()
         now = self._clock.monotonic()
         # A reader of its own serves a person who is about to act: nothing read before is new enough for that.
-        if self._own or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
+        if self._reads_fills_itself or history.read_at is None or now - history.read_at > FILLS_STILL_NEW_S:
             await history.read_newest(now)
-        for _ in range(PAGES_A_POLL if not self._own else 1_000_000):
+        for _ in count() if self._reads_fills_itself else range(PAGES_A_POLL):
             if not await history.read_gap():
                 break
         if history.gaps:
@@ -164,17 +164,17 @@ class PositionsReader:
             sums.positions(), undecodable_rows, history.server_ms, history.left_out, history.kept_symbols
         )
 
-    async def _sum_up(self, history: FillHistory) -> _Sums:
+    async def _sum_up(self, history: FillHistory) -> _RunningSum:
         product_type = history.product_type
-        sums = self._sums.get(product_type) or _Sums(product_type)
+        sums = self._sums.get(product_type) or _RunningSum(product_type)
         added = history.follow()
         archive = history.write_buffer.archive
         if archive is not None and archive.trimmed:
             archive = None
         if archive is not None and (sums.archive is not archive or sums.lost_spans != len(history.lost)):
             # What earlier sessions saw comes first; the archive holds what this one has read as well.
-            sums = await self._disk.run(_Sums.of, product_type, archive, history)
-        fresh = sorted(added, key=_order)
+            sums = await self._disk.run(_RunningSum.of, product_type, archive, history)
+        fresh = sorted(added, key=_fill_order)
         added.clear()
         sums.add(fresh)
         self._sums[product_type] = sums
@@ -182,13 +182,13 @@ class PositionsReader:
             return sums
         del self._sums[product_type]
         if archive is not None:
-            self._sums[product_type] = sums = await self._disk.run(_Sums.of, product_type, archive, history)
+            self._sums[product_type] = sums = await self._disk.run(_RunningSum.of, product_type, archive, history)
             return sums
         history.forget()
         raise StillReading(READ_AGAIN)
 
 
-class _Sums:
+class _RunningSum:
     """Positions of one product type as a running sum; `archive` is what it was begun from."""
 
     def __init__(self, product_type: ProductType) -> None:
@@ -196,10 +196,10 @@ class _Sums:
         self.book = PositionBook(product_type)
         self.archive: Archive | None = None
         self.lost_spans = self._known_from = 0
-        self._last: dict[str, Decimal] = {}
+        self._last_prices: dict[str, Decimal] = {}
 
     @classmethod
-    def of(cls, product_type: ProductType, archive: Archive, history: FillHistory) -> _Sums:
+    def of(cls, product_type: ProductType, archive: Archive, history: FillHistory) -> _RunningSum:
         """The sum of a whole history, of which some fills are not in the archive yet; blocks.
 
         Where fills are lost it begins behind them: one of them may have closed an earlier position.
@@ -209,7 +209,7 @@ class _Sums:
         unsaved_ids = {fill.trade_id for fill in unsaved}
         saved = (fill for fill in archive.rows.fills(product_type) if fill.trade_id not in unsaved_ids)
         sums._known_from = archive.known_from(product_type)
-        sums.add(merge(saved, sorted(unsaved, key=_order), key=_order))
+        sums.add(merge(saved, sorted(unsaved, key=_fill_order), key=_fill_order))
         return sums
 
     def add(self, fills: Iterable[FuturesFill]) -> None:
@@ -217,11 +217,20 @@ class _Sums:
         for fill in fills:
             # Those of before lost ones come from what a session remembers as well.
             if (not self._known_from or unix_ms(fill.c_time) >= self._known_from) and self.book.add(fill):
-                self._last[fill.symbol.upper()] = fill.price
+                self._last_prices[fill.symbol.upper()] = fill.price
 
     def positions(self) -> list[Position]:
         """The positions, at the last price met."""
-        return [with_mark(position, self._last.get(position.symbol)) for position in self.book.positions()]
+        return [with_mark(position, self._last_prices.get(position.symbol)) for position in self.book.positions()]
+
+
+def held_sizes(reply: Reply[ReportedPosition]) -> dict[tuple[str, bool], Decimal] | None:
+    """The sizes that a reply reports, by symbol and whether long; None where its rows do not name them."""
+    if reply.undecodable_rows or any(row.leg is None for row in reply.rows):
+        return None
+    rows = {(row.symbol.upper(), row.leg is PositionSide.LONG, row.total) for row in reply.rows}
+    sizes = {(symbol, is_long): total for symbol, is_long, total in rows}
+    return sizes if len(sizes) == len(rows) else None
 
 
 def earlier_contradiction(contradiction: str) -> str:
@@ -237,5 +246,5 @@ def _doubted(position: Position) -> Position:
     return replace(position, source=replace(position.source, contradicted=True))
 
 
-def _order(fill: FuturesFill) -> tuple[datetime, str]:
+def _fill_order(fill: FuturesFill) -> tuple[datetime, str]:
     return fill.c_time, id_order(fill.trade_id)
