@@ -52,41 +52,44 @@ class Corrections:
         renamed = counted(len(self.renamed), "fill") if self.renamed else ""
         return "; ".join(filter(None, (corrected, renamed and f"{renamed} came again under another id, counted once")))
 
-    def once(
+    def drop_renamed(
         self, known: _Rows, came: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
     ) -> Sequence[ProductRow[FuturesFill]]:
-        """The rows that came, without those that are known under another id.
+        """The rows that came, without those that are known under another id, which `renamed` has from now on.
 
         Whatever is known of the time they cover comes again, so one that does not has been given another id. They cover
         what is no older than the oldest of them, and what came about from `since_ms` (Unix ms) on.
         """
         self.renamed = set()
-        fresh = [row for row in came if row.row_id not in known]
-        if not fresh or not known:
+        new_rows = [row for row in came if row.row_id not in known]
+        if not new_rows or not known:
             return came
-        row_ids, since = {row.row_id for row in came}, min(time_of(row.record) for row in came)
+        row_ids = {row.row_id for row in came}
+        since = min(time_of(row.record) for row in came)
         if since_ms is not None:
             since = min(since, utc_moment(max(0, since_ms - 1)))
-        missing = Counter(
+        not_come_again = Counter(
             content_of(row.record)
             for row in known.values()
             if time_of(row.record) >= since and row.row_id not in row_ids and row.record.order_id
         )
-        for row in fresh if missing else ():
-            if missing[content_of(row.record)] > 0:
-                missing[content_of(row.record)] -= 1
+        for row in new_rows:
+            content = content_of(row.record)
+            if not_come_again[content] > 0:
+                not_come_again[content] -= 1
                 self.renamed.add(row.row_id)
         return [row for row in came if row.row_id not in self.renamed] if self.renamed else came
 
-    def note(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
+    def watch(self, known: ProductRow[FuturesFill], row: ProductRow[FuturesFill]) -> None:
+        """Count from now on how often the figures of a fill change, where they have."""
         if known is not row and fill_effect(known.record) != fill_effect(row.record):
             self._counts.setdefault(row.row_id, 0)
 
-    def is_taken(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
-        """Whether a row brings something, a correction that is one too many left out."""
+    def accept(self, known: ProductRow[FuturesFill] | None, row: ProductRow[FuturesFill]) -> bool:
+        """Count a row's change; whether the row brings something that is to be believed: one change too many is not."""
         if known is None:
             return True
-        if row.row_id in self._unsteady and not self._is_steady_again(row):
+        if row.row_id in self._unsteady and not self._steadied(row):
             return False
         if known is row or fill_effect(known.record) == fill_effect(row.record):
             return known is not row
@@ -96,8 +99,8 @@ class Corrections:
         self._unsteady[row.row_id] = row.record, self._clock.monotonic()
         return False
 
-    def no_longer_reread(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
-        """Fills that kept changing and are too old to be reread: their last figures count once they are steady."""
+    def release_old(self, latest: _Rows, reread_since: datetime) -> Sequence[FuturesFill]:
+        """Let go of fills that kept changing and are too old to be reread; their last figures count once steady."""
         now = self._clock.monotonic()
         ended = [
             row_id
@@ -108,8 +111,8 @@ class Corrections:
             self._counts.pop(row_id, None)
         return [self._unsteady.pop(row_id)[0] for row_id in ended]
 
-    def _is_steady_again(self, row: ProductRow[FuturesFill]) -> bool:
-        """Whether the figures of a fill that kept changing have stayed as they are for long enough."""
+    def _steadied(self, row: ProductRow[FuturesFill]) -> bool:
+        """Let a fill count again whose figures kept changing, and now stayed as they are for long enough."""
         (fill, since), now = self._unsteady[row.row_id], self._clock.monotonic()
         if fill_effect(fill) != fill_effect(row.record):
             self._unsteady[row.row_id] = row.record, now

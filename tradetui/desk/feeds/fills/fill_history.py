@@ -27,7 +27,7 @@ from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
 from tradetui.exchange.paging import SAME_PAGE_AGAIN
 from tradetui.storage.disk_thread import Disk
 from tradetui.wire.endpoints.reply import Reply
-from tradetui.wire.exchange_time import NINETY_DAYS_MS, unix_ms
+from tradetui.wire.exchange_time import DAY_MS, NINETY_DAYS_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, FuturesFillsRequest
 from tradetui.wire.product_types import ProductType
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 OVERLAP: Final = timedelta(minutes=1)
 """Rows this much older than the newest known one are read again: late ones may come in below it."""
 _OVERLAP_MS: Final = 60_000
-LONGEST_START: Final = timedelta(days=80)
+_LONGEST_START_MS: Final = 80 * DAY_MS
 """A start of a read may not lie three months back; older ones are left out."""
 PAGES_AT_ONCE: Final = 10
 """A read that has not arrived at what is known after so many pages leaves the rest as a gap."""
@@ -65,8 +65,8 @@ class FillHistory:
         """The symbols of rows that came and were kept."""
         self.changes = 0
         """Grows whenever `rows` become others."""
-        #: Where it is set, every fill that is new or has other figures is put here too; one may come twice.
         self.added: deque[FuturesFill] | None = None
+        """Where somebody follows, every fill that is new or has other figures; one may come twice."""
         self._client = client
         self._page_size = page
         self._disk = disk
@@ -78,11 +78,13 @@ class FillHistory:
         self._gaps_kept: list[Gap] = []
         self.undecodable_pages = UndecodablePages()
         self._beginnings = 0
-        self._bounded = True
-        self._dropped = False
+        """How often all was forgotten."""
+        self._may_ask_since = True
+        """Whether the exchange answers for the fills since a time; else all of a page is read each time."""
+        self._some_left_memory = False
         self._read_until = 0
-        #: By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that.
         self._proven_until: dict[int | None, int] = {}
+        """By where a gap ends, up to when (Unix ms) earlier readings have shown that nothing was made after that."""
         self._turn = asyncio.Lock()
 
     @property
@@ -107,23 +109,7 @@ class FillHistory:
             missing = await self._disk.run(archive.gaps, self.product_type)
             read_until = await self._disk.run(archive.read_until, self.product_type)
             if kept:
-                # What this session has not read of the past ends where the archive begins.
-                until = unix_ms(time_of(kept[0].record) - OVERLAP)
-                self._proven_until = {gap.until: 0 for gap in missing} | self._proven_until
-                self._proven_until.setdefault(until, read_until - _OVERLAP_MS)
-                ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
-                self.gaps = [gap for gap in ended if not self._below(gap)]
-                until = max(until, read_until - _OVERLAP_MS)
-                ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
-                self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
-                self.corrections.once(
-                    {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
-                )
-                for row_id in self.corrections.renamed:  # the archive knows these rows under another id
-                    row = self._rows.pop(row_id)
-                    self.write_buffer.take_back(row_id)
-                    if self.added is not None and row.record in self.added:
-                        self.added.remove(row.record)
+                self._join_archive(kept, missing, read_until)
             known = {gap.cursor for gap in self.gaps}
             self.gaps += [gap for gap in missing if gap.cursor not in known]
             self._read_until = max(self._read_until, read_until)
@@ -157,17 +143,17 @@ class FillHistory:
             done = not reply.count or reply.cursor in (None, gap.cursor) or _reaches(rows, gap.until)
             if done:
                 since = None if gap.until is None else max(gap.until, self._proven_until.get(gap.until, 0))
-                self._lose(since, rows, gap.cursor)
+                self._note_lost(since, rows, gap.cursor)
             rest = [] if done or reply.cursor is None else [Gap(reply.cursor, gap.until)]
             self.gaps = [*rest, *self.gaps[1:]]
-            await self._keep(self._once_in_gap(rows, gap, is_last=done))
+            await self._keep(self._without_renamed_in_gap(rows, gap, is_last=done))
             return True
 
     def follow(self) -> deque[FuturesFill]:
         """From now on `added` gets every fill that comes, beginning with all that are known."""
         if self.added is None:
             self.added = deque(row.record for row in self._rows.values())
-            if self._dropped and (self.write_buffer.archive is None or self.write_buffer.archive.trimmed):
+            if self._some_left_memory and (self.write_buffer.archive is None or self.write_buffer.archive.trimmed):
                 self.forget()  # older ones have left memory and are nowhere else
         return self.added
 
@@ -178,7 +164,7 @@ class FillHistory:
         before = min(before, time_of(self._newest.record) - OVERLAP)
         kept = {row_id: row for row_id, row in self._rows.items() if time_of(row.record) >= before}
         if len(kept) < len(self._rows):
-            self._dropped = True
+            self._some_left_memory = True
             self._rows = kept
             self.changes += 1
 
@@ -187,17 +173,36 @@ class FillHistory:
         self._beginnings += 1
         self.gaps, self._rows, self._newest, self.read_at = [], {}, None, None
         self.changes += 1
-        self._dropped = False
+        self._some_left_memory = False
         self.undecodable_pages = UndecodablePages()
         if self.added is not None:
             self.added.clear()
+
+    def _join_archive(self, kept: Sequence[ProductRow[FuturesFill]], missing: Sequence[Gap], read_until: int) -> None:
+        """End what this session has not read of the past where the archive begins, and count what both have once."""
+        until = unix_ms(time_of(kept[0].record) - OVERLAP)
+        self._proven_until = {gap.until: 0 for gap in missing} | self._proven_until
+        self._proven_until.setdefault(until, read_until - _OVERLAP_MS)
+        ended = [Gap(gap.cursor, until) if gap.until is None else gap for gap in self.gaps]
+        self.gaps = [gap for gap in ended if not self._is_closed(gap)]
+        until = max(until, read_until - _OVERLAP_MS)
+        ended = [gap._replace(until=until) if gap.until is None else gap for gap in self.lost]
+        self.lost = [gap for gap in ended if (gap.until or 0) < (gap.kept_from or 0)]
+        self.corrections.drop_renamed(
+            {row.row_id: row for row in kept}, list(self._rows.values()), None if self.gaps else 0
+        )
+        for row_id in self.corrections.renamed:  # the archive knows these rows under another id
+            row = self._rows.pop(row_id)
+            self.write_buffer.take_back(row_id)
+            if self.added is not None and row.record in self.added:
+                self.added.remove(row.record)
 
     @property
     def _missing(self) -> list[Gap]:
         """The gaps that are not read, or not decoded whole."""
         return [*self.gaps, *self.undecodable_pages.gaps, *self.lost]
 
-    def _below(self, gap: Gap) -> bool:
+    def _is_closed(self, gap: Gap) -> bool:
         """Whether a gap begins where it ends already."""
         row = self._rows.get(f"{self.product_type}|{gap.cursor}")
         return row is not None and _reaches([row], gap.until)
@@ -217,8 +222,9 @@ class FillHistory:
             except ExchangeError as problem:
                 if isinstance(problem, Rejected) and request.start_time is not None:
                     # A managed sub-account may not ask for what was before its binding, not even by a minute.
-                    self._bounded = False
-                await self._keep(self._once(arrived_rows), Gap(cursor, until) if cursor is not None else None)
+                    self._may_ask_since = False
+                gap = None if cursor is None else Gap(cursor, until)
+                await self._keep(self._without_renamed(arrived_rows), gap)
                 raise
             if server_ms is None:
                 server_ms = reply.request_time
@@ -231,29 +237,27 @@ class FillHistory:
                 cursor = None
                 break
             cursor = reply.cursor
-        if cursor is None and until is not None:
-            self._lose(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
-        await self._keep(
-            self._once(arrived_rows, until if cursor is None else None),
-            Gap(cursor, until) if cursor is not None else None,
-        )
+        if cursor is not None:
+            await self._keep(self._without_renamed(arrived_rows), Gap(cursor, until))
+        else:
+            if until is not None:
+                self._note_lost(max(until, self._read_until - _OVERLAP_MS), arrived_rows, "")
+            await self._keep(self._without_renamed(arrived_rows, until))
         self.read_at, self.server_ms = now, server_ms
         if known is not None:  # else it has not met what the archive holds, between which and this some may be lost
             self._read_until = max(self._read_until, server_ms or 0)
         if self.write_buffer.archive is not None and server_ms is not None:
             await self.ledger_upkeep.bring_forward(self.write_buffer.archive, server_ms, has_gaps=bool(self.gaps))
 
-    def _once(
+    def _without_renamed(
         self, arrived_rows: Sequence[ProductRow[FuturesFill]], since_ms: int | None = None
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The newest rows, those left out that are known under another id; a known one may be what is not decoded."""
-        return (
-            arrived_rows
-            if self.undecodable_pages.undecodable_rows
-            else self.corrections.once(self._rows, arrived_rows, since_ms)
-        )
+        if self.undecodable_pages.undecodable_rows:
+            return arrived_rows
+        return self.corrections.drop_renamed(self._rows, arrived_rows, since_ms)
 
-    def _once_in_gap(
+    def _without_renamed_in_gap(
         self, arrived_rows: Sequence[ProductRow[FuturesFill]], gap: Gap, *, is_last: bool
     ) -> Sequence[ProductRow[FuturesFill]]:
         """The rows of a page, without those known under another id; what is alike beyond its ends is another fill."""
@@ -267,9 +271,9 @@ class FillHistory:
             for row_id, row in self._rows.items()
             if bottom < (time := time_of(row.record)) < top or (is_last and time == bottom)
         }
-        return self.corrections.once(known, arrived_rows)
+        return self.corrections.drop_renamed(known, arrived_rows)
 
-    def _lose(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
+    def _note_lost(self, until: int | None, rows: Sequence[ProductRow[FuturesFill]], above: str) -> None:
         """Take note of fills that ended before `until` was reached (Unix ms): those not kept any longer are lost.
 
         `rows` are the last ones read; where there are none, `above` is the cursor of that request.
@@ -310,7 +314,7 @@ class FillHistory:
     def _request(self, until: int | None) -> FuturesFillsRequest:
         now_ms = self._client.server_clock.now_ms
         # Beyond now lies a fill whose time was given wrong: nothing would ever come after it.
-        bounded = self._bounded and until is not None and 0 <= now_ms - until <= LONGEST_START.total_seconds() * 1000
+        bounded = self._may_ask_since and until is not None and 0 <= now_ms - until <= _LONGEST_START_MS
         # A session begins with a whole page: what the one before it read wrong last is read again.
         if not bounded or self.read_at is None:
             return FuturesFillsRequest(product_type=self.product_type)
@@ -327,18 +331,11 @@ class FillHistory:
         if gap is not None:
             self.gaps.insert(0, gap)
             self._proven_until.setdefault(gap.until, self._read_until - _OVERLAP_MS)
-        latest: dict[str, ProductRow[FuturesFill]] = {}
-        for arrived_row in rows:
-            earlier = latest.get(arrived_row.row_id) or self._rows.get(arrived_row.row_id)
-            for row in (arrived_row,) if earlier is None or earlier is arrived_row else halves(earlier, arrived_row):
-                known = latest.get(row.row_id) or self._rows.get(row.row_id)
-                if known is not None:
-                    self.corrections.note(known, row)
-                latest[row.row_id] = row  # where one reply gives it twice its last row counts: each read comes to one
+        latest = self._latest(rows)
         newest, corrections = self._newest, self.corrections
-        confirmed = [] if newest is None else corrections.no_longer_reread(latest, time_of(newest.record) - OVERLAP)
+        confirmed = [] if newest is None else corrections.release_old(latest, time_of(newest.record) - OVERLAP)
         fresh = [ProductRow(self.product_type, fill) for fill in confirmed]
-        fresh += [row for row in latest.values() if corrections.is_taken(self._rows.get(row.row_id), row)]
+        fresh += [row for row in latest.values() if corrections.accept(self._rows.get(row.row_id), row)]
         if self.added is not None:
             self.added.extend(row.record for row in fresh)
         if (missing := self._missing) != self._gaps_kept:
@@ -348,6 +345,18 @@ class FillHistory:
             await self.write_buffer.put(fresh)
         self._check_not_forgotten(beginning)
         self._remember(fresh)
+
+    def _latest(self, rows: Sequence[ProductRow[FuturesFill]]) -> dict[str, ProductRow[FuturesFill]]:
+        """Of rows that came the last of each fill, by its id: where a reply gives one twice, each read comes to one."""
+        latest: dict[str, ProductRow[FuturesFill]] = {}
+        for arrived_row in rows:
+            earlier = latest.get(arrived_row.row_id) or self._rows.get(arrived_row.row_id)
+            for row in (arrived_row,) if earlier is None or earlier is arrived_row else halves(earlier, arrived_row):
+                known = latest.get(row.row_id) or self._rows.get(row.row_id)
+                if known is not None:
+                    self.corrections.watch(known, row)
+                latest[row.row_id] = row
+        return latest
 
     def _check_not_forgotten(self, beginning: int) -> None:
         """Raise StillReading where all was forgotten meanwhile: what a bounded read brings is then not the whole."""
@@ -360,7 +369,7 @@ class FillHistory:
         self._rows.update((row.row_id, row) for row in fresh)
         self.changes += 1
         if len(self._rows) > KEPT:
-            self._dropped = True
+            self._some_left_memory = True
             self._rows = {row.row_id: row for row in newest_first(self._rows.values())[:KEPT]}
         self._newest = max(self._rows.values(), key=lambda row: row.time_order)
 
