@@ -9,9 +9,9 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook
+from tradetui.sandbox.books.futures_history import ClosedPositions
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import Order
 from tradetui.sandbox.exchange_state import ExchangeState

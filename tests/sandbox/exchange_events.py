@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books import order_execution
-from tradetui.sandbox.books.accounts.bills import TRANSFER_IN, TRANSFER_OUT, Movement
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.futures_history import TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.order import order_sides
 from tradetui.sandbox.books.order_execution import market_order

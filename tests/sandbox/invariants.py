@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import COLLATERAL_WEIGHT, CONTRACTS, MAINTENANCE, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.books.numbers import ZERO
 from tradetui.sandbox.books.order import ONE_WAY, Order

@@ -8,7 +8,7 @@ import pytest
 
 from tests.sandbox.copied_accounts import born_once
 from tests.sandbox.signed_requests import NOW_MS
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.seed_accounts import build_exchange_state
 
 KEPT = 60

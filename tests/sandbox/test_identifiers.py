@@ -10,7 +10,7 @@ import pytest
 
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.signed_requests import NOW_MS, Caller
-from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.numbers import Identifiers
 from tradetui.sandbox.books.order import HEDGE

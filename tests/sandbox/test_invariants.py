@@ -13,7 +13,7 @@ from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
 from tradetui.sandbox.books.accounts import futures_account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.books.reply_rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
@@ -130,7 +130,7 @@ def test_a_wrong_profit_of_a_holding_is_found(caller: Caller, monkeypatch: pytes
 
 
 def test_a_wrong_fee_rate_is_found(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tradetui.sandbox.books.accounts.futures_account.TAKER_FEE", TAKER_FEE * 2)
+    monkeypatch.setattr("tradetui.sandbox.books.futures_account.TAKER_FEE", TAKER_FEE * 2)
     open_position(caller.sandbox.exchange_state, caller.key("broker").uid, "ETHUSDT", "long", Decimal(1))
     with pytest.raises(AssertionError, match="fee"):
         check_books(caller.sandbox.exchange_state)

@@ -10,7 +10,7 @@ import pytest
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, trigger_row, waits_above
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.signed_requests import NOW_MS, Caller
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.accounts.margin import backing, liquidation_price, to_close_by_force
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.market import CONTRACTS, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.books.reply_rows import position_row

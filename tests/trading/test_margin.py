@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.accounts.margin import liquidation_price, risk_rate
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.margin import liquidation_price, risk_rate
 from tradetui.sandbox.books.market import CONTRACTS, MAINTENANCE
 from tradetui.sandbox.books.numbers import Identifiers
 from tradetui.trading.estimates.margin import Leg, LegCounting, MarginedContract, best_meeting, counted_size, nearest_to

@@ -8,8 +8,8 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal, assert_never
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS, STEP_MS, ContractSpec, Market
 from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.market import CONTRACTS, STEP_MS
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState

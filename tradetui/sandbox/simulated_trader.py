@@ -7,8 +7,8 @@ import random
 from decimal import Decimal
 from typing import Final
 
-from tradetui.sandbox.books.accounts.account import HELD_PRODUCT_TYPES, Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.numbers import text
 from tradetui.sandbox.books.order import HEDGE, Order, order_sides

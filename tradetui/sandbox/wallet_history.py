@@ -9,8 +9,8 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Final
 
-from tradetui.sandbox.books.accounts.bills import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, funding
+from tradetui.sandbox.books.futures_account import FuturesBook, funding
+from tradetui.sandbox.books.futures_history import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
 from tradetui.sandbox.books.numbers import ZERO, Identifiers, text
 from tradetui.sandbox.books.order import ONE_WAY

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.accounts.margin import free, to_close_by_force
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.margin import free, to_close_by_force
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec, Market
 from tradetui.sandbox.books.numbers import ZERO
 from tradetui.sandbox.books.order import HEDGE, Order, order_sides

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from tradetui.sandbox.books.accounts.account import Account
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
-from tradetui.sandbox.books.accounts.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
+from tradetui.sandbox.books.account import Account
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.margin import backing, equity, free, liquidation_price, position_rate, risk_rate
 from tradetui.sandbox.books.market import (
     FUNDING_HOURS,
     FUNDING_INTERVAL_MS,

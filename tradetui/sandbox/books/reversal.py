@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.numbers import ZERO
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides

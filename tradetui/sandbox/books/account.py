@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook
+from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.numbers import Identifiers
 
 HELD_PRODUCT_TYPES = ("USDT-FUTURES", "COIN-FUTURES", "USDC-FUTURES")

@@ -8,8 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
 from typing import Any, Final
 
-from tradetui.sandbox.books.accounts.bills import FUNDING, Bills, Movement
-from tradetui.sandbox.books.accounts.closed_positions import ClosedPositions
+from tradetui.sandbox.books.futures_history import FUNDING, Bills, ClosedPositions, Movement
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
 from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
-from tradetui.sandbox.books.accounts.futures_account import FuturesBook, Holding
+from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import COLLATERAL_WEIGHT, MAINTENANCE
 from tradetui.sandbox.books.numbers import ZERO
 
