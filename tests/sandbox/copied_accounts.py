@@ -13,7 +13,7 @@ from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.futures_history import ClosedPositions
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order import Order
+from tradetui.sandbox.books.orders import Order
 from tradetui.sandbox.exchange_state import ExchangeState
 
 

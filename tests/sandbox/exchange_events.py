@@ -9,8 +9,8 @@ from tradetui.sandbox.books import order_execution
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.futures_history import TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order import order_sides
 from tradetui.sandbox.books.order_execution import market_order
+from tradetui.sandbox.books.orders import order_sides
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import Faults
 

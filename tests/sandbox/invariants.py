@@ -15,7 +15,7 @@ from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import COLLATERAL_WEIGHT, CONTRACTS, MAINTENANCE, MAKER_FEE, TAKER_FEE
 from tradetui.sandbox.books.numbers import ZERO
-from tradetui.sandbox.books.order import ONE_WAY, Order
+from tradetui.sandbox.books.orders import ONE_WAY, Order
 from tradetui.sandbox.books.reply_rows import account_row
 from tradetui.sandbox.exchange_state import ExchangeState
 

@@ -13,7 +13,7 @@ from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.market import CONTRACTS
 from tradetui.sandbox.books.numbers import Identifiers
-from tradetui.sandbox.books.order import HEDGE
+from tradetui.sandbox.books.orders import HEDGE
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.seed_accounts import build_exchange_state
 

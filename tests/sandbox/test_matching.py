@@ -12,7 +12,7 @@ from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import NOW_MS, Caller
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, trigger_row, waits_above
+from tradetui.sandbox.books.orders import PROFIT_LOSS, trigger_row, waits_above
 
 PRICE = Decimal("80000")
 ACCOUNTS = {"hedge_mode": "managed", "one_way_mode": "broker"}

@@ -19,9 +19,8 @@ from tradetui.sandbox.books.account import Account
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import backing, liquidation_price, to_close_by_force
 from tradetui.sandbox.books.market import CONTRACTS, MAKER_FEE, TAKER_FEE
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY
+from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, trigger_row
 from tradetui.sandbox.books.reply_rows import position_row
-from tradetui.sandbox.books.trigger_order import trigger_row
 from tradetui.trading.positions import reported
 from tradetui.wire.models.futures_accounts import ReportedPosition
 from tradetui.wire.product_types import ProductType

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.market import CONTRACTS, STEP_MS
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY
+from tradetui.sandbox.books.orders import HEDGE, ONE_WAY
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.api_keys import ALL, ANYWHERE, READ, made_key
 from tradetui.sandbox.simulated_trader import fill_past, past_triggers, rest_orders, waiting_trigger

@@ -11,9 +11,17 @@ from tradetui.sandbox.books.account import HELD_PRODUCT_TYPES, Account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec
 from tradetui.sandbox.books.numbers import text
-from tradetui.sandbox.books.order import HEDGE, Order, order_sides
 from tradetui.sandbox.books.order_execution import MarketMoment, cancel
-from tradetui.sandbox.books.trigger_order import ROW_PLAN_TYPES, STATUSES, ended, trigger_row, waits_above
+from tradetui.sandbox.books.orders import (
+    HEDGE,
+    ROW_PLAN_TYPES,
+    STATUSES,
+    Order,
+    ended,
+    order_sides,
+    trigger_row,
+    waits_above,
+)
 from tradetui.wire.exchange_time import DAY_MS
 
 SYMBOLS = {

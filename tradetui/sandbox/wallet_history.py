@@ -13,7 +13,7 @@ from tradetui.sandbox.books.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.futures_history import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
 from tradetui.sandbox.books.numbers import ZERO, Identifiers, text
-from tradetui.sandbox.books.order import ONE_WAY
+from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.sandbox.simulated_trader import past_level
 from tradetui.wire.exchange_time import DAY_MS
 

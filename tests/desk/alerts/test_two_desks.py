@@ -15,7 +15,7 @@ from tradetui.desk.alerts.alert_event import Alert
 from tradetui.desk.alerts.rules import Channel, Condition, RuleKind, rule_of
 from tradetui.desk.alerts.settings import AlertSettings
 from tradetui.desk.desk import Desk
-from tradetui.sandbox.books.trigger_order import waits_above
+from tradetui.sandbox.books.orders import waits_above
 
 pytestmark = pytest.mark.looptime
 DESKTOP = tuple(

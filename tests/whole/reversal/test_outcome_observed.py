@@ -39,8 +39,8 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books import reversal as reversing
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order import Order, order_sides
 from tradetui.sandbox.books.order_execution import fill, market_order
+from tradetui.sandbox.books.orders import Order, order_sides
 from tradetui.sandbox.exchange_state import ExchangeState
 from tradetui.sandbox.gateway.faults import ConnectionDropped
 from tradetui.storage.disk_thread import InlineDisk

@@ -28,8 +28,8 @@ from tradetui.desk.reversal.progress import Sent
 from tradetui.desk.reversal.tracking.order_reads import MOST_ORDERS_LOOKED_UP
 from tradetui.sandbox.app import Sandbox
 from tradetui.sandbox.books.market import CONTRACTS
-from tradetui.sandbox.books.order import order_sides
 from tradetui.sandbox.books.order_execution import fill, market_order
+from tradetui.sandbox.books.orders import order_sides
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.enums import Side
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tradetui.sandbox.books.futures_history import FUNDING, Bills, ClosedPositions, Movement
 from tradetui.sandbox.books.market import FUNDING_RATE, MAINTENANCE, MAKER_FEE, TAKER_FEE, ContractSpec
 from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order
+from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, Order
 
 _QUOTE_PLACES: Final = Decimal("0.0001")
 

@@ -15,8 +15,7 @@ from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import free, to_close_by_force
 from tradetui.sandbox.books.market import CONTRACTS, ContractSpec, Market
 from tradetui.sandbox.books.numbers import ZERO
-from tradetui.sandbox.books.order import HEDGE, Order, order_sides
-from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, WHOLE_POSITION, ended, fires
+from tradetui.sandbox.books.orders import HEDGE, PROFIT_LOSS, WHOLE_POSITION, Order, ended, fires, order_sides
 
 
 class MarketMoment(NamedTuple):

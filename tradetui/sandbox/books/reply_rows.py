@@ -19,8 +19,8 @@ from tradetui.sandbox.books.market import (
     ContractSpec,
 )
 from tradetui.sandbox.books.numbers import ZERO, amount, text
-from tradetui.sandbox.books.order import ONE_WAY
 from tradetui.sandbox.books.order_execution import MarketMoment
+from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.wire.exchange_time import DAY_MS
 
 

@@ -10,7 +10,6 @@ from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.market import ContractSpec
 from tradetui.sandbox.books.numbers import ZERO
-from tradetui.sandbox.books.order import HEDGE, ONE_WAY, Order, order_sides
 from tradetui.sandbox.books.order_execution import (
     MarketMoment,
     affordable,
@@ -19,7 +18,7 @@ from tradetui.sandbox.books.order_execution import (
     liquidate,
     market_order,
 )
-from tradetui.sandbox.books.trigger_order import ended
+from tradetui.sandbox.books.orders import HEDGE, ONE_WAY, Order, ended, order_sides
 
 MODE_MISMATCH = "The order type for unilateral position must also be the unilateral position type."
 REVERSAL_FAULTS: Final = (

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from tradetui.sandbox.api_errors import Refusal
 from tradetui.sandbox.books.market import ContractSpec
+from tradetui.sandbox.books.orders import PROFIT_LOSS
 from tradetui.sandbox.books.reply_rows import contract_row, funding_row, info_row, settings_row, ticker_row
-from tradetui.sandbox.books.trigger_order import PROFIT_LOSS
 from tradetui.sandbox.exchange_state import ExchangeState, Row, RowsName
 from tradetui.sandbox.gateway.api_keys import SandboxKey
 from tradetui.sandbox.handlers.rules import RULES, Rules, checked, page_before, page_size, span_of

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tradetui.sandbox.books.trigger_order import PROFIT_LOSS, TRAILING
+from tradetui.sandbox.books.orders import PROFIT_LOSS, TRAILING
 from tradetui.sandbox.handlers.rules import LIVE_BUSINESS_TYPES, LIVE_TRANSFER_TYPES
 
 MESSAGE_IN_DOCUMENT: Final = frozenset({"spot.bills"})
