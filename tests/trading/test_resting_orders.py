@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.trading.test_reversal import legs, plan
 from tradetui.trading.holdings import Holdings, Legs, Net
-from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.order_impact import (
     NOT_KNOWN,
     OrderImpact,
@@ -21,6 +20,7 @@ from tradetui.trading.order_impact import (
 )
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trade_effect import TradeAction, TradeEffect, held_after_fill
+from tradetui.trading.trigger_orders import stops_of_leg
 from tradetui.wire.enums import PositionMode, PositionSide
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 

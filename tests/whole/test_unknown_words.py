@@ -23,7 +23,7 @@ from tradetui.trading.position_book import holdings_after
 from tradetui.trading.results.bill_kinds import BillKind, bill_kind
 from tradetui.trading.results.booking import fee_amount, fill_meaning
 from tradetui.trading.trade_effect import effect_of_trigger
-from tradetui.trading.trigger_terms import trigger_state
+from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums
 from tradetui.wire.endpoints.reply import Reply
 from tradetui.wire.models.shared_fields import FeeDetail

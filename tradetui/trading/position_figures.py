@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.positions import StopState
+from tradetui.trading.trigger_orders import stops_of_leg
 
 if TYPE_CHECKING:
     from tradetui.trading.positions import Position

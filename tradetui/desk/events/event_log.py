@@ -18,7 +18,7 @@ from tradetui.desk.archive.database import Archive
 from tradetui.desk.events.account_event import AccountEvent, EventId, EventKind, OrderState
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.trading.contract_math import ZERO, exact_digits
-from tradetui.trading.trigger_terms import TriggerState, trigger_state
+from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder

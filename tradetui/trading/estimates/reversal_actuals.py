@@ -13,9 +13,9 @@ from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
 from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, result_at_stop
 from tradetui.trading.holdings import Legs
-from tradetui.trading.leg_stops import stops_of_leg
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.trigger_orders import stops_of_leg
 from tradetui.wire.enums import MarginMode, same
 from tradetui.wire.models.futures import FuturesFill, TriggerOrder
 from tradetui.wire.models.futures_accounts import FuturesAccount

@@ -10,9 +10,9 @@ from tradetui.trading.contract_math import ZERO, grouped_digits, profit
 from tradetui.trading.estimates.cost_estimates import Basis, CostEstimate, ReversalCosts, reversal_costs
 from tradetui.trading.estimates.risk_estimates import ReversalRisks, reversal_risks
 from tradetui.trading.holdings import Legs
-from tradetui.trading.leg_stops import StopLoss, stops_of_leg
 from tradetui.trading.positions import Position
 from tradetui.trading.reversal import ReversalPlan
+from tradetui.trading.trigger_orders import StopLoss, stops_of_leg
 from tradetui.wire.enums import PositionSide
 from tradetui.wire.models.futures import TriggerOrder
 from tradetui.wire.product_types import margin_coin

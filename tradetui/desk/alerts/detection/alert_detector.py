@@ -26,7 +26,7 @@ from tradetui.desk.tables.rows.product_row import BEGINNING, ProductRow, RecordT
 from tradetui.desk.tables.rows.row_source import RowT
 from tradetui.trading.contract_math import ZERO, exact_digits
 from tradetui.trading.positions import Position
-from tradetui.trading.trigger_terms import TriggerState, trigger_state
+from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 

@@ -19,7 +19,7 @@ from tradetui.trading.trade_effect import (
     effect_of_order,
     effect_of_trigger,
 )
-from tradetui.trading.trigger_terms import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
+from tradetui.trading.trigger_orders import NO_REASON, TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanType, PositionSide, known
 from tradetui.wire.models.futures import PendingOrder, TriggerOrder
 from tradetui.wire.product_types import margin_coin

@@ -23,7 +23,7 @@ from tradetui.desk.tables.cells.figure_columns import price_column, size_column
 from tradetui.desk.tables.cells.number_format import text_or_unknown
 from tradetui.desk.tables.columns.trade_columns import PRICE_SOURCES, PRODUCT, away_column, effect_column, worded_column
 from tradetui.trading.trade_effect import effect_of_trigger
-from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_kind, trigger_state
+from tradetui.trading.trigger_orders import TriggerState, failure_reason, trigger_kind, trigger_state
 
 if TYPE_CHECKING:
     from tradetui.desk.tables.rows.product_row import ProductRow

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from tradetui.desk.tables.rows.filled_order import FilledOrder
 from tradetui.desk.tables.rows.product_row import record_of, time_of
 from tradetui.desk.tables.time_format import date_text, dated_text
-from tradetui.trading.trigger_terms import TriggerState, trigger_state
+from tradetui.trading.trigger_orders import TriggerState, trigger_state
 from tradetui.wire.errors import InvalidRequest
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.models.futures import TriggerOrder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.desk.fixtures.exchange_rows import trigger
-from tradetui.trading.trigger_terms import TriggerState, failure_reason, trigger_kind, trigger_state
+from tradetui.trading.trigger_orders import TriggerState, failure_reason, trigger_kind, trigger_state
 from tradetui.wire.enums import PlanStatus, PlanType
 
 
