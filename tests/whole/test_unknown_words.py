@@ -20,8 +20,7 @@ from tradetui.desk.reversal.market_state import _rests
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.trading.holdings import Legs
 from tradetui.trading.position_book import holdings_after
-from tradetui.trading.results.bill_kinds import BillKind, bill_kind
-from tradetui.trading.results.booking import fee_amount, fill_meaning
+from tradetui.trading.results.booking import BillKind, bill_kind, fee_amount, fill_meaning
 from tradetui.trading.trade_effect import effect_of_trigger
 from tradetui.trading.trigger_orders import trigger_state
 from tradetui.wire import enums

@@ -15,8 +15,7 @@ from tradetui.desk.archive.database import KEPT_IN_MEMORY, Archive
 from tradetui.desk.archive.ledger_queries import ResultQuery, bills_behind, results
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import ProductRow
-from tradetui.trading.results.bill_kinds import BillKind, bill_kind
-from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
 from tradetui.trading.results.periods import Grouping
 from tradetui.wire.models.futures import FuturesFill
 from tradetui.wire.models.futures_accounts import FuturesBill

@@ -22,8 +22,7 @@ from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.errors import EndpointMissing, PermissionRefused
 from tradetui.trading.contract_math import ZERO, exact_digits
-from tradetui.trading.results.bill_kinds import BillKind, bill_kind
-from tradetui.trading.results.booking import BookedFill, booked_fill, fee_amount
+from tradetui.trading.results.booking import BillKind, BookedFill, bill_kind, booked_fill, fee_amount
 from tradetui.trading.spot_totals import coins_of, fee_coins_of
 from tradetui.wire.enums import LIVE_BUSINESS_TYPES, BusinessType, Side, known
 from tradetui.wire.exchange_time import unix_ms

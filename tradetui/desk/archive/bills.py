@@ -13,8 +13,7 @@ from tradetui.desk.archive.ledger.quarter_figures import forget_spans
 from tradetui.desk.archive.reading_extent import BillCoverage, TimeSpan
 from tradetui.desk.tables.rows.product_row import id_order
 from tradetui.trading.contract_math import ZERO
-from tradetui.trading.results.bill_kinds import BillKind, bill_kind
-from tradetui.trading.results.booking import QUARTER_MS
+from tradetui.trading.results.booking import QUARTER_MS, BillKind, bill_kind
 from tradetui.trading.results.periods import cut_by_quarters, quarter_of
 from tradetui.wire.exchange_time import unix_ms
 from tradetui.wire.models.futures_accounts import FuturesBill
