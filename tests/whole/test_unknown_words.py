@@ -56,7 +56,7 @@ MARGIN = (
 ACTUALS = (
     "tests/trading/test_reversal_actuals.py::test_a_margin_mode_that_nobody_knows_tells_neither_free_margin_nor_ratio"
 )
-KIND = "tests/trading/test_trigger_terms.py::test_a_kind_is_named_as_traders_name_it_and_an_unknown_one_as_it_came"
+KIND = "tests/trading/test_trigger_orders.py::test_a_kind_is_named_as_traders_name_it_and_an_unknown_one_as_it_came"
 FEED = "tests/desk/feeds/test_readers.py::test_fills_of_a_word_that_nobody_knows_are_not_taken_for_nothing_held"
 HERE = "tests/whole/test_unknown_words.py"
 WORDLESS = f"{HERE}::test_a_word_that_nobody_knows_decides_nothing"
@@ -65,7 +65,7 @@ EXERCISED = {
     "trading/estimates/reversal_estimates.py:_result": ORDER,
     "trading/holdings.py:Legs.size_of": IMPACT,
     "trading/holdings.py:Net.size_of": IMPACT,
-    "trading/leg_stops.py:stops_of_leg": STOP,
+    "trading/trigger_orders.py:stops_of_leg": STOP,
     "trading/position_book.py:PositionBook._apply": FILL,
     "trading/position_book.py:leg_of": f"{HERE}::test_a_fill_nobody_can_read_leaves_unknown_what_is_held",
     "trading/positions.py:Position.margin_unclear": MARGIN,
@@ -113,11 +113,11 @@ EXERCISED = {
     "trading/estimates/reversal_actuals.py:reversal_actuals": ACTUALS,
     "trading/order_impact.py:_kind": IMPACT,
     "trading/order_impact.py:_stop": IMPACT,
-    "trading/results/bill_kinds.py:bill_kind": WORDLESS,
+    "trading/results/booking.py:bill_kind": WORDLESS,
     "trading/results/booking.py:fee_amount": WORDLESS,
     "trading/trade_effect.py:effect_of_trigger": WORDLESS,
-    "trading/trigger_terms.py:trigger_kind": KIND,
-    "trading/trigger_terms.py:trigger_state": WORDLESS,
+    "trading/trigger_orders.py:trigger_kind": KIND,
+    "trading/trigger_orders.py:trigger_state": WORDLESS,
     "wire/models/broker.py:SubaccountTransfer.is_withdrawal": WORDLESS,
     "wire/models/futures_accounts.py:FuturesAccount.is_union": ACCOUNT,
     "wire/models/futures.py:FuturesFill.is_taker": WORDLESS,

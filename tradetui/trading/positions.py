@@ -18,6 +18,8 @@ from tradetui.wire.models.futures_accounts import ReportedPosition
 from tradetui.wire.product_types import ProductType
 
 LONG, SHORT = PositionSide.LONG, PositionSide.SHORT
+_ABSURDLY_FAR: Final = 100
+"""A liquidation price beyond so many times the mark is the exchange's way of saying that there is none."""
 
 
 class StopState(StrEnum):
@@ -160,9 +162,7 @@ class Position:
     @property
     def has_no_liquidation(self) -> bool:
         """Whether the liquidation price says that there is none: it is negative, zero or absurdly far."""
-        if self.liquidation is None:
-            return False
-        return self.liquidation <= 0 or (self.mark is not None and self.liquidation > self.mark * 100)
+        return self.liquidation is not None and sensible_liquidation(self.liquidation, self.mark) is None
 
     @property
     def liquidation_distance(self) -> Decimal | None:
@@ -170,6 +170,13 @@ class Position:
         if self.liquidation is None or not self.mark or self.has_no_liquidation:
             return None
         return abs(self.mark - self.liquidation) / self.mark
+
+
+def sensible_liquidation(price: Decimal | None, mark: Decimal | None) -> Decimal | None:
+    """A liquidation price; None for one at or below zero or absurdly far, which both mean that there is none."""
+    if price is None or price <= ZERO or (mark is not None and price > mark * _ABSURDLY_FAR):
+        return None
+    return price
 
 
 def reported(product_type: ProductType, row: ReportedPosition) -> Position:

@@ -1,4 +1,4 @@
-"""Trigger orders in the terms of the trade: their kind, state and failure, and the stops among them that wait for a leg.
+"""Trigger orders in the terms of the trade: kind, state and failure, and the stops among them that wait for a leg.
 
 The interface's own terms (`pos_loss`, `fail_execute`) stay in the detail view, the export and the filter.
 """

@@ -10,10 +10,10 @@ from typing import Final
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import PRICE_TOLERANCE
-from tradetui.trading.estimates.margin import MEETS_WITHIN, sensible_liquidation
 from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, result_at_stop
+from tradetui.trading.estimates.risk_estimates import MEETS_WITHIN
 from tradetui.trading.holdings import Legs
-from tradetui.trading.positions import Position
+from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.trading.trigger_orders import stops_of_leg
 from tradetui.wire.enums import MarginMode, same

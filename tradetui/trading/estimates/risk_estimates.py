@@ -1,28 +1,27 @@
-"""How a reversal changes margin ratio and liquidation price, as far as the reported figures confirm it."""
+"""How a reversal changes margin ratio and liquidation price, as far as the reported figures confirm it.
+
+The exchange does not document whether the two legs of a hedged contract both count towards maintenance margin or only
+the larger one. Each way of counting is applied to what is held now, and those that meet the reported price are kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import StrEnum
-from typing import Final
+from enum import Enum, StrEnum, auto
+from typing import Final, NamedTuple
 
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import Basis, ReversalCosts
-from tradetui.trading.estimates.margin import (
-    Leg,
-    LegCounting,
-    MarginedContract,
-    best_meeting,
-    counted_size,
-    nearest_to,
-    sensible_liquidation,
-)
-from tradetui.trading.positions import Position
+from tradetui.trading.positions import Position, sensible_liquidation
 from tradetui.trading.reversal import ReversalPlan
 from tradetui.wire.models.futures_accounts import FuturesAccount
 
+MEETS_WITHIN: Final = Decimal("0.01")
+"""A formula is not used for afterwards if its price for the current position is further from the reported one."""
+_CLEARLY_FURTHER: Final = Decimal("0.0002")
+"""A formula this much further from the reported price than the best one is the wrong one."""
 _SHOWN_STEP: Final = Decimal("0.0001")
 """The smallest difference of two ratios that are shown in per cent with two decimals."""
 
@@ -65,36 +64,37 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     liquidation = None if reported is None else sensible_liquidation(reported, mark)
     if basis.margin_unclear:
         return ReversalRisks(liquidation=liquidation, estimable=Estimable.UNKNOWN_MODE)
-    known = ReversalRisks(
+    now = ReversalRisks(
         ratio=position.margin_ratio if basis.is_isolated else account.margin_ratio,
         ratio_is_own=basis.is_isolated,
         liquidation=liquidation,
         estimable=Estimable.NOT_REPORTED if reported is None else Estimable.TOO_LITTLE,
     )
-    legs = tuple(leg for held in (position, basis.other_leg) if held is not None and (leg := _leg(held)) is not None)
-    after = _legs_after(plan, legs, costs)
+    legs = _legs_of(position, basis.other_leg)
+    legs_after = _legs_after(plan, legs, costs)
     rate = position.record.keep_margin_rate if position.record is not None else None
-    if rate is None or after is None:
-        return known
-    inverse = plan.params.product_type.is_coin_margined
+    if rate is None or legs_after is None:
+        return now
+    terms = _MarginTerms(mark, rate, plan.params.product_type.is_coin_margined)
     if basis.is_isolated:
-        pairs = _isolated(position, basis.other_leg, after, costs, mark, rate, inverse)
+        pairs = _isolated(position, basis.other_leg, legs_after[-1], costs.needed, terms)
     else:
-        pairs = _crossed(account, legs, after, costs, mark, rate, inverse)
+        pairs = _crossed(account, legs, legs_after, costs.equity_change, terms)
     if not pairs:
-        return known
+        return now
     if reported is None:
         estimable = Estimable.NOT_REPORTED
     elif account.is_union and not basis.is_isolated:
         estimable = Estimable.SEVERAL_COINS
     else:
-        met = [pairs[index] for index in best_meeting([now.liquidation_price() for now, _ in pairs], liquidation)]
-        estimable = Estimable.YES if met else Estimable.DOES_NOT_MEET
-        pairs = met or pairs
-    ratios = [then.ratio for _, then in pairs if then.ratio is not None]
-    prices = [then.liquidation_price() for _, then in pairs]
+        prices_now = [pair.now.liquidation_price() for pair in pairs]
+        confirmed = [pairs[index] for index in best_meeting(prices_now, liquidation)]
+        estimable = Estimable.YES if confirmed else Estimable.DOES_NOT_MEET
+        pairs = confirmed or pairs
+    ratios = [pair.after.ratio for pair in pairs if pair.after.ratio is not None]
+    prices = [pair.after.liquidation_price() for pair in pairs]
     return replace(
-        known,
+        now,
         ratio_after=max(ratios, default=None),
         ratio_is_most=bool(ratios) and max(ratios) - min(ratios) >= _SHOWN_STEP,
         liquidation_after=nearest_to(mark, prices) if estimable is Estimable.YES else None,
@@ -102,60 +102,75 @@ def reversal_risks(plan: ReversalPlan, basis: Basis, costs: ReversalCosts) -> Re
     )
 
 
-_Pair = tuple[MarginedContract, MarginedContract]
+class _MarginTerms(NamedTuple):
+    """What margin is counted by: the mark, the maintenance rate, and whether the coin itself is the margin."""
+
+    mark: Decimal
+    rate: Decimal
+    inverse: bool
+
+    def contract(
+        self, legs: tuple[Leg, ...], backing: Decimal, maintenance_elsewhere: Decimal, counting: LegCounting
+    ) -> MarginedContract:
+        return MarginedContract(legs, self.mark, backing, maintenance_elsewhere, self.rate, self.inverse, counting)
+
+
+class _NowAndAfter(NamedTuple):
+    """The same margin by one way of counting legs: before the reversal, and after it."""
+
+    now: MarginedContract
+    after: MarginedContract
 
 
 def _crossed(
     account: FuturesAccount,
     legs: tuple[Leg, ...],
-    after: tuple[Leg, ...],
-    costs: ReversalCosts,
-    mark: Decimal,
-    rate: Decimal,
-    inverse: bool,
-) -> Sequence[_Pair]:
-    """The account now and afterwards, per way of counting legs."""
-    ratio, change = account.margin_ratio, costs.equity_change
+    legs_after: tuple[Leg, ...],
+    equity_change: Decimal | None,
+    terms: _MarginTerms,
+) -> Sequence[_NowAndAfter]:
+    """The account now and afterwards, per way of counting legs; nothing where too little is reported."""
+    ratio = account.margin_ratio
     backing = account.union_total_margin if account.is_union else _crossed_equity(account)
-    if ratio is None or backing is None or change is None:
+    if ratio is None or backing is None or equity_change is None:
         return ()
     pairs = []
     for counting in LegCounting:
-        own = rate * counted_size(legs, counting) * (1 if inverse else mark)
-        now = MarginedContract(legs, mark, backing, ratio * backing - own, rate, inverse, counting)
-        pairs.append((now, replace(now, legs=after, backing=backing + change)))
+        own = terms.rate * counted_size(legs, counting) * (1 if terms.inverse else terms.mark)
+        now = terms.contract(legs, backing, ratio * backing - own, counting)
+        pairs.append(_NowAndAfter(now, replace(now, legs=legs_after, backing=backing + equity_change)))
     return pairs
 
 
 def _isolated(
-    position: Position,
-    other: Position | None,
-    after: tuple[Leg, ...],
-    costs: ReversalCosts,
-    mark: Decimal,
-    rate: Decimal,
-    inverse: bool,
-) -> Sequence[_Pair]:
+    position: Position, other: Position | None, opened: Leg, needed: Decimal | None, terms: _MarginTerms
+) -> Sequence[_NowAndAfter]:
     """The leg that is reversed now, and the leg that is opened afterwards, with their own margins."""
-    held, opened = _leg(position), after[-1]
-    margin = position.record.margin_size if position.record is not None else None
-    other_margin: Decimal | None = ZERO
-    if other is not None:
-        other_margin = other.record.margin_size if other.record is not None else None
-    if held is None or margin is None or other_margin is None or costs.needed is None:
+    reversed_leg, margin = _leg(position), _reported_margin(position)
+    other_margin = ZERO if other is None else _reported_margin(other)
+    if reversed_leg is None or margin is None or other_margin is None or needed is None:
         return ()
 
     def alone(leg: Leg, margin: Decimal) -> MarginedContract:
-        # With nothing but its margin behind it at the entry, where it has won and lost nothing.
-        at_entry = MarginedContract((leg,), leg.entry, margin, ZERO, rate, inverse, LegCounting.LARGER_LEG)
-        return replace(at_entry, mark=mark, backing=at_entry.backing_at(mark))
+        # At the entry nothing is won or lost yet, so that its margin alone stands behind it.
+        at_entry = terms._replace(mark=leg.entry).contract((leg,), margin, ZERO, LegCounting.LARGER_LEG)
+        return replace(at_entry, mark=terms.mark, backing=at_entry.backing_at(terms.mark))
 
-    return ((alone(held, margin), alone(opened, other_margin + costs.needed)),)
+    return (_NowAndAfter(alone(reversed_leg, margin), alone(opened, other_margin + needed)),)
+
+
+def _reported_margin(position: Position) -> Decimal | None:
+    return position.record.margin_size if position.record is not None else None
 
 
 def _crossed_equity(account: FuturesAccount) -> Decimal:
     """Equity without the margin of isolated positions."""
     return account.account_equity - (account.isolated_margin or ZERO) - (account.isolated_unrealized_pl or ZERO)
+
+
+def _legs_of(*positions: Position | None) -> tuple[Leg, ...]:
+    legs = [_leg(position) for position in positions if position is not None]
+    return tuple(leg for leg in legs if leg is not None)
 
 
 def _leg(position: Position) -> Leg | None:
@@ -176,3 +191,108 @@ def _legs_after(plan: ReversalPlan, legs: Sequence[Leg], costs: ReversalCosts) -
     left = replace(reversed_leg, size=reversed_leg.size - costs.closed)
     opened = Leg(not plan.reverses_long, costs.opened + (other.size if other is not None else ZERO), costs.entry_after)
     return (left, opened) if left.size > ZERO else (opened,)
+
+
+class LegCounting(Enum):
+    """The legs of a contract that count towards maintenance margin."""
+
+    LARGER_LEG = auto()
+    BOTH_LEGS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One leg of a contract: its size in the base coin, never negative, and its entry price."""
+
+    is_long: bool
+    size: Decimal
+    entry: Decimal
+
+    @property
+    def signed(self) -> Decimal:
+        """The size, negative for a short leg."""
+        return self.size if self.is_long else -self.size
+
+
+@dataclass(frozen=True, slots=True)
+class MarginedContract:
+    """The legs of one contract that share their margin, with what stands behind them at the mark.
+
+    `backing` is equity in the margin coin: the account's for crossed margin, the position's own for isolated.
+    `maintenance_elsewhere` is what other contracts need of it. `rate` is the maintenance margin rate, a fraction.
+    """
+
+    legs: tuple[Leg, ...]
+    mark: Decimal
+    backing: Decimal
+    maintenance_elsewhere: Decimal
+    rate: Decimal
+    inverse: bool
+    counting: LegCounting
+
+    @property
+    def maintenance(self) -> Decimal:
+        return self.maintenance_elsewhere + self.maintenance_at(self.mark)
+
+    @property
+    def ratio(self) -> Decimal | None:
+        """Maintenance margin as a part of what stands behind it, a fraction; None where nothing does."""
+        return self.maintenance / self.backing if self.backing > ZERO else None
+
+    def maintenance_at(self, price: Decimal) -> Decimal:
+        return self.rate * counted_size(self.legs, self.counting) * (1 if self.inverse else price)
+
+    def backing_at(self, price: Decimal) -> Decimal:
+        """The backing at another price of this contract, all other prices unchanged."""
+        net, cost = self._net_and_cost()
+        if self.inverse:
+            return self.backing + cost / self.mark - cost / price
+        return self.backing + net * (price - self.mark)
+
+    def liquidation_price(self) -> Decimal | None:
+        """The price at which what stands behind it equals maintenance margin; None where no sensible price does."""
+        net, cost = self._net_and_cost()
+        counted = counted_size(self.legs, self.counting)
+        if self.inverse:
+            above = cost
+            below = self.backing + cost / self.mark - self.maintenance_elsewhere - self.rate * counted
+        else:
+            above = self.maintenance_elsewhere - self.backing + net * self.mark
+            below = net - self.rate * counted
+        return sensible_liquidation(above / below if below else None, self.mark)
+
+    def _net_and_cost(self) -> tuple[Decimal, Decimal]:
+        return sum((leg.signed for leg in self.legs), ZERO), sum((leg.signed * leg.entry for leg in self.legs), ZERO)
+
+
+def counted_size(legs: Iterable[Leg], counting: LegCounting) -> Decimal:
+    """The size of a contract's legs that counts towards maintenance margin, in the base coin."""
+    sizes: dict[bool, Decimal] = {True: ZERO, False: ZERO}
+    for leg in legs:
+        sizes[leg.is_long] += leg.size
+    return max(sizes.values()) if counting is LegCounting.LARGER_LEG else sum(sizes.values(), ZERO)
+
+
+def best_meeting(estimates: Sequence[Decimal | None], reported: Decimal | None) -> list[int]:
+    """The indices of the formulas whose price for the current position is within one per cent of the reported one.
+
+    One that is clearly further from it than the best is left out: the two marks are moments apart.
+    """
+    distances = [_distance(estimate, reported) for estimate in estimates]
+    best = min(distances, default=Decimal(1))
+    return [
+        index
+        for index, distance in enumerate(distances)
+        if distance <= MEETS_WITHIN and distance - best <= _CLEARLY_FURTHER
+    ]
+
+
+def _distance(estimate: Decimal | None, reported: Decimal | None) -> Decimal:
+    if estimate is None or reported is None:
+        return ZERO if estimate is reported else Decimal(1)
+    return abs(estimate - reported) / reported
+
+
+def nearest_to(mark: Decimal, prices: Sequence[Decimal | None]) -> Decimal | None:
+    """The liquidation price nearest to the mark, the most careful one; None where there is none."""
+    return min((price for price in prices if price is not None), key=lambda price: abs(price - mark), default=None)

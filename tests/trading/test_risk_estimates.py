@@ -12,7 +12,14 @@ from tradetui.sandbox.books.futures_account import FuturesBook, Holding
 from tradetui.sandbox.books.margin import liquidation_price, risk_rate
 from tradetui.sandbox.books.market import CONTRACTS, MAINTENANCE
 from tradetui.sandbox.books.numbers import Identifiers
-from tradetui.trading.estimates.margin import Leg, LegCounting, MarginedContract, best_meeting, counted_size, nearest_to
+from tradetui.trading.estimates.risk_estimates import (
+    Leg,
+    LegCounting,
+    MarginedContract,
+    best_meeting,
+    counted_size,
+    nearest_to,
+)
 
 PRICES = st.decimals(min_value="0.01", max_value="100000", places=2)
 SIZES = st.decimals(min_value="0.001", max_value="1000", places=3)
