@@ -12,7 +12,7 @@ from tests.sandbox import invariants as audit
 from tests.sandbox.exchange_events import cancel_order, liquidate, open_position, place_order
 from tests.sandbox.invariants import check_books
 from tests.sandbox.signed_requests import Caller
-from tradetui.sandbox.books.accounts import futures_account
+from tradetui.sandbox.books import futures_account
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.market import CONTRACTS, TAKER_FEE
 from tradetui.sandbox.books.reply_rows import account_row
