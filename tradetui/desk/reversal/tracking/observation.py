@@ -28,9 +28,9 @@ class Observation:
 
     `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
     be somebody else's, `kindred_orders` those that a reversal made, as it made ours, `kindred_sizes` the sizes of these
-    that are known (base coin), and `live_orders` those that the exchange says are not over. `order_id` and `order_size` are our order's, where it was ever seen. `waited_s`
-    is how long ago the call certainly ended. `after_window` says that the exchange's own time in what was read is past
-    the last moment at which it takes the request.
+    that are known (base coin), and `live_orders` those that the exchange says are not over. `order_id` and `order_size`
+    are our order's, where it was ever seen. `waited_s` is how long ago the call certainly ended. `after_window` says
+    that the exchange's own time in what was read is past the last moment at which it takes the request.
     """
 
     answer: OrderAnswer
