@@ -17,7 +17,7 @@ from tradetui.desk.archive.equity import CoinEquity, EquitySample
 from tradetui.desk.archive.reading_extent import BillCoverage
 from tradetui.desk.results.period import PeriodChoice, PeriodQuery, period_of
 from tradetui.desk.results.period_results import read_period_results
-from tradetui.desk.results.today import DayOpening, TodayTracker, read_day_opening
+from tradetui.desk.results.today import DayOpening, TodayTracker, opening_by_bills, opening_by_fills
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.storage.disk_thread import InlineDisk
 from tradetui.wire.models.futures import FuturesFill
@@ -42,7 +42,10 @@ def with_bills(archive: Archive, *bills: FuturesBill, until: int = NOON) -> Arch
 
 
 def opening(archive: Archive, now_ms: int = NOON, zone: str = "UTC") -> DayOpening | None:
-    return read_day_opening(archive, (USDT,), ZoneInfo(zone), now_ms)
+    by_bills = opening_by_bills(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
+    while archive.advance_ledger():
+        pass
+    return by_bills or opening_by_fills(archive.connection, (USDT,), ZoneInfo(zone), now_ms)
 
 
 def test_it_is_the_move_of_equity_since_the_day_began() -> None:
@@ -235,5 +238,5 @@ class CountingDisk(InlineDisk):
         self.count = 0
 
     async def run(self, work, *args, **kwargs):  # type: ignore[no-untyped-def]
-        self.count += work is read_day_opening
+        self.count += work is opening_by_bills
         return work(*args, **kwargs)

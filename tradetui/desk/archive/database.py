@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from decimal import Decimal
 from itertools import islice
@@ -21,6 +21,7 @@ from tradetui.desk.archive.row_queries import KINDS, RowQueries
 from tradetui.desk.archive.schema import ARCHIVE_VERSIONS
 from tradetui.desk.archive.trip_funding import closed_positions_until, keep_closed_positions
 from tradetui.desk.tables.rows.product_row import ProductRow, RecordT, id_order, time_of
+from tradetui.storage.disk_thread import Disk
 from tradetui.storage.sqlite_file import (
     FileUnusable,
     connect,
@@ -283,6 +284,18 @@ class Archive:
             self._trimmed_ids.update(dict.fromkeys(f"{product_type}|{id_}" for product_type, id_ in deleted))
             for row_id in list(islice(self._trimmed_ids, max(0, len(self._trimmed_ids) - TRIMMED_IDS))):
                 del self._trimmed_ids[row_id]
+
+
+async def bring_ledger_forward(
+    archive: Archive, disk: Disk, progress: Callable[[int], None] = lambda fills_to_book: None
+) -> None:
+    """Bring the ledger up to date with the fills, in steps that let other work of the disk pass."""
+
+    def take_step() -> bool:
+        return not archive.ledger_is_current and archive.advance_ledger()
+
+    while await disk.run(take_step):
+        progress(archive.fills_to_book)
 
 
 def _symbol_of(record: Record) -> str:

@@ -108,24 +108,25 @@ def period_sums(
     return sums
 
 
-def keep_sums(connection: sqlite3.Connection, zone: tzinfo, now_ms: int, since: date | None = None) -> date | None:
-    """Keep the sums of the days of one month, and of the month itself, that are over; blocks on the disk.
+def months_with_results(connection: sqlite3.Connection, zone: tzinfo, now_ms: int) -> list[date]:
+    """The first days of the months from that of the first fill on; none without a fill."""
+    quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
+    months: list[date] = []
+    month = None if quarter is None else first_day(day_at(quarter * QUARTER_MS, zone), Grouping.MONTH)
+    while month is not None and month <= day_at(now_ms, zone):
+        months.append(month)
+        month = first_day(month + _OVER_A_MONTH, Grouping.MONTH)
+    return months
 
-    It begins with the month of the first fill where `since` is None, and gives the next one, None behind the last.
-    """
-    if since is None:
-        quarter = connection.execute("SELECT min(quarter) FROM ledger_quarter").fetchone()[0]
-        if quarter is None:
-            return None
-        since = first_day(day_at(quarter * QUARTER_MS, zone), Grouping.MONTH)
+
+def keep_sums(connection: sqlite3.Connection, month: date, zone: tzinfo, now_ms: int) -> None:
+    """Keep the sums of the days of a month, and of the month itself, that are over; blocks on the disk."""
     today = day_at(now_ms, zone)
-    following = first_day(since + _OVER_A_MONTH, Grouping.MONTH)
-    last = min(following, today) - _DAY
+    last = min(first_day(month + _OVER_A_MONTH, Grouping.MONTH), today) - _DAY
     keep_before = quarter_of(day_start_ms(today, zone))
-    for spans, by_symbol in ((_day_spans(since, last, zone), False), (_month_spans(since, last, today, zone), True)):
+    for spans, by_symbol in ((_day_spans(month, last, zone), False), (_month_spans(month, last, today, zone), True)):
         for _ in span_sums(connection, spans, keep_before, by_symbol=by_symbol):
-            pass
-    return following if following <= today else None
+            pass  # they are kept as they are read
 
 
 @lru_cache(maxsize=8)

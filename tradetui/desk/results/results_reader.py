@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 
 from tradetui.desk.archive.bills import bill_coverage
-from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import EquitySeries
 from tradetui.desk.archive.ledger_queries import ResultQuery
 from tradetui.desk.archive.trip_queries import TripOrigins, TripRow, ended_trips, open_trips, trip_fill_ids
@@ -33,10 +33,10 @@ class ResultsReader:
         self._sampled: dict[tuple[ProductType, ...], EquitySeries] = {}
 
     async def period(
-        self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_go: None
+        self, query: PeriodQuery, progress: Callable[[int], None] = lambda fills_to_book: None
     ) -> PeriodResults:
         """The results of a period; `progress` gets how many fills are still to be booked first."""
-        await self._bring_forward(progress)
+        await bring_ledger_forward(self._archive, self._disk, progress)
         return await self._disk.run(self._read_period, query)
 
     async def trips(self, query: PeriodQuery, limit: int, positions: Sequence[Position] = ()) -> list[TripLine]:
@@ -44,7 +44,7 @@ class ResultsReader:
 
         Each is newest first; a period that is over has none that are open.
         """
-        await self._bring_forward(lambda fills_to_go: None)
+        await bring_ledger_forward(self._archive, self._disk)
         return await self._disk.run(_read_trips, self._archive, query, limit, positions)
 
     async def trip_fill_ids(self, row: TripRow) -> tuple[str, ...]:
@@ -68,11 +68,6 @@ class ResultsReader:
         if product_types not in self._sampled:
             self._sampled[product_types] = EquitySeries(connection, product_types)
         return read_period_results(connection, query, self._sampled[product_types])
-
-    async def _bring_forward(self, progress: Callable[[int], None]) -> None:
-        archive = self._archive
-        while not await self._disk.run(lambda: archive.ledger_is_current or not archive.advance_ledger()):
-            progress(archive.fills_to_book)
 
 
 def _read_trips(archive: Archive, query: PeriodQuery, limit: int, positions: Sequence[Position]) -> list[TripLine]:

@@ -1,4 +1,7 @@
-"""Today's result: the change of equity since the day began, without transfers."""
+"""Today's result: the change of equity since the day began, without transfers.
+
+The day's opening is worked out of the archive once a minute; with it, each equity that is read gives a result at once.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
-from tradetui.desk.archive.database import Archive
+from tradetui.desk.archive.database import Archive, bring_ledger_forward
 from tradetui.desk.archive.equity import SAMPLED_EVERY_MS, EquitySample, Rates, first_sample, last_sample, samples
 from tradetui.desk.archive.ledger.missing_fills import missing_spans
 from tradetui.desk.archive.ledger_queries import ResultQuery, results
 from tradetui.desk.results.equity_of_period import known_transfers, sample_near
-from tradetui.desk.results.period_sums import keep_sums
+from tradetui.desk.results.period_sums import keep_sums, months_with_results
 from tradetui.storage.disk_thread import Disk
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import Grouping, day_at, day_start_ms
@@ -49,7 +52,7 @@ class DayOpening:
     """The start that today's result is measured from, worked out once a minute from the archive.
 
     `growth` is what one unit of money became from `start` until equity was `equity_then`. `confirmed` is the newest
-    sample that no transfer came before that is not known. `is_whole_day` says whether `start` is near the day's start.
+    sample up to which every transfer is known. `is_whole_day` says whether `start` is near the day's start.
     """
 
     day: date
@@ -79,61 +82,144 @@ class DayOpening:
         return TodayResult(amount, part, self.is_complete, since)
 
 
-def read_day_opening(
-    archive: Archive, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
-) -> DayOpening | None:
-    """The opening of the day (in the zone) of a moment, Unix ms; blocks on the disk.
+class TodayTracker:
+    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read.
 
-    It begins with a sample near the day's start, at most two sampling intervals, so two minutes, before or after;
-    where there is none, with the first of the day. None without any, and where neither bills nor fills show what was
-    moved in since.
+    Once a day it has the sums of the days before kept, so that a period is shown at once on request.
     """
-    connection, day = archive.connection, day_at(now_ms, zone)
+
+    def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
+        self.opening: DayOpening | None = None
+        self._archive = archive
+        self._disk = disk
+        self._product_types = tuple(product_types)
+        self._zone: tzinfo | None = None
+        self._read_at: tuple[int, tzinfo] | None = None
+        self._sums_kept_on: tuple[date, tzinfo] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
+        """Work the opening out anew where a minute has passed, days begin at another time now, or there is none."""
+        if self._zone is not zone or (self.opening is not None and self.opening.day != day_at(now_ms, zone)):
+            self.opening, self._zone = None, zone
+        read_at = (now_ms // SAMPLED_EVERY_MS, zone)
+        if (read_at != self._read_at or self.opening is None) and (self._task is None or self._task.done()):
+            self._read_at = read_at
+            self._task = asyncio.get_running_loop().create_task(self._read(now_ms, zone), name="today's result")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _read(self, now_ms: int, zone: tzinfo) -> None:
+        try:
+            opening = await self._opening(now_ms, zone)
+            if zone is self._zone:
+                self.opening = opening
+            await self._keep_sums(now_ms, zone)
+        except (sqlite3.Error, OSError):
+            return  # the figure stays as it is; the archive says by itself what is wrong with the disk
+
+    async def _opening(self, now_ms: int, zone: tzinfo) -> DayOpening | None:
+        """The opening by the bills; where they do not show all transfers, by the fills, which then must be booked."""
+        connection, product_types = self._archive.connection, self._product_types
+        opening = await self._disk.run(opening_by_bills, connection, product_types, zone, now_ms)
+        if opening is not None:
+            return opening
+        await bring_ledger_forward(self._archive, self._disk)
+        return await self._disk.run(opening_by_fills, connection, product_types, zone, now_ms)
+
+    async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
+        today = (day_at(now_ms, zone), zone)
+        if today == self._sums_kept_on or not await self._disk.run(lambda: self._archive.ledger_is_current):
+            return
+        connection = self._archive.connection
+        for month in await self._disk.run(months_with_results, connection, zone, now_ms):
+            await self._disk.run(keep_sums, connection, month, zone, now_ms)
+        self._sums_kept_on = today
+
+
+def opening_by_bills(
+    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
+) -> DayOpening | None:
+    """The opening of the day of a moment, Unix ms; None without a sample, and where not all transfers are known."""
+    samples_of_day = _samples_of_day(connection, product_types, zone, now_ms)
+    if samples_of_day is None:
+        return None
+    start, last = samples_of_day.start, samples_of_day.last
+    transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
+    if transfers is None:
+        return None
+    sampled = (start, *samples(connection, product_types, start.time + 1, last.time))
+    confirmed = last_sample(connection, product_types, transfers.until) or start
+    return _opening_of(samples_of_day, sampled, transfers.flows, confirmed, is_complete=True)
+
+
+def opening_by_fills(
+    connection: sqlite3.Connection, product_types: tuple[ProductType, ...], zone: tzinfo, now_ms: int
+) -> DayOpening | None:
+    """The opening of the day of a moment, Unix ms: what the wallets moved by beyond fills counts as transferred.
+
+    None without a sample, and where fills are missing. The ledger is to be brought forward before.
+    """
+    samples_of_day = _samples_of_day(connection, product_types, zone, now_ms)
+    if samples_of_day is None:
+        return None
+    start, end = samples_of_day.start, last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
+    if end is None or end.time <= start.time:
+        return _opening_of(samples_of_day, (start,), (), start, is_complete=False)
+    beyond = _wallets_beyond_fills(connection, product_types, start, end)
+    gaps = (span for span in missing_spans(connection, now_ms) if span.product_type in product_types)
+    if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
+        return None
+    moved_in = Rates.of(end).in_usdt(beyond)
+    if moved_in is None:
+        return None
+    return _opening_of(samples_of_day, (start, end), (CashFlow(end.time, moved_in),), end, is_complete=False)
+
+
+class _DaySamples(NamedTuple):
+    """The samples of a day: where it opens, and the newest. `is_whole_day` says whether `start` is near its start."""
+
+    day: date
+    start: EquitySample
+    last: EquitySample
+    is_whole_day: bool
+
+
+def _samples_of_day(
+    connection: sqlite3.Connection, product_types: Sequence[ProductType], zone: tzinfo, now_ms: int
+) -> _DaySamples | None:
+    """The day opens with a sample at most two minutes from its start, else with its first; None without any."""
+    day = day_at(now_ms, zone)
     day_start = day_start_ms(day, zone)
     near = sample_near(connection, product_types, day_start, now_ms)
     start = near or first_sample(connection, product_types, day_start)
     last = last_sample(connection, product_types, now_ms)
-    if start is None or last is None:
-        return None
-    points, confirmed = [EquityPoint(start.time, start.equity)], start
-    flows: Sequence[CashFlow] = ()
-    transfers = known_transfers(connection, product_types, Rates.of(last), start.time, now_ms, now_ms)
-    if transfers is not None:
-        later = samples(connection, product_types, start.time + 1, last.time)
-        points += [EquityPoint(sample.time, sample.equity) for sample in later]
-        flows, confirmed = transfers.flows, last_sample(connection, product_types, transfers.until) or start
-    else:
-        sample = last_sample(connection, product_types, now_ms - _FILLS_READ_MS)
-        if sample is not None and sample.time > start.time:
-            moved_in = _moved_in_by_fills(archive, product_types, start, sample, now_ms)
-            if moved_in is None:
-                return None
-            points.append(EquityPoint(sample.time, sample.equity))
-            flows, confirmed = (CashFlow(sample.time, moved_in),), sample
-    *_, last_point = equity_curve(points, flows)
+    return None if start is None or last is None else _DaySamples(day, start, last, near is not None)
+
+
+def _opening_of(
+    samples_of_day: _DaySamples,
+    sampled: Sequence[EquitySample],
+    flows: Sequence[CashFlow],
+    confirmed: EquitySample,
+    *,
+    is_complete: bool,
+) -> DayOpening:
+    *_, last_point = equity_curve([EquityPoint(sample.time, sample.equity) for sample in sampled], flows)
+    start = samples_of_day.start
     return DayOpening(
-        day=day,
+        day=samples_of_day.day,
         start=start,
         moved_in=sum((flow.amount for flow in flows if start.time < flow.time), ZERO),
         growth=last_point.growth,
-        equity_then=points[-1].equity,
-        is_complete=transfers is not None,
+        equity_then=sampled[-1].equity,
+        is_complete=is_complete,
         confirmed=confirmed,
-        is_whole_day=near is not None,
+        is_whole_day=samples_of_day.is_whole_day,
     )
-
-
-def _moved_in_by_fills(
-    archive: Archive, product_types: tuple[ProductType, ...], start: EquitySample, end: EquitySample, now_ms: int
-) -> Decimal | None:
-    """The change of the wallets beyond fills in USDT, taken for transfers where no bills show these."""
-    while archive.advance_ledger():
-        pass
-    beyond = _wallets_beyond_fills(archive.connection, product_types, start, end)
-    gaps = (span for span in missing_spans(archive.connection, now_ms) if span.product_type in product_types)
-    if beyond is None or any(span.meets(start.time, end.time) for span in gaps):
-        return None
-    return Rates.of(end).in_usdt(beyond)
 
 
 def _wallets_beyond_fills(
@@ -158,52 +244,3 @@ def _wallets_beyond_fills(
                 return None
             moved[account.coin] = moved.get(account.coin, ZERO) + sign * (account.equity - account.unrealised)
     return {coin: amount - net.get(coin, ZERO) for coin, amount in moved.items()}
-
-
-class TodayTracker:
-    """Keeps the day's opening: works it out on the disk's thread once a minute, while accounts are read.
-
-    Once a day it has the sums of the days before kept, so that a period is shown at once on request.
-    """
-
-    def __init__(self, archive: Archive, disk: Disk, product_types: Sequence[ProductType]) -> None:
-        self.opening: DayOpening | None = None
-        self._archive = archive
-        self._disk = disk
-        self._product_types = tuple(product_types)
-        self._zone: tzinfo | None = None
-        self._read_at: tuple[int, tzinfo] | None = None
-        self._summed: tuple[date, tzinfo] | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    def accounts_changed(self, now_ms: int, zone: tzinfo) -> None:
-        """Work the opening out anew where a minute has passed, days begin at another time now, or there is none."""
-        if self._zone is not zone or (self.opening is not None and self.opening.day != day_at(now_ms, zone)):
-            self.opening, self._zone = None, zone
-        read_at = (now_ms // SAMPLED_EVERY_MS, zone)
-        if (read_at != self._read_at or self.opening is None) and (self._task is None or self._task.done()):
-            self._read_at = read_at
-            self._task = asyncio.get_running_loop().create_task(self._read(now_ms, zone), name="today's result")
-
-    async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _read(self, now_ms: int, zone: tzinfo) -> None:
-        try:
-            opening = await self._disk.run(read_day_opening, self._archive, self._product_types, zone, now_ms)
-            if zone is self._zone:
-                self.opening = opening
-            await self._keep_sums(now_ms, zone)
-        except (sqlite3.Error, OSError):
-            return  # the figure stays as it is; the archive says by itself what is wrong with the disk
-
-    async def _keep_sums(self, now_ms: int, zone: tzinfo) -> None:
-        summed = (day_at(now_ms, zone), zone)
-        if summed == self._summed or not await self._disk.run(lambda: self._archive.ledger_is_current):
-            return
-        since = await self._disk.run(keep_sums, self._archive.connection, zone, now_ms)
-        while since is not None:
-            since = await self._disk.run(keep_sums, self._archive.connection, zone, now_ms, since)
-        self._summed = summed
