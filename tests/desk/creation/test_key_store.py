@@ -281,3 +281,14 @@ def test_a_locked_keyring_is_said_and_loses_nothing(tmp_path: Path) -> None:
     box.locked = False
     key_store.store(name, ISSUED_KEY)
     assert key_store.secrets(name).secret == SECRET
+
+
+def test_secrets_in_a_keyring_that_cannot_be_had_are_not_taken_for_missing_ones(tmp_path: Path) -> None:
+    box = Box()
+    name = reserved(key_store := KeyStore(tmp_path, box))
+    key_store.store(name, ISSUED_KEY)
+    with pytest.raises(KeyStoreUnusable, match=r"in the system's keyring \(tradetui\)\. Open a profile"):
+        KeyStore(tmp_path).secrets(name)
+    box.kept[f"{name} i1"].clear()
+    with pytest.raises(KeyStoreUnusable, match="does not have the secrets"):
+        key_store.secrets(name)

@@ -148,9 +148,14 @@ class KeyStore:
         return sorted(entries, key=lambda entry: (-entry.at_ms, entry.name))
 
     def secrets(self, name: str) -> Secrets:
+        """The secrets of a key; raises KeyStoreUnusable where they are kept elsewhere and cannot be had from there."""
         values = self._read(name)
-        if values.get("kept_in") and self._secret_backend is not None:
-            values = {**values, **self._secret_backend.get(_boxed(name, values))}
+        if kept_in := values.get("kept_in"):
+            if self._secret_backend is None:
+                raise KeyStoreUnusable(f"The secrets of {name} are in {kept_in}. Open a profile that uses it.")
+            values |= self._secret_backend.get(_boxed(name, values))
+            if not all(values.get(secret_name) for secret_name in _texts(values.get("has"))):
+                raise KeyStoreUnusable(f"{kept_in} does not have the secrets of {name}. Look for them there.")
         return Secrets(
             *(SecretStr(str(values[secret_name])) if values.get(secret_name) else None for secret_name in _SECRETS)
         )
