@@ -50,10 +50,11 @@ def test_without_a_directory_nothing_is_kept() -> None:
     assert known.uid_of(KEY) is None
 
 
-def test_a_file_that_cannot_be_read_is_no_empty_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_a_file_that_cannot_be_read_is_no_empty_one(tmp_path: Path, text: str) -> None:
     known = KnownAccounts(tmp_path)
     known.remember(KEY, "1")
-    (tmp_path / "accounts" / "known.json").write_text("{")
+    (tmp_path / "accounts" / "known.json").write_text(text)
     with pytest.raises(FileUnusable, match="Set uid in the profile"):
         known.uid_of(KEY)
     with pytest.raises(FileUnusable):

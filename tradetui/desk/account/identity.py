@@ -225,6 +225,8 @@ class KnownAccounts:
             return {}
         try:
             stored_uids = json.loads(self._file.read_text(encoding="utf-8"))
+            if not isinstance(stored_uids, dict):
+                raise ValueError("a list of accounts is an object")
         except FileNotFoundError:
             return {}
         except NotADirectoryError:
@@ -234,9 +236,7 @@ class KnownAccounts:
             reason = problem.strerror if isinstance(problem, OSError) else None
             raise FileUnusable(
                 str(self._file),
-                f"the list of known accounts cannot be read ({reason or 'not JSON'})",
+                f"the list of known accounts cannot be read ({reason or 'no JSON object'})",
                 "Set uid in the profile, then delete the file.",
             ) from None
-        if not isinstance(stored_uids, dict):
-            return {}
         return {name: uid for name, uid in stored_uids.items() if isinstance(uid, str)}
