@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from tradetui.desk.intents.journal.journal import Journal
 from tradetui.desk.intents.states import State
 from tradetui.desk.trading_session import journal_location
 from tradetui.exchange.clock import Moment
+from tradetui.storage import sqlite_file
 from tradetui.wire.product_types import ProductType
 
 pytestmark = pytest.mark.looptime
@@ -219,6 +221,23 @@ def test_a_journal_that_cannot_be_read_gives_nothing_and_is_read_again(tmp_path:
     assert steps.after({}) == [] and steps.newest_numbers() == {}
     file.write_bytes(b"no database")
     assert steps.after({}) == [] and steps.newest_numbers() == {}
+
+
+def test_a_journal_that_somebody_holds_is_not_taken_for_one_without_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tradetui.desk.intents.journal.registered_journal import JournalLocation
+
+    monkeypatch.setattr(sqlite_file, "BUSY_S", 0.0)
+    file = tmp_path / "journal.sqlite"
+    Journal(file).close()
+    steps = JournalSteps(JournalLocation(file))
+    assert list(steps.newest_numbers().values()) == [0]
+    with closing(sqlite3.connect(file, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError, match="cannot be read: database is locked"):
+            steps.newest_numbers()
 
 
 async def test_without_an_archive_nothing_can_be_resumed() -> None:

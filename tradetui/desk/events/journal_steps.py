@@ -13,7 +13,7 @@ from typing import Any, Final
 from tradetui.desk.intents.journal.journal import written_mark
 from tradetui.desk.intents.journal.registered_journal import JournalLocation, located
 from tradetui.desk.intents.states import ENDED, State
-from tradetui.storage.sqlite_file import connect_existing
+from tradetui.storage.sqlite_file import connect_existing, is_damage
 
 OUTCOMES: Final = frozenset({*ENDED, State.UNKNOWN, State.CORRECTED})
 """The steps of an intent that name its end, an unknown outcome, or a correction of its end."""
@@ -39,14 +39,19 @@ class JournalSteps:
         self._contents: dict[Path, object] = {}
 
     def newest_numbers(self) -> dict[str, int]:
-        """The number of the newest step of each journal, by the journal's name."""
+        """The number of the newest step of each journal, by the journal's name.
+
+        Raises sqlite3.Error where a journal cannot be read now: left out, all of its outcomes would be new later.
+        """
         numbers = {}
         for file in self._files():
             try:
                 with closing(connect_existing(file, read_only=True)) as connection:
                     (journal,) = connection.execute("SELECT id FROM identity").fetchone()
                     (numbers[journal],) = connection.execute("SELECT coalesce(max(number), 0) FROM event").fetchone()
-            except (sqlite3.Error, TypeError):
+            except (sqlite3.Error, TypeError) as problem:
+                if not is_damage(problem):
+                    raise sqlite3.OperationalError(f"{file} cannot be read: {problem}") from problem
                 continue  # a session that opens it says what is wrong with it
         return numbers
 
