@@ -10,7 +10,7 @@ import pytest
 from tests.desk.fixtures.exchange_rows import fill, order, trigger
 from tests.desk.fixtures.scripted_exchange import NOW_MS, USDT
 from tradetui.desk.archive.database import Archive
-from tradetui.desk.events.account_event import EventKind
+from tradetui.desk.events.account_event import EventKind, event_sentence
 from tradetui.desk.events.event_log import ORDERS_KEPT_MS, EventLog, GoneOrder, OrdersLook
 from tradetui.desk.events.journal_steps import JournalStep
 from tradetui.desk.tables.rows.product_row import ProductRow
@@ -122,3 +122,15 @@ def test_outcomes_of_a_journal_begin_after_what_it_held(archive: Archive) -> Non
         log.take_outcomes(steps)
     assert ids(log, EventKind.OUTCOME) == ["j1|5", "j1|7"]
     assert log.journal_marks() == {"j1": 7}
+
+
+def test_a_row_that_this_version_cannot_read_holds_up_no_other_event(archive: Archive) -> None:
+    log = log_of(archive)
+    add_fills(archive, fill(1, AFTER_MS))
+    archive.add(TriggerOrder, [ProductRow(USDT, trigger(number, ended_ms=AFTER_MS)) for number in (2, 3)])
+    with archive.transaction() as connection:
+        connection.execute("UPDATE record SET body = '{}' WHERE id LIKE '%1' OR id LIKE '%2'")
+    log.take_archived()
+    assert [ids(log, EventKind.FILL), ids(log, EventKind.TRIGGER)] == [["1"], ["3"]]
+    (fill_event,) = [event for event in log.after(0) if event.kind is EventKind.FILL]
+    assert event_sentence(fill_event) == f"Fill {fill_event.subject_id}: this version of tradetui cannot read it"

@@ -17,6 +17,7 @@ from tradetui.desk.tables.cells.cell_format import UNKNOWN_PRECISION, Precision
 from tradetui.trading.trade_effect import effect_of_order
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import UndecodableRowError
 
 _EVENT_ID: Final = re.compile(r"(?P<number>\d{1,18})-(?P<log>[0-9a-f]{8})-(?P<time>\d{1,15})")
 
@@ -84,7 +85,10 @@ _MISSED: Final = "; what it went through before was not seen"
 
 def event_sentence(event: AccountEvent, precision_of: Callable[[str], Precision] = lambda _: UNKNOWN_PRECISION) -> str:
     """The event in a sentence; `precision_of` gives the places of a symbol's prices and sizes, where known."""
-    return one_sentence(_sentence(event, precision_of))
+    try:
+        return one_sentence(_sentence(event, precision_of))
+    except UndecodableRowError:
+        return one_sentence(f"{event.kind.capitalize()} {event.subject_id}: this version of tradetui cannot read it")
 
 
 def _sentence(event: AccountEvent, precision_of: Callable[[str], Precision]) -> str:

@@ -23,6 +23,7 @@ from tradetui.wire.endpoints.reply import id_sort_key
 from tradetui.wire.exchange_time import DAY_MS, unix_ms
 from tradetui.wire.models.futures import FuturesFill, PendingOrder, TriggerOrder
 from tradetui.wire.product_types import ProductType
+from tradetui.wire.replies.record import UndecodableRowError
 from tradetui.wire.text.json_text import dump_json, load_json
 
 ORDERS_KEPT_MS: Final = 90 * DAY_MS
@@ -142,7 +143,11 @@ class EventLog:
             (self.began_ms,),
         ).fetchall()
         for product_type, order_id, time_ms, body in rows:
-            if trigger_state(TriggerOrder.from_row(load_json(body))) not in _UNENDED:
+            try:
+                trigger = TriggerOrder.from_row(load_json(body))
+            except UndecodableRowError:
+                continue  # the version that can read it enters it
+            if trigger_state(trigger) not in _UNENDED:
                 connection.execute(_INSERT, (EventKind.TRIGGER, product_type, order_id, time_ms, body))
 
     def _take_alerts(self, connection: sqlite3.Connection) -> None:
