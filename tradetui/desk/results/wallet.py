@@ -1,10 +1,14 @@
-"""The audit of the wallets: the change of their balances that results and transfers do not explain."""
+"""The audit of the wallets: the change of their balances that results and transfers do not explain.
+
+It says nothing of a period of which a fill or a bill may be missing: then the difference would be of reading, not of
+money.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -19,6 +23,9 @@ from tradetui.desk.archive.row_queries import distinct_texts
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.results.periods import PERIODS, Grouping, ResultSums, day_at, first_day, period_name, period_span
 from tradetui.wire.product_types import ProductType
+
+_NO_END: Final = 2**62
+_BILLS: Final = "SELECT time, ordinal, amount, fee, balance FROM bill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ class WalletAudit:
     def __init__(self, connection: sqlite3.Connection, query: ResultQuery) -> None:
         self._connection = connection
         self._query = query
-        self._wallets = _used(connection, query)
+        self._wallets = _wallets_of(connection, query)
         self._bills = BillsRead(connection, query.product_types)
         self._missing = missing_spans(connection, query.now_ms)
 
@@ -67,31 +74,42 @@ class WalletAudit:
         """
         if self._wallets is None:
             return None
-        until = min([end, *(wallet.known_until for wallet in self._wallets)])
-        span = TimeSpan(since, until)
-        if until < since or not all(self._bills.hold(since, until, coin) for coin in net_by_coin):
+        span = TimeSpan(since, min([end, *(wallet.known_until for wallet in self._wallets)]))
+        if span.until < since or not self._is_all_read(self._wallets, span, net_by_coin):
             return None
-        types = [wallet.product_type for wallet in self._wallets]
-        if any(gap.product_type in types and gap.meets(since, until) for gap in self._missing):
-            return None
-        moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
-        for wallet in self._wallets:
-            product_type, coverage = wallet.product_type, wallet.coverage
-            known = TimeSpan(max(since, coverage.since or 0), until)
-            if not coverage.holds(*known) or _traded_unseen(self._connection, wallet, known):
-                return None
-            if product_type.settlement_coin in net_by_coin:
-                moved[product_type.settlement_coin or ""] += ZERO
-            for coin in _coins(self._connection, product_type):
-                moved[coin] += _balance_change(self._connection, product_type, coin, known, coverage)
+        moved = self._balance_changes(self._wallets, span, net_by_coin)
         net = defaultdict(lambda: ZERO, net_by_coin)
-        if until < end:
-            for coin, amount in _net_since(self._connection, self._query, until + 1, end):
+        if span.until < end:
+            for coin, amount in _net_between(self._connection, self._query, span.until + 1, end):
                 net[coin] -= amount
         transferred: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        types = [wallet.product_type for wallet in self._wallets]
         for transfer in transfers(self._connection, types, *span):
             transferred[transfer.coin] += transfer.amount
         return [WalletMove(coin, moved[coin], net[coin], transferred[coin]) for coin in sorted(moved)]
+
+    def _is_all_read(self, wallets: Sequence[_Wallets], span: TimeSpan, coins: Iterable[str]) -> bool:
+        """Whether every fill and bill of a span is read, the funding of these coins included."""
+        types = [wallet.product_type for wallet in wallets]
+        return (
+            all(self._bills.hold(*span, coin) for coin in coins)
+            and not any(gap.product_type in types and gap.meets(*span) for gap in self._missing)
+            and all(wallet.coverage.holds(*wallet.billed_part(span)) for wallet in wallets)
+            and not any(_traded_unseen(self._connection, wallet, wallet.billed_part(span)) for wallet in wallets)
+        )
+
+    def _balance_changes(
+        self, wallets: Sequence[_Wallets], span: TimeSpan, traded_coins: Container[str]
+    ) -> Mapping[str, Decimal]:
+        """By coin; a coin that was traded and has no bill is there too where it is the wallets' own."""
+        moved: defaultdict[str, Decimal] = defaultdict(lambda: ZERO)
+        for wallet in wallets:
+            settlement_coin = wallet.product_type.settlement_coin
+            if settlement_coin is not None and settlement_coin in traded_coins:
+                moved[settlement_coin] += ZERO
+            for coin in _wallet_coins(self._connection, wallet.product_type):
+                moved[coin] += _balance_change(self._connection, wallet, coin, wallet.billed_part(span))
+        return moved
 
 
 def with_unexplained(connection: sqlite3.Connection, query: ResultQuery, rows: Sequence[ResultRow]) -> list[ResultRow]:
@@ -128,7 +146,7 @@ def _audited(
     rows_by_group: defaultdict[str, list[ResultRow]] = defaultdict(list)
     for row in rows:
         rows_by_group[row.group if query.grouping in PERIODS else ""].append(row)
-    spans = {"": TimeSpan(query.since or 0, _end(query))}
+    spans = {"": TimeSpan(query.since or 0, _NO_END if query.until is None else query.until)}
     if query.grouping in PERIODS:
         spans = dict(_periods(query, audit.since))
     audited = {}
@@ -140,48 +158,34 @@ def _audited(
     return audited
 
 
-def _traded_unseen(connection: sqlite3.Connection, used: _UsedType, span: TimeSpan) -> bool:
-    """Whether bills show trades before the first fill that is known: no net has what these brought in.
-
-    A managed sub-account gets no fill from before its binding.
-    """
-    until = span.until if used.first_fill is None else min(span.until, used.first_fill - 1)
-    return any(
-        connection.execute(
-            "SELECT 1 FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ?"
-            " AND kind = 'trade' LIMIT 1",
-            (str(used.product_type), coin, span.since, until),
-        ).fetchone()
-        is not None
-        for coin in (_coins(connection, used.product_type) if span.since <= until else ())
-    )
-
-
-def _end(query: ResultQuery) -> int:
-    return 2**62 if query.until is None else query.until
-
-
 def _periods(query: ResultQuery, since: int | None) -> Iterator[tuple[str, TimeSpan]]:
     """The days, weeks or months of a query by name, from when on bills are read; of the first and last what counts."""
     first_ms, last_ms = query.span
+    end_ms = _NO_END if query.until is None else query.until
     start = None if since is None else max(first_ms, since)
     while start is not None and start <= min(last_ms, query.now_ms):
         day = first_day(day_at(start, query.zone), query.grouping)
         begin, end = period_span(day, query.grouping, query.zone)
-        yield period_name(day, query.grouping), TimeSpan(max(begin, first_ms), min(end, _end(query)))
+        yield period_name(day, query.grouping), TimeSpan(max(begin, first_ms), min(end, end_ms))
         start = end + 1
 
 
-class _UsedType(NamedTuple):
+class _Wallets(NamedTuple):
+    """The wallets of a product type: which of their bills are read, up to when these and fills both are (Unix ms)."""
+
     product_type: ProductType
     coverage: BillCoverage
     known_until: int
     first_fill: int | None
 
+    def billed_part(self, span: TimeSpan) -> TimeSpan:
+        """The part of a span from when on bills are read."""
+        return TimeSpan(max(span.since, self.coverage.since or 0), span.until)
 
-def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType] | None:
-    """The product types with fills or bills, and up to when both are read; None where one of the two is not."""
-    used = []
+
+def _wallets_of(connection: sqlite3.Connection, query: ResultQuery) -> list[_Wallets] | None:
+    """The wallets of each product type with fills or bills; None where not both of them are read."""
+    wallets = []
     for product_type in query.product_types or tuple(ProductType):
         coverage = bill_coverage(connection, product_type)
         fills_until = fills_read_until(connection, product_type)
@@ -192,11 +196,27 @@ def _used(connection: sqlite3.Connection, query: ResultQuery) -> list[_UsedType]
         # The newest of both may still be on their way.
         known_until = min(coverage.until, fills_until) - VISIBLE_AFTER_MS
         first_fill = first_quarter_before(connection, product_type, known_until)
-        used.append(_UsedType(product_type, coverage, known_until, first_fill))
-    return used
+        wallets.append(_Wallets(product_type, coverage, known_until, first_fill))
+    return wallets
 
 
-def _net_since(
+def _traded_unseen(connection: sqlite3.Connection, wallet: _Wallets, span: TimeSpan) -> bool:
+    """Whether bills show trades before the first fill that is known: no net has what these brought in.
+
+    A managed sub-account gets no fill from before its binding.
+    """
+    until = span.until if wallet.first_fill is None else min(span.until, wallet.first_fill - 1)
+    if span.since > until:
+        return False
+    trade = "SELECT 1 FROM bill WHERE product_type = ? AND coin = ? AND time BETWEEN ? AND ? AND kind = 'trade' LIMIT 1"
+    product_type = wallet.product_type
+    return any(
+        connection.execute(trade, (str(product_type), coin, span.since, until)).fetchone() is not None
+        for coin in _wallet_coins(connection, product_type)
+    )
+
+
+def _net_between(
     connection: sqlite3.Connection, query: ResultQuery, since: int, until: int
 ) -> Iterator[tuple[str, Decimal]]:
     """Net with funding by coin from a moment to another (Unix ms)."""
@@ -207,12 +227,9 @@ def _net_since(
         yield funding.coin, funding.amount
 
 
-def _coins(connection: sqlite3.Connection, product_type: ProductType) -> list[str]:
+def _wallet_coins(connection: sqlite3.Connection, product_type: ProductType) -> list[str]:
     following = "SELECT coin FROM bill WHERE product_type = ? AND coin > ? ORDER BY coin LIMIT 1"
     return distinct_texts(connection, following, str(product_type))
-
-
-_BILLS: Final = "SELECT time, ordinal, amount, fee, balance FROM bill"
 
 
 class _Bill(NamedTuple):
@@ -222,21 +239,16 @@ class _Bill(NamedTuple):
     balance: Decimal | None
 
 
-def _balance_change(
-    connection: sqlite3.Connection, product_type: ProductType, coin: str, span: TimeSpan, coverage: BillCoverage
-) -> Decimal:
-    """By how much a wallet's balance changed; the sum of its bills where they carry no balance.
-
-    Margin that goes to an isolated position is still the wallet's, whether or not the reported balances include it.
-    """
-    wallet = (str(product_type), coin)
-    before = _bill(connection, wallet, "time < ?", span.since, newest=True)
-    first = _bill(connection, wallet, "time >= ?", span.since, newest=False)
-    last = _bill(connection, wallet, "time <= ?", span.until, newest=True)
+def _balance_change(connection: sqlite3.Connection, wallets: _Wallets, coin: str, span: TimeSpan) -> Decimal:
+    """By how much a wallet's balance changed; the sum of its bills where they carry no balance."""
+    wallet = (str(wallets.product_type), coin)
+    before = _end_bill(connection, wallet, "time < ?", span.since, newest=True)
+    first = _end_bill(connection, wallet, "time >= ?", span.since, newest=False)
+    last = _end_bill(connection, wallet, "time <= ?", span.until, newest=True)
     if first is None or last is None or first.time > span.until:
         return ZERO
     start: Decimal | None = None if first.balance is None else first.balance - first.change
-    if before is not None and before.balance is not None and coverage.holds(before.time, span.since):
+    if before is not None and before.balance is not None and wallets.coverage.holds(before.time, span.since):
         start = before.balance
     if start is None or last.balance is None:
         amounts = connection.execute(
@@ -245,19 +257,27 @@ def _balance_change(
             (*wallet, *span),
         )
         return sum((Decimal(amount) + Decimal(fee) for amount, fee in amounts), ZERO)
-    change = last.balance - start
-    margin_bills = connection.execute(
+    return last.balance - start - _margin_in_balances(connection, wallet, span)
+
+
+def _margin_in_balances(connection: sqlite3.Connection, wallet: tuple[str, str], span: TimeSpan) -> Decimal:
+    """What reported balances changed by as margin went to isolated positions and came back: it is still the wallet's.
+
+    Some balances include that margin; a bill whose balance moves with it shows that this one does not.
+    """
+    rows = connection.execute(
         f"{_BILLS} WHERE {OF_KIND} = 'margin' AND +product_type = ? AND +coin = ? AND time BETWEEN ? AND ?",
         (*wallet, *span),
     ).fetchall()
-    for bill in map(_read, margin_bills):
-        previous = _bill(connection, wallet, "(time, ordinal) < (?, ?)", bill.time, bill.ordinal, newest=True)
+    margin = ZERO
+    for bill in map(_bill_of, rows):
+        previous = _end_bill(connection, wallet, "(time, ordinal) < (?, ?)", bill.time, bill.ordinal, newest=True)
         if previous is not None and previous.balance is not None and bill.balance == previous.balance + bill.change:
-            change -= bill.change
-    return change
+            margin += bill.change
+    return margin
 
 
-def _bill(
+def _end_bill(
     connection: sqlite3.Connection, wallet: tuple[str, str], condition: str, *values: int | str, newest: bool
 ) -> _Bill | None:
     """The newest or oldest bill of a wallet that meets a condition."""
@@ -266,9 +286,9 @@ def _bill(
         f"{_BILLS} WHERE product_type = ? AND coin = ? AND {condition} ORDER BY time {order}, ordinal {order} LIMIT 1",
         (*wallet, *values),
     ).fetchone()
-    return None if row is None else _read(row)
+    return None if row is None else _bill_of(row)
 
 
-def _read(row: tuple[int, str, str, str, str | None]) -> _Bill:
+def _bill_of(row: tuple[int, str, str, str, str | None]) -> _Bill:
     time, ordinal, amount, fee, balance = row
     return _Bill(time, ordinal, Decimal(amount) + Decimal(fee), None if balance is None else Decimal(balance))
