@@ -63,7 +63,7 @@ def test_a_wider_one_is_closed_with_all_that_is_in_it(tmp_path: Path) -> None:
     journal = wide(accounts / "journal.sqlite", 0o660, "")
     closed = close_to_others(data, OWN, is_ours=False)
     assert dict(closed.narrowed) == {data: 0o777, state: 0o644, half: 0o604, accounts: 0o755, journal: 0o660}
-    assert closed.left == ()
+    assert closed.left_open == ()
     for path, mode in ((data, 0o700), (state, 0o600), (half, 0o600), (accounts, 0o700), (journal, 0o600)):
         assert mode_of(path) == mode
     assert close_to_others(data, OWN, is_ours=False).narrowed == ()
@@ -74,7 +74,7 @@ def test_a_directory_with_other_things_in_it_is_left_and_named(tmp_path: Path) -
     letter = wide(home / "letter.txt", 0o644, "")
     accounts = wide(home / "accounts", 0o755)
     closed = close_to_others(home, OWN, is_ours=False)
-    assert closed.left == (home,)
+    assert closed.left_open == (home,)
     assert (mode_of(home), mode_of(letter), mode_of(accounts)) == (0o755, 0o644, 0o700)
     assert close_to_others(home, OWN, is_ours=True).narrowed == ((home, 0o755),)
     assert mode_of(letter) == 0o644
@@ -97,6 +97,24 @@ def test_files_that_their_reader_refuses_are_left_to_it(tmp_path: Path) -> None:
     assert (mode_of(key_store), mode_of(key)) == (0o700, 0o644)
 
 
+def test_a_directory_that_only_root_can_look_into_is_closed_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = wide(tmp_path / "data", 0o755)
+    state = wide(data / "state.toml", 0o644, "")
+    accounts = wide(data / "accounts", 0o700)
+    listed = Path.iterdir
+
+    def refused(directory: Path) -> Iterator[Path]:
+        if directory == accounts:
+            raise PermissionError(13, "Permission denied")
+        return listed(directory)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    closed = close_to_others(data, OWN, is_ours=False)
+    assert (dict(closed.narrowed), closed.left_open) == ({data: 0o755, state: 0o644}, ())
+
+
 def test_nothing_there_is_nothing_to_close(tmp_path: Path) -> None:
     closed = close_to_others(tmp_path / "none", OWN, is_ours=True)
-    assert (closed.narrowed, closed.left) == ((), ())
+    assert (closed.narrowed, closed.left_open) == ((), ())

@@ -24,7 +24,7 @@ from tradetui.commands.session.alert_checks import (
     try_desktop,
 )
 from tradetui.commands.session.bootstrap import identity_of, journal_of, open_reader
-from tradetui.commands.session.data_directory import close_data_dir, closed_sentence
+from tradetui.commands.session.data_directory import close_data_dir, permission_sentence
 from tradetui.desk.account.identity import AccountIdentity
 from tradetui.desk.feeds.polling.multi_product import left_out_sentence
 from tradetui.desk.intents.journal.open_journal import existing_journal
@@ -147,11 +147,11 @@ def _certificates(loaded: LoadedProfile, route: Route) -> Check:
 
 
 def _close_data_directory(loaded: LoadedProfile) -> Check:
-    permissions = close_data_dir(loaded)
-    finding = closed_sentence(loaded, permissions) or (
+    changes = close_data_dir(loaded)
+    finding = permission_sentence(loaded, changes) or (
         f"{loaded.data_dir}, only you can look into it" if loaded.data_dir.exists() else f"none yet; {loaded.data_dir}"
     )
-    return _check("data directory", finding, passed=not permissions.left)
+    return _check("data directory", finding, passed=not changes.left_open)
 
 
 def _keys(loaded: LoadedProfile) -> list[Check]:

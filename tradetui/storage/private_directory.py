@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,48 +29,49 @@ def make_private_directory(directory: Path) -> None:
             path.chmod(_OWNER_ONLY)  # a strict umask takes the owner's own permissions too
 
 
-class Closed(NamedTuple):
-    """Files that were open to others: `narrowed` with their former mode, `left` where it cannot or must not change."""
+class PermissionChanges(NamedTuple):
+    """Files that were open to others: `narrowed` with their former mode, `left_open` where that must not change or
+    cannot."""
 
     narrowed: tuple[tuple[Path, int], ...] = ()
-    left: tuple[Path, ...] = ()
+    left_open: tuple[Path, ...] = ()
 
 
 def close_to_others(
     directory: Path, own_names: Collection[str], *, is_ours: bool, checked_by_reader: Collection[str] = ()
-) -> Closed:
+) -> PermissionChanges:
     """Remove the permissions of others from a directory and its entries named `own_names`.
 
     The directory itself is left alone where it holds anything else, such as a home directory, unless it `is_ours` for
     certain. Links are never followed below it. Nothing happens where there is no directory. Files in directories named
     in `checked_by_reader` are left too: their reader refuses files that others may have read.
     """
-    narrowed: list[tuple[Path, int]] = []
-    left: list[Path] = []
     try:
         if not directory.is_dir():
-            return Closed()
+            return PermissionChanges()
         entries = sorted(directory.iterdir())
         own = [entry for entry in entries if _is_own(entry.name, own_names)]
-        paths = [directory, *(path for entry in own for path in _tree(entry, checked_by_reader))]
+        holds_others = len(own) < len(entries)
     except OSError:
-        return Closed((), (directory,))
-    for path in paths:
+        own, holds_others = [], True  # for all that is known
+    narrowed: list[tuple[Path, int]] = []
+    left_open: list[Path] = []
+    for path in (directory, *(path for entry in own for path in _tree(entry, checked_by_reader))):
         try:
             mode = stat.S_IMODE(path.stat().st_mode)
             if not mode & _OTHERS:
                 continue
-            if path == directory and not is_ours and len(own) < len(entries):
-                left.append(path)
+            if path == directory and not is_ours and holds_others:
+                left_open.append(path)
                 continue
             path.chmod(mode & ~_OTHERS)
         except FileNotFoundError:  # another process has just replaced it
             continue
         except OSError:
-            left.append(path)
+            left_open.append(path)
         else:
             narrowed.append((path, mode))
-    return Closed(tuple(narrowed), tuple(left))
+    return PermissionChanges(tuple(narrowed), tuple(left_open))
 
 
 def _is_own(name: str, own_names: Collection[str]) -> bool:
@@ -82,5 +84,6 @@ def _tree(top: Path, checked_by_reader: Collection[str]) -> Iterator[Path]:
         return
     yield top
     if top.is_dir() and top.name not in checked_by_reader:
-        for entry in sorted(top.iterdir()):
-            yield from _tree(entry, checked_by_reader)
+        with suppress(OSError):  # gone, or closed to this user, as `sudo` leaves one: its own permissions decide
+            for entry in sorted(top.iterdir()):
+                yield from _tree(entry, checked_by_reader)

@@ -9,7 +9,7 @@ from tradetui.commands.process.console import say
 from tradetui.commands.session.screen_state import FILE as STATE_FILE
 from tradetui.profiles import paths as places
 from tradetui.profiles.load import Flags, LoadedProfile, load
-from tradetui.storage.private_directory import Closed, close_to_others
+from tradetui.storage.private_directory import PermissionChanges, close_to_others
 
 OWN_NAMES: Final = ("accounts", STATE_FILE, f"{STATE_FILE}.unread")
 """Every file and folder directly in the data directory."""
@@ -20,25 +20,25 @@ KEY_STORE_DIRECTORIES: Final = ("vault",)
 def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
     """Load the profile and close its data directory to others; raises ConfigurationError."""
     loaded = load(environ, flags)
-    if sentence := closed_sentence(loaded, close_data_dir(loaded)):
+    if sentence := permission_sentence(loaded, close_data_dir(loaded)):
         say(f"tradetui: {sentence}")
     return loaded
 
 
-def close_data_dir(loaded: LoadedProfile) -> Closed:
+def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
     """Remove others' permissions from the data directory and its content."""
     is_default = loaded.data_dir == places.data_dir({})
     return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
 
 
-def closed_sentence(loaded: LoadedProfile, closed: Closed) -> str:
-    """The files that were open to others and the result of closing them; empty if there were none."""
+def permission_sentence(loaded: LoadedProfile, changes: PermissionChanges) -> str:
+    """Which files were open to others, and whether they still are; empty if none was."""
     sentences = []
-    if closed.narrowed:
-        (path, mode), *others = closed.narrowed
+    if changes.narrowed:
+        (path, mode), *others = changes.narrowed
         more = f" and {len(others)} more in it" if others else ""
         sentences.append(f"Others could read {path}{more} (mode {mode:04o}); now only you can.")
-    for path in closed.left[:1]:
+    for path in changes.left_open[:1]:
         if path == loaded.data_dir:
             sentences.append(
                 f"Others can read data_dir {path}. tradetui did not change that, because the directory belongs to "
