@@ -11,7 +11,7 @@ import pytest
 
 from tradetui.commands.session.bootstrap import open_desk
 from tradetui.commands.session.profile_sessions import ProfileSessions, look_of
-from tradetui.commands.session.screen_state import read_screen_state
+from tradetui.commands.session.screen_state import read_screen_state, write_screen_state
 from tradetui.desk.account.identity import AccountKey, KnownAccounts, stand_in
 from tradetui.exchange.client import TradingClient
 from tradetui.profiles.errors import ConfigurationError
@@ -167,3 +167,23 @@ def test_a_desk_that_nobody_started_holds_no_file_and_no_thread(flags: Flags) ->
     assert isinstance(left_alone.client, TradingClient)
     assert set(os.listdir("/proc/self/fd")) == files
     assert threading.active_count() == threads
+
+
+def test_choices_that_cannot_be_read_are_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_screen_state(tmp_path, "alpha", {"theme": "tradetui-light"})
+    with monkeypatch.context() as disk:
+
+        def failing(*_: object, **__: object) -> str:
+            raise OSError(5, "Input/output error")
+
+        disk.setattr(Path, "read_text", failing)
+        with pytest.raises(OSError, match="Input/output error"):
+            write_screen_state(tmp_path, "beta", {"theme": "tradetui-dark"})
+    assert read_screen_state(tmp_path, "alpha")[0] == {"theme": "tradetui-light"}
+
+
+def test_choices_that_were_damaged_meanwhile_are_put_aside_before_others_are_written(tmp_path: Path) -> None:
+    (tmp_path / "state.toml").write_text("[profiles.alpha\nsilenced = []")
+    write_screen_state(tmp_path, "beta", {"theme": "tradetui-dark"})
+    assert "silenced" in (tmp_path / "state.toml.unread").read_text()
+    assert read_screen_state(tmp_path, "beta")[0] == {"theme": "tradetui-dark"}

@@ -30,31 +30,24 @@ def read_screen_state(data_dir: Path, profile: str) -> tuple[Mapping[str, Any], 
 
     A file from before choices were kept by profile counts for every profile without a later choice.
     """
-    file = data_dir / FILE
     try:
-        stored = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        # A read-only directory keeps it where it is; it is overlooked all the same.
-        with suppress(OSError):
-            file.replace(file.with_name(f"{FILE}.unread"))
-        defaults = "columns, order and theme are the defaults"
-        sentence = f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
-        return {}, sentence
+        stored, notice = _stored(data_dir / FILE)
     except OSError:
-        return {}, ""  # None yet, or not ours to read: the screen comes up as it does the first time.
-    return _chosen_in(stored, profile), ""
+        return {}, ""  # Not ours to read: the screen comes up as it does the first time.
+    return _chosen_in(stored, profile), notice
 
 
 def write_screen_state(data_dir: Path, profile: str, chosen: Mapping[str, Any]) -> None:
     """Replace a profile's choices under these names; the rest of the file stays.
 
-    A name whose value is None is deleted. Sessions that write at the same moment wait for each other. Raises OSError.
+    A name whose value is None is deleted. Sessions that write at the same moment wait for each other. Raises OSError,
+    also where the file is there and cannot be read: what it holds for other profiles would be lost.
     """
     import tomli_w
 
     make_private_directory(data_dir)
     with _one_writer(data_dir):
-        stored = _readable(data_dir / FILE)
+        stored, _ = _stored(data_dir / FILE)
         profiles = stored.get(_PROFILES)
         profiles = profiles if isinstance(profiles, dict) else {}
         updated = {**_chosen_in(stored, profile), **chosen}
@@ -71,11 +64,17 @@ def _chosen_in(stored: Mapping[str, Any], profile: str) -> Mapping[str, Any]:
     return {name: stored[name] for name in stored.keys() & _FROM_BEFORE}
 
 
-def _readable(file: Path) -> dict[str, Any]:
+def _stored(file: Path) -> tuple[dict[str, Any], str]:
+    """All choices in the file, and a sentence if it is damaged and was put aside; raises OSError."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
-        return {}
+        return tomllib.loads(file.read_text(encoding="utf-8")), ""
+    except FileNotFoundError:
+        return {}, ""
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        with suppress(OSError):  # A read-only directory keeps it where it is; it is overlooked all the same.
+            file.replace(file.with_name(f"{FILE}.unread"))
+        defaults = "columns, order and theme are the defaults"
+        return {}, f"{file} cannot be read: {defaults}. The old file is kept as {FILE}.unread."
 
 
 @contextmanager
