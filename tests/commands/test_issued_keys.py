@@ -267,6 +267,13 @@ def test_secrets_in_the_keyring_make_a_profile_that_reads_the_keyring(
     assert keyring["tradetui", "other"] == "somebody's own"
 
 
+@pytest.mark.parametrize("text", ["{oops", "[]"])
+def test_an_entry_of_the_keyring_that_is_no_key_is_said(keyring: dict[tuple[str, str], str], text: str) -> None:
+    keyring["tradetui", "vault x"] = text
+    with pytest.raises(KeyStoreUnusable, match="must give a JSON object"):
+        KeyringBox("tradetui").get("x")
+
+
 def test_a_keyring_that_is_locked_or_missing_is_said(
     keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,7 +114,7 @@ def _from_command(command: tuple[str, ...]) -> dict[str, str]:
     except UnicodeDecodeError:
         raise refused("printed no UTF-8 text") from None
     if text.startswith("{"):
-        return _from_json(text, f"command {command[0]}")
+        return fields_of_json(text, f"command {command[0]}")
     lines = text.splitlines()
     if len(lines) != len(FIELDS):
         rule = (
@@ -133,10 +133,11 @@ def _from_keyring(service: str, name: str) -> dict[str, str]:
             key="credentials",
             remedy=f"Store a JSON object with api_key, secret and passphrase: keyring set {service} {name}",
         )
-    return _from_json(text, f"keyring {service}")
+    return fields_of_json(text, f"keyring {service}")
 
 
-def _from_json(text: str, location: str) -> dict[str, str]:
+def fields_of_json(text: str, location: str) -> dict[str, str]:
+    """The fields of a key in a JSON object; raises ConfigurationError."""
     try:
         values = json.loads(text)
     except ValueError:
@@ -145,7 +146,7 @@ def _from_json(text: str, location: str) -> dict[str, str]:
         raise ConfigurationError(
             "must give a JSON object with api_key, secret and passphrase", location=location, key="credentials"
         )
-    return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
+    return _known_fields(values)
 
 
 def _from_file(file: Path) -> dict[str, str]:
@@ -156,6 +157,10 @@ def _from_file(file: Path) -> dict[str, str]:
         raise ConfigurationError("not readable as TOML", location=str(file), key="credentials.path") from None
     except OSError as problem:
         raise ConfigurationError(f"cannot be read: {problem.strerror}", location=str(file)) from None
+    return _known_fields(values)
+
+
+def _known_fields(values: Mapping[str, object]) -> dict[str, str]:
     return {name: value for name, value in values.items() if name in FIELDS and isinstance(value, str)}
 
 

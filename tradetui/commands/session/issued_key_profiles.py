@@ -11,7 +11,7 @@ from tradetui.desk.creation import CreationKind, KeyStoreUnusable, ProfileNotWri
 from tradetui.profiles import paths as places
 from tradetui.profiles.errors import ConfigurationError
 from tradetui.profiles.load import PROXY_FLAG, Flags, LoadedProfile, known_profiles, profiles_dir
-from tradetui.profiles.secrets import FIELDS, delete_from_keyring, read_keyring, write_keyring
+from tradetui.profiles.secrets import FIELDS, delete_from_keyring, fields_of_json, read_keyring, write_keyring
 from tradetui.profiles.write import check_name, write_default, write_profile
 
 
@@ -29,8 +29,7 @@ class KeyringBox:
     def get(self, name: str) -> Mapping[str, str]:
         with _as_key_store():
             text = read_keyring(self._service, self._user(name))
-        values = json.loads(text) if text else {}
-        return {key: value for key, value in values.items() if key in FIELDS and isinstance(value, str)}
+            return fields_of_json(text, self.where) if text else {}
 
     def drop(self, name: str) -> None:
         with _as_key_store():
