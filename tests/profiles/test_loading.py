@@ -190,6 +190,11 @@ def test_profiles_written_beside_the_file_are_found(config: Path) -> None:
         ('alerts = [{ when = "fill", direction = "up" }]', "alerts.0.direction", "must be left out"),
         ('alerts = [{ when = "fill" }, { when = "fill" }]', "alerts", "two alerts are called 'fill'"),
         ('alert_command = [""]', "alert_command", "must begin with the name of a program"),
+        (
+            'credentials = { source = "command", command = ["a\\u0000b"] }',
+            "credentials.command",
+            "must hold no NUL character",
+        ),
         ("alert_commands_a_minute = 0", "alert_commands_a_minute", "greater than or equal to 1"),
         ('desktop_notification = "osc99"', "desktop_notification", "osc777"),
     ],

@@ -57,6 +57,11 @@ class CredentialSource(StrictSettings):
     )
     rsa: bool = Field(default=False, description="true when the key is an RSA key and the secret its private key (PEM)")
 
+    @field_validator("command")
+    @classmethod
+    def _command(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return _checked_command(values)
+
     @model_validator(mode="after")
     def _names_its_source(self) -> CredentialSource:
         if self.source == "file" and self.path is None:
@@ -225,11 +230,7 @@ class Profile(StrictSettings):
     @field_validator("alert_command")
     @classmethod
     def _alert_command(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        if values and not values[0].strip():
-            raise ValueError("must begin with the name of a program")
-        if any("\0" in value for value in values):
-            raise ValueError("must hold no NUL character, which no program can be given")
-        return values
+        return _checked_command(values)
 
     @field_validator("alerts", mode="before")
     @classmethod
@@ -251,6 +252,14 @@ class Profile(StrictSettings):
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("must be utc, local, or a time zone of this machine such as Europe/Berlin") from None
         return value
+
+
+def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
+    if values and not values[0].strip():
+        raise ValueError("must begin with the name of a program")
+    if any("\0" in value for value in values):
+        raise ValueError("must hold no NUL character, which no program can be given")
+    return values
 
 
 def check_base_url(value: str) -> str:
