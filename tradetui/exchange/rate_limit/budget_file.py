@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from tradetui.exchange.rate_limit.permit_store import PermitStore, passes
+from tradetui.exchange.rate_limit.permit_store import PermitStore, is_held_by_others
 from tradetui.storage.disk_thread import ThreadDisk
 from tradetui.storage.process_life import ALIVE_DIR, ProcessLives, boot_id
 
@@ -71,7 +71,7 @@ class BudgetFile:
         try:
             done.set_result(work())
         except sqlite3.OperationalError as failure:
-            if not self._inline and passes(failure):
+            if not self._inline and is_held_by_others(failure):
                 return self._in_thread(work)
             done.set_exception(failure)
         except Exception as failure:
@@ -124,6 +124,6 @@ def _opened(path: Path, store_of: Callable[[Path], PermitStore], random: Random)
         try:
             return store_of(path)
         except sqlite3.OperationalError as failure:
-            if not passes(failure) or time.monotonic() > give_up_at:
+            if not is_held_by_others(failure) or time.monotonic() > give_up_at:
                 raise
         time.sleep(random.uniform(0.01, 0.05))

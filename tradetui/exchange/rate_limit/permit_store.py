@@ -94,7 +94,7 @@ create table turns (
 MIGRATIONS = (_SCHEMA, ADDRESS_SCHEMA, _TURNS_SCHEMA)
 
 
-def passes(failure: sqlite3.OperationalError) -> bool:
+def is_held_by_others(failure: sqlite3.OperationalError) -> bool:
     """Whether it is only that others are at the file: they write, or one was killed and another one clears up."""
     return any(reason in str(failure) for reason in ("locked", "locking protocol"))
 

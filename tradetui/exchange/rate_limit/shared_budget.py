@@ -34,6 +34,7 @@ from tradetui.exchange.rate_limit.budget import (
     Permit,
     Priority,
     Usage,
+    WaitingCall,
     WaitingCalls,
     closing,
     paused,
@@ -41,7 +42,7 @@ from tradetui.exchange.rate_limit.budget import (
 from tradetui.exchange.rate_limit.budget_file import BudgetFile
 from tradetui.exchange.rate_limit.endpoint_quota import COOLING_S, permits
 from tradetui.exchange.rate_limit.local_budget import LocalBudget
-from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, passes
+from tradetui.exchange.rate_limit.permit_store import Claim, PermitStore, PermitUse, is_held_by_others
 from tradetui.storage.sqlite_file import FileUnusable
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class SharedBudget:
         await self._local.aclose()
         await self.file.aclose()
 
-    def terms(self, endpoint: Endpoint) -> tuple[str, int]:
+    def key_and_limit(self, endpoint: Endpoint) -> tuple[str, int]:
         """Under which key an endpoint is counted, and this process's permits of it."""
         whose = f"ip:{self._host}" if endpoint.limit.scope == "ip" else self.account
         return f"{whose}|{endpoint.name}", permits(endpoint, self._share, self.account_kind)
@@ -151,7 +152,8 @@ class SharedBudget:
         """Under which address a call is counted, and as what."""
         return AddressTerms(self._host, self.address_quota, priority is Priority.FEED, endpoint.writes)
 
-    def give_up(self, failure: Exception) -> LocalBudget:
+    def give_up_sharing(self, failure: Exception) -> LocalBudget:
+        """Count for this process alone from now on."""
         if self.shared:
             _log.warning("the shared rate limits cannot be used (%s): other processes are not seen", failure)
             self.shared = False
@@ -172,7 +174,7 @@ class SharedBudget:
                 f"{newer.file}: {newer.reason}", remedy="Update this program, or close the newer one."
             ) from None
         except (OSError, sqlite3.Error) as failure:
-            self.give_up(failure)
+            self.give_up_sharing(failure)
 
 
 def _log_failure(renamed: asyncio.Future[None]) -> None:
@@ -183,45 +185,46 @@ def _log_failure(renamed: asyncio.Future[None]) -> None:
 class SharedPool:
     """Who waits in this process for one endpoint, and the one task that claims permits for them."""
 
-    def __init__(self, owner: SharedBudget, endpoint: Endpoint) -> None:
-        self.owner = owner
+    def __init__(self, budget: SharedBudget, endpoint: Endpoint) -> None:
+        self.budget = budget
         self.endpoint = endpoint
         self._waiting = WaitingCalls()
-        self._pump: asyncio.Task[None] | None = None
-        self._nudge = asyncio.Event()
-        self._looks_again = inf
+        self._handing_out: asyncio.Task[None] | None = None
+        self._look_now = asyncio.Event()
+        self._next_look_at = inf
         self._last_claim: Claim | None = None
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         call = self._waiting.add(priority, hold_s)
         if self._waiting.first() == (priority, call):  # for who waits behind others nothing is asked yet
-            self._nudge.set()
-        if self._pump is None or self._pump.done():
-            self._pump = asyncio.get_running_loop().create_task(self._hand_out(), name=f"budget {self.endpoint.name}")
+            self._look_now.set()
+        if self._handing_out is None or self._handing_out.done():
+            name = f"budget {self.endpoint.name}"
+            self._handing_out = asyncio.get_running_loop().create_task(self._hand_out(), name=name)
         try:
             return await call.permit()
         except asyncio.CancelledError:
-            self._nudge.set()
+            self._look_now.set()
             raise
 
     def usage(self) -> Usage:
-        now = self.owner.clock.monotonic()
+        now = self.budget.clock.monotonic()
         if (claim := self._last_claim) is None:
-            return Usage(0, self.owner.terms(self.endpoint)[1])
+            return Usage(0, self.budget.key_and_limit(self.endpoint)[1])
         used = sum(1 for end in claim.ends if end > now)
         return Usage(used, claim.allowed, claim.halved, max(0.0, claim.paused_until - now))
 
     async def aclose(self) -> None:
-        if self._pump is not None:
-            self._pump.cancel()
+        if self._handing_out is not None:
+            self._handing_out.cancel()
             with suppress(asyncio.CancelledError):
-                await self._pump
+                await self._handing_out
         self._waiting.fail(closing(self.endpoint))
 
     def record_end(self, work: Callable[[], None], free_from: float) -> None:
         """Write down how a call ended; should that fail, its lease ends it. Its permit is back at `free_from`."""
         try:
-            done = self.owner.file.run(work)
+            done = self.budget.file.run(work)
         except RuntimeError:  # the file was closed meanwhile; the lease ends it
             return
         done.add_done_callback(partial(self._end_recorded, free_from))
@@ -230,63 +233,69 @@ class SharedPool:
         if not done.cancelled() and (failure := done.exception()) is not None:
             _log.warning("a permit was not given back (%s); its lease will", type(failure).__name__)
         # Feeds that wait for a permit that is back sooner would only be told the same moment again.
-        if free_from < self._looks_again:
-            self._nudge.set()
+        if free_from < self._next_look_at:
+            self._look_now.set()
 
     async def _hand_out(self) -> None:
-        clock = self.owner.clock
+        """Claim permits until nobody waits; where the file fails, who waits goes on in this process alone."""
         while (first := self._waiting.first()) is not None:
             priority, call = first
-            key, limit = self.owner.terms(self.endpoint)
-            self._nudge.clear()
-            now = clock.monotonic()
-            address = self.owner.address_terms(self.endpoint, priority)
-            claim_it = partial(
-                self.owner.file.store.claim,
-                *(key, limit),
-                feed=address.feed,
-                now=now,
-                hold_s=call.hold_s,
-                address=address,
-            )
+            self._look_now.clear()
+            now = self.budget.clock.monotonic()
             try:
-                claim = await self.owner.file.run(claim_it)
+                claim = await self._claim(priority, call, now)
             except (sqlite3.Error, OSError) as failure:
-                if isinstance(failure, sqlite3.OperationalError) and passes(failure):
+                if isinstance(failure, sqlite3.OperationalError) and is_held_by_others(failure):
                     continue  # the wait for the lock was the pause
-                await self._go_local(failure)
+                self._go_local(failure)
                 return
-            self._last_claim = claim
-            if claim.address is not None:
-                self.owner.address_meter.note(claim.address, feed=address.feed, now=now)
             if claim.use is None:
-                pause = claim.paused_until - clock.monotonic()
-                if pause > PATIENCE_S:
-                    self._waiting.fail(paused(self.endpoint, pause))
-                    continue
-                if claim.address is not None and not address.feed and claim.look_again - now > PATIENCE_S:
-                    waiting = claim.look_again - now
-                    if (refused := self._waiting.take(priority)) is not None:
-                        refused.future.set_exception(address_used_up(self.endpoint, address.quota, waiting))
-                    continue
-                soonest = claim.look_again if claim.address is None else min(claim.look_again, now + ADDRESS_POLL_S)
-                await self._sleep_until(soonest)
-                continue
-            taken = _SharedPermit(self, claim.use)
-            try:
-                await self._sleep_until_turn(claim.use.begins, priority)
-            except asyncio.CancelledError:
-                taken.unused()
-                raise
-            if priority is Priority.FEED and clock.monotonic() < claim.use.begins:
-                taken.unused()  # a person came, who goes first
-            elif (next_call := self._waiting.take(priority)) is None:
-                taken.unused()
+                await self._wait_or_refuse(priority, claim, now)
             else:
-                next_call.future.set_result(taken)
+                await self._hand_over(priority, claim.use)
 
-    async def _go_local(self, failure: Exception) -> None:
-        local = self.owner.give_up(failure)
+    async def _claim(self, priority: Priority, call: WaitingCall, now: float) -> Claim:
+        budget = self.budget
+        key, limit = budget.key_and_limit(self.endpoint)
+        address = budget.address_terms(self.endpoint, priority)
+        claim_it = partial(
+            budget.file.store.claim, key, limit, feed=address.feed, now=now, hold_s=call.hold_s, address=address
+        )
+        claim = self._last_claim = await budget.file.run(claim_it)
+        if claim.address is not None:
+            budget.address_meter.note(claim.address, feed=address.feed, now=now)
+        return claim
+
+    async def _wait_or_refuse(self, priority: Priority, claim: Claim, claimed_at: float) -> None:
+        """Wait until the file may give a permit; who would wait too long is told so at once."""
+        pause = claim.paused_until - self.budget.clock.monotonic()
+        wait = claim.look_again - claimed_at
+        if pause > PATIENCE_S:
+            self._waiting.fail(paused(self.endpoint, pause))
+        elif claim.address is None:
+            await self._sleep_until(claim.look_again)
+        elif priority is Priority.FEED or wait <= PATIENCE_S:
+            await self._sleep_until(min(claim.look_again, claimed_at + ADDRESS_POLL_S))
+        elif (refused := self._waiting.take(priority)) is not None:
+            refused.future.set_exception(address_used_up(self.endpoint, self.budget.address_quota, wait))
+
+    async def _hand_over(self, priority: Priority, use: PermitUse) -> None:
+        """Wait until the permit may be used, and give it to whoever of this priority is first by then."""
+        permit = _SharedPermit(self, use)
+        try:
+            await self._sleep_until_turn(use.begins, priority)
+        except asyncio.CancelledError:
+            permit.unused()
+            raise
+        if priority is Priority.FEED and self.budget.clock.monotonic() < use.begins:
+            permit.unused()  # a person came, who goes first
+        elif (call := self._waiting.take(priority)) is None:
+            permit.unused()
+        else:
+            call.future.set_result(permit)
+
+    def _go_local(self, failure: Exception) -> None:
+        local = self.budget.give_up_sharing(failure)
         while (first := self._waiting.first()) is not None:
             priority, call = first
             self._waiting.take(priority)
@@ -295,27 +304,27 @@ class SharedPool:
 
     async def _sleep_until_turn(self, moment: float, priority: Priority) -> None:
         """Wait for a permit that is taken already; a feed's wait ends early when a person comes."""
-        clock = self.owner.clock
+        clock = self.budget.clock
         if priority is Priority.INTERACTIVE:
             if (delay := moment - clock.monotonic()) > 0:
                 await asyncio.sleep(delay)
             return
         while clock.monotonic() < moment:
-            self._nudge.clear()
+            self._look_now.clear()
             if (first := self._waiting.first()) is None or first[0] is Priority.INTERACTIVE:
                 return
             await self._sleep_until(moment)
 
     async def _sleep_until(self, moment: float) -> None:
-        delay = max(0.0, moment - self.owner.clock.monotonic())
+        delay = max(0.0, moment - self.budget.clock.monotonic())
         if (first := self._waiting.first()) is not None and first[0] is Priority.FEED:
-            self._looks_again = moment  # a person reserves what comes back as soon as it is known
+            self._next_look_at = moment  # a person reserves what comes back as soon as it is known
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(delay, 0.001)):
-                    await self._nudge.wait()
+                    await self._look_now.wait()
         finally:
-            self._looks_again = inf
+            self._next_look_at = inf
 
 
 def _pass_on(waiting: asyncio.Future[Permit], done: asyncio.Future[Permit]) -> None:
@@ -339,15 +348,15 @@ class _SharedPermit:
         self._open = True
 
     def replied(self, remaining: int | None = None) -> None:
-        now = self._pool.owner.clock.monotonic()
+        now = self._pool.budget.clock.monotonic()
         self._end(lambda store: store.replied(self._use, now, remaining), now + COOLING_S)
 
     def refused(self, retry_after: float | None = None) -> None:
-        now = self._pool.owner.clock.monotonic()
+        now = self._pool.budget.clock.monotonic()
         self._end(lambda store: store.refused(self._use, now, retry_after))
 
     def unanswered(self) -> None:
-        now = self._pool.owner.clock.monotonic()
+        now = self._pool.budget.clock.monotonic()
         self._end(lambda store: store.unanswered(self._use, now))
 
     def unused(self) -> None:
@@ -356,4 +365,4 @@ class _SharedPermit:
     def _end(self, work: Callable[[PermitStore], None], free_from: float = 0.0) -> None:
         if self._open:
             self._open = False
-            self._pool.record_end(partial(work, self._pool.owner.file.store), free_from)
+            self._pool.record_end(partial(work, self._pool.budget.file.store), free_from)
