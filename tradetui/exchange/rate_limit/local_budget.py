@@ -72,7 +72,7 @@ class LocalBudget:
     def account_kind(self, kind: str | None) -> None:
         self._account_kind = kind
         for pool in self._pools.values():
-            pool.allowance.limit = permits(pool.endpoint, self._share, kind)
+            pool.quota.limit = permits(pool.endpoint, self._share, kind)
             pool.hand_out()
 
     async def acquire(self, endpoint: Endpoint, priority: Priority, *, hold_s: float = 30.0) -> Permit:
@@ -101,9 +101,9 @@ class LocalBudget:
 class _Pool:
     """One endpoint's permits: how many are out, when the others have cooled, and who waits."""
 
-    def __init__(self, endpoint: Endpoint, allowance: EndpointQuota, clock: Clock, address: AddressCalls) -> None:
+    def __init__(self, endpoint: Endpoint, quota: EndpointQuota, clock: Clock, address: AddressCalls) -> None:
         self.endpoint = endpoint
-        self.allowance = allowance
+        self.quota = quota
         self.clock = clock
         self.address = address
         self.out = 0
@@ -114,7 +114,7 @@ class _Pool:
 
     async def acquire(self, priority: Priority, hold_s: float) -> Permit:
         now = self.clock.monotonic()
-        if (pause := self.allowance.paused_until - now) > PATIENCE_S:
+        if (pause := self.quota.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
         if self._waiting.first_of(priority) is None:
             granted = self._grant(priority, now, hold_s)
@@ -130,7 +130,7 @@ class _Pool:
         address_opens = inf
         for priority in (Priority.INTERACTIVE, Priority.FEED):
             while (call := self._waiting.first_of(priority)) is not None:
-                if (pause := self.allowance.paused_until - now) > PATIENCE_S:
+                if (pause := self.quota.paused_until - now) > PATIENCE_S:
                     call.future.set_exception(paused(self.endpoint, pause))
                 elif isinstance(granted := self._grant(priority, now, call.hold_s), _LocalPermit):
                     call.future.set_result(granted)
@@ -145,9 +145,9 @@ class _Pool:
     def usage(self) -> Usage:
         now = self.clock.monotonic()
         self._collect(now)
-        allowed = self.allowance.allowed(now)
-        pause = max(0.0, self.allowance.paused_until - now)
-        return Usage(self.out + len(self.cooling), allowed, self.allowance.withheld > 0, pause)
+        allowed = self.quota.allowed(now)
+        pause = max(0.0, self.quota.paused_until - now)
+        return Usage(self.out + len(self.cooling), allowed, self.quota.withheld > 0, pause)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -161,9 +161,9 @@ class _Pool:
 
     def _room(self, priority: Priority, now: float) -> bool:
         self._collect(now)
-        if now < self.allowance.paused_until - _ROUNDING_S:
+        if now < self.quota.paused_until - _ROUNDING_S:
             return False
-        allowed = self.allowance.allowed(now)
+        allowed = self.quota.allowed(now)
         free = allowed - self.out - len(self.cooling)
         return free > (reserved_for_interactive(allowed) if priority is Priority.FEED else 0)
 
@@ -185,7 +185,7 @@ class _Pool:
             self._timer = None
         if self._waiting.first() is None:
             return
-        moments = [self.allowance.next_change(now), *self.cooling[:1]]
+        moments = [self.quota.next_change(now), *self.cooling[:1]]
         if address_opens < inf:
             moments.append(min(address_opens, now + ADDRESS_POLL_S))
         if (soonest := min(moments)) < float("inf"):
@@ -207,15 +207,15 @@ class _LocalPermit:
         if (pool := self._pool) is None:
             return
         now = pool.clock.monotonic()
-        if remaining is not None and remaining < pool.allowance.limit - (self._explained + pool.grants):
-            pool.allowance.halve(now, self._granted_at)
+        if remaining is not None and remaining < pool.quota.limit - (self._explained + pool.grants):
+            pool.quota.halve(now, self._granted_at)
         self._end(now + COOLING_S, now)
 
     def refused(self, retry_after: float | None = None) -> None:
         if (pool := self._pool) is None:
             return
         now = pool.clock.monotonic()
-        pool.allowance.refuse(now, self._granted_at, retry_after)
+        pool.quota.refuse(now, self._granted_at, retry_after)
         self._end(now + COOLING_S, now)
 
     def unanswered(self) -> None:

@@ -114,11 +114,20 @@ class PermitUse(NamedTuple):
     counted: CountedCall | None
 
 
+class _Occupied(NamedTuple):
+    """One row of `uses`: until when a permit is taken (ns), whether that end is known, and by which process."""
+
+    ends: int
+    is_end_known: int
+    owner: str
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a claim came to: a use, or nothing before `look_again` (s).
 
-    `address` is what the claim on the address came to, None where the endpoint itself had no permit.
+    `ends` are those of all permits that are out or cooling. `address` is what the claim on the address came to, None
+    where the endpoint itself had no permit.
     """
 
     use: PermitUse | None
@@ -178,17 +187,16 @@ class PermitStore:
         with transaction(self._base):
             moment = round(now * NS)
             self._base.execute("delete from uses where ends <= ? or begins > ?", (moment, moment + _ANOTHER_BOOT_NS))
-            allowance, grants = self._pool(key, limit)
-            allowed = allowance.allowed(now)
-            rows = self._rows(key)
-            begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
-            if begins is None and self._end_dead(rows, now):
-                rows = self._rows(key)
-                begins, look_again = self._when(rows, allowance, allowed, feed=feed, now=now)
+            quota, grants = self._read_quota(key, limit)
+            allowed = quota.allowed(now)
+            occupied = self._occupied(key)
+            begins, look_again = self._when(occupied, quota, allowed, feed=feed, now=now)
+            if begins is None and self._end_uses_of_dead(occupied, now):
+                occupied = self._occupied(key)
+                begins, look_again = self._when(occupied, quota, allowed, feed=feed, now=now)
             if feed and begins is not None and (turn_ends := self._turn_of_another(key, now)) is not None:
                 begins, look_again = None, min(now + POLL_S, turn_ends)
-            use, counted, address_claim = None, None, None
-            ends = tuple(row[0] / NS for row in rows)
+            counted, address_claim = None, None
             if begins is not None and address is not None:
                 address_claim = self._addresses.claim(address, now=now, begins=begins, hold_s=hold_s)
                 if address_claim.counts_until is None:
@@ -196,19 +204,16 @@ class PermitStore:
                 else:
                     begins = address_claim.begins
                     counted = CountedCall(address.address, address_claim.counts_until)
+            ends = tuple(use.ends / NS for use in occupied)
+            use = None
             if begins is not None:
-                row = self._base.execute(
-                    "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
-                    (key, self._owner, round(begins * NS), round((begins + hold_s) * NS)),
-                ).lastrowid
-                assert row is not None
                 grants += 1
                 ends = (begins + hold_s, *ends)
-                use = PermitUse(row, key, limit, begins, len(ends) - grants, counted)
+                use = PermitUse(self._occupy(key, begins, ends[0]), key, limit, begins, len(ends) - grants, counted)
             if feed:
-                self._keep_turn(key, now, None if use is not None else look_again)
-            self._keep(key, allowance, grants)
-            return Claim(use, look_again, ends, allowed, allowance.withheld > 0, allowance.paused_until, address_claim)
+                self._write_turn(key, now, None if use is not None else look_again)
+            self._write_quota(key, quota, grants)
+            return Claim(use, look_again, ends, allowed, quota.withheld > 0, quota.paused_until, address_claim)
 
     def replied(self, use: PermitUse, now: float, remaining: int | None) -> None:
         """A reply came at `now`: the permit is back when it has cooled."""
@@ -217,19 +222,19 @@ class PermitStore:
             if remaining is None:
                 return
             key = self._key_now(use)
-            allowance, grants = self._pool(key, use.limit)
+            quota, grants = self._read_quota(key, use.limit)
             if key == use.key and remaining < use.limit - (use.explained + grants):
-                allowance.halve(now, use.begins)
-                self._keep(key, allowance, grants)
+                quota.halve(now, use.begins)
+                self._write_quota(key, quota, grants)
 
     def refused(self, use: PermitUse, now: float, pause: float | None) -> None:
         """A 429 came: everybody's permits of this endpoint are halved."""
         with transaction(self._base):
             self._end(use, now + COOLING_S, arrived_by=now)
             key = self._key_now(use)
-            allowance, grants = self._pool(key, use.limit)
-            allowance.refuse(now, use.begins, pause)
-            self._keep(key, allowance, grants)
+            quota, grants = self._read_quota(key, use.limit)
+            quota.refuse(now, use.begins, pause)
+            self._write_quota(key, quota, grants)
 
     def unanswered(self, use: PermitUse, now: float) -> None:
         """The call was given up."""
@@ -262,27 +267,29 @@ class PermitStore:
         return key
 
     def _when(
-        self, rows: list[tuple[int, int, str]], allowance: EndpointQuota, allowed: int, *, feed: bool, now: float
+        self, occupied: list[_Occupied], quota: EndpointQuota, allowed: int, *, feed: bool, now: float
     ) -> tuple[float | None, float]:
-        """When a use may begin, or else when to look again; `rows` end latest first."""
-        if now < allowance.paused_until:
-            return None, allowance.paused_until
+        """When a use may begin, None where that is not known yet; and when to look again. `occupied` end latest first.
+
+        How this process's own calls end it is told; how others' end only the file knows, which is read again soon.
+        """
+        if now < quota.paused_until:
+            return None, quota.paused_until
         room = allowed - (reserved_for_interactive(allowed) if feed else 0)
-        if len(rows) < room:
+        if len(occupied) < room:
             return now, now
-        ends, is_end_known, owner = rows[room - 1]
-        change = max(allowance.next_change(now), now + 0.001)
+        first_free = occupied[room - 1]
+        free_at = first_free.ends / NS
+        change = max(quota.next_change(now), now + 0.001)
         soon = min(now + POLL_S, change)
-        free = ends / NS
-        if not is_end_known:
-            # How our own calls end is told us; how others' end only the file knows.
-            others = any(owner != self._owner for _, known, owner in rows if not known)
-            return None, soon if others else min(free, change)
+        if not first_free.is_end_known:
+            others = any(use.owner != self._owner for use in occupied if not use.is_end_known)
+            return None, soon if others else min(free_at, change)
         if feed:
-            return None, min(free, change)
-        if owner == self._owner and free - now > _HEAD_START_S:
-            return None, min(free - _HEAD_START_S, soon)
-        return free, free
+            return None, min(free_at, change)
+        if first_free.owner == self._owner and free_at - now > _HEAD_START_S:
+            return None, min(free_at - _HEAD_START_S, soon)
+        return free_at, free_at
 
     def _turn_of_another(self, key: str, now: float) -> float | None:
         """Until when the feeds of a process that has waited for longer go first; None where there is none."""
@@ -294,7 +301,7 @@ class PermitStore:
         ).fetchone()[0]
         return None if until is None else until / NS
 
-    def _keep_turn(self, key: str, now: float, look_again: float | None) -> None:
+    def _write_turn(self, key: str, now: float, look_again: float | None) -> None:
         """Keep since when the feeds of this process wait for a permit; they wait no more where `look_again` is None."""
         lapsed = round((now - _FORGOTTEN_S) * NS)
         self._base.execute("delete from turns where key = ? and until < ?", (key, lapsed))
@@ -307,14 +314,21 @@ class PermitStore:
             (key, self._owner, round(now * NS), round(until * NS)),
         )
 
-    def _rows(self, key: str) -> list[tuple[int, int, str]]:
-        return self._base.execute(
-            "select ends, known, owner from uses where key = ? order by ends desc", (key,)
-        ).fetchall()
+    def _occupied(self, key: str) -> list[_Occupied]:
+        rows = self._base.execute("select ends, known, owner from uses where key = ? order by ends desc", (key,))
+        return list(map(_Occupied._make, rows))
 
-    def _end_dead(self, rows: list[tuple[int, int, str]], now: float) -> bool:
+    def _occupy(self, key: str, begins: float, ends: float) -> int:
+        row = self._base.execute(
+            "insert into uses (key, owner, begins, ends) values (?, ?, ?, ?)",
+            (key, self._owner, round(begins * NS), round(ends * NS)),
+        ).lastrowid
+        assert row is not None
+        return row
+
+    def _end_uses_of_dead(self, occupied: list[_Occupied], now: float) -> bool:
         """Let what dead processes hold cool from now on; whether there was any."""
-        owners = {owner for _, known, owner in rows if not known and owner != self._owner}
+        owners = {use.owner for use in occupied if not use.is_end_known and use.owner != self._owner}
         dead = [owner for owner in owners if self._has_ended(owner)]
         for owner in dead:
             self._base.execute(
@@ -328,7 +342,7 @@ class PermitStore:
         if use.counted is not None:
             self._addresses.ended(use.counted, arrived_by)
 
-    def _pool(self, key: str, limit: int) -> tuple[EndpointQuota, int]:
+    def _read_quota(self, key: str, limit: int) -> tuple[EndpointQuota, int]:
         row = self._base.execute(
             "select withheld, paused_until, halved_at, restore_at, grants from pools where key = ?", (key,)
         ).fetchone()
@@ -336,14 +350,14 @@ class PermitStore:
             return EndpointQuota(limit, random=self._random), 0
         withheld, paused_until, halved_at, restore_at, grants = row
         restore = inf if restore_at is None else restore_at / NS
-        return (EndpointQuota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random), grants)
+        return EndpointQuota(limit, withheld, paused_until / NS, halved_at / NS, restore, random=self._random), grants
 
-    def _keep(self, key: str, allowance: EndpointQuota, grants: int) -> None:
-        halved = round(max(allowance.halved_at, -1.0) * NS)
-        restore = None if allowance.restore_at == inf else round(allowance.restore_at * NS)
+    def _write_quota(self, key: str, quota: EndpointQuota, grants: int) -> None:
+        halved = round(max(quota.halved_at, -1.0) * NS)
+        restore = None if quota.restore_at == inf else round(quota.restore_at * NS)
         self._base.execute(
             "insert or replace into pools values (?, ?, ?, ?, ?, ?)",
-            (key, allowance.withheld, round(allowance.paused_until * NS), halved, restore, grants),
+            (key, quota.withheld, round(quota.paused_until * NS), halved, restore, grants),
         )
 
     def _forget_other_boots(self, boot: str) -> None:
