@@ -116,7 +116,7 @@ class _Pool:
         now = self.clock.monotonic()
         if (pause := self.quota.paused_until - now) > PATIENCE_S:
             raise paused(self.endpoint, pause)
-        if self._waiting.first_of(priority) is None:
+        if self._waiting.first_of(priority) is None and self._has_room(priority, now):
             granted = self._grant(priority, now, hold_s)
             if isinstance(granted, _LocalPermit):
                 return granted
@@ -132,19 +132,22 @@ class _Pool:
             while (call := self._waiting.first_of(priority)) is not None:
                 if (pause := self.quota.paused_until - now) > PATIENCE_S:
                     call.future.set_exception(paused(self.endpoint, pause))
-                elif isinstance(granted := self._grant(priority, now, call.hold_s), _LocalPermit):
-                    call.future.set_result(granted)
-                elif granted is not None and priority is Priority.INTERACTIVE and granted - now > PATIENCE_S:
-                    error = address_used_up(self.endpoint, self.address.quota, granted - now)
-                    call.future.set_exception(error)
-                else:
-                    address_opens = min(address_opens, inf if granted is None else granted)
+                    continue
+                if not self._has_room(priority, now):
                     break
-        self._arm(now, address_opens)
+                granted = self._grant(priority, now, call.hold_s)
+                if isinstance(granted, _LocalPermit):
+                    call.future.set_result(granted)
+                elif priority is Priority.INTERACTIVE and granted - now > PATIENCE_S:
+                    call.future.set_exception(address_used_up(self.endpoint, self.address.quota, granted - now))
+                else:
+                    address_opens = min(address_opens, granted)
+                    break
+        self._set_timer(now, address_opens)
 
     def usage(self) -> Usage:
         now = self.clock.monotonic()
-        self._collect(now)
+        self._drop_cooled(now)
         allowed = self.quota.allowed(now)
         pause = max(0.0, self.quota.paused_until - now)
         return Usage(self.out + len(self.cooling), allowed, self.quota.withheld > 0, pause)
@@ -155,22 +158,20 @@ class _Pool:
             self._timer = None
         self._waiting.fail(closing(self.endpoint))
 
-    def _collect(self, now: float) -> None:
+    def _drop_cooled(self, now: float) -> None:
         while self.cooling and self.cooling[0] <= now + _ROUNDING_S:
             heappop(self.cooling)
 
-    def _room(self, priority: Priority, now: float) -> bool:
-        self._collect(now)
+    def _has_room(self, priority: Priority, now: float) -> bool:
+        self._drop_cooled(now)
         if now < self.quota.paused_until - _ROUNDING_S:
             return False
         allowed = self.quota.allowed(now)
         free = allowed - self.out - len(self.cooling)
         return free > (reserved_for_interactive(allowed) if priority is Priority.FEED else 0)
 
-    def _grant(self, priority: Priority, now: float, hold_s: float) -> _LocalPermit | float | None:
-        """A permit, or None where the endpoint has none now, or when the address may have one again."""
-        if not self._room(priority, now):
-            return None
+    def _grant(self, priority: Priority, now: float, hold_s: float) -> _LocalPermit | float:
+        """Take a permit of the endpoint, which has room; or say when the address may take another call."""
         feed = priority is Priority.FEED
         claim = self.address.claim(feed=feed, writes=self.endpoint.writes, now=now, hold_s=hold_s)
         if claim.counts_until is None:
@@ -179,7 +180,7 @@ class _Pool:
         self.grants += 1
         return _LocalPermit(self, now, claim.counts_until)
 
-    def _arm(self, now: float, address_opens: float) -> None:
+    def _set_timer(self, now: float, address_opens: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -188,7 +189,7 @@ class _Pool:
         moments = [self.quota.next_change(now), *self.cooling[:1]]
         if address_opens < inf:
             moments.append(min(address_opens, now + ADDRESS_POLL_S))
-        if (soonest := min(moments)) < float("inf"):
+        if (soonest := min(moments)) < inf:
             delay = max(soonest - now, _SHORTEST_WAIT_S)  # a timer may fire a rounding early: no spinning
             self._timer = asyncio.get_running_loop().call_later(delay, self.hand_out)
 
@@ -209,24 +210,25 @@ class _LocalPermit:
         now = pool.clock.monotonic()
         if remaining is not None and remaining < pool.quota.limit - (self._explained + pool.grants):
             pool.quota.halve(now, self._granted_at)
-        self._end(now + COOLING_S, now)
+        self._end(back_at=now + COOLING_S, arrived_by=now)
 
     def refused(self, retry_after: float | None = None) -> None:
         if (pool := self._pool) is None:
             return
         now = pool.clock.monotonic()
         pool.quota.refuse(now, self._granted_at, retry_after)
-        self._end(now + COOLING_S, now)
+        self._end(back_at=now + COOLING_S, arrived_by=now)
 
     def unanswered(self) -> None:
         if (pool := self._pool) is not None:
             now = pool.clock.monotonic()
-            self._end(now + LOST_S, now + LATE_S)
+            self._end(back_at=now + LOST_S, arrived_by=now + LATE_S)
 
     def unused(self) -> None:
-        self._end(None, None)
+        self._end(back_at=None, arrived_by=None)
 
-    def _end(self, back_at: float | None, arrived_by: float | None) -> None:
+    def _end(self, *, back_at: float | None, arrived_by: float | None) -> None:
+        """Give the permit back once; both are None where nothing was sent."""
         if (pool := self._pool) is None:
             return
         self._pool = None
