@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from tradetui.exchange import paging
 from tradetui.exchange.calls.reads import Reads
-from tradetui.exchange.calls.signed_call import BeforeSend, Connect, SignedCalls, existing
+from tradetui.exchange.calls.signed_call import BeforeSend, Connect, SignedCalls, already_open
 from tradetui.exchange.calls.writes import Writes
 from tradetui.exchange.capabilities import Capabilities
 from tradetui.exchange.clock import Clock, ServerClock, SystemClock
@@ -135,7 +135,7 @@ class ExchangeReader:
         elif read_only and not transport.read_only:
             raise ValueError("a reader needs a transport that is read-only itself")
         else:
-            connect = existing(transport)
+            connect = already_open(transport)
         random = random or Random()
         self.clock = clock or SystemClock()
         self.server_clock = ServerClock(self.clock)

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tradetui.exchange.calls.http_response import CallResult, parse_response, retry_after
 from tradetui.exchange.errors import ExchangeError, NotSent, ReadOnly, Unreachable
@@ -47,6 +47,16 @@ _PATIENCE_S = 5.0
 """How long a call that has its permit waits for a connection while all are taken by calls that do not end."""
 
 
+class _Call(NamedTuple):
+    """What is called, and with what; where the server signs so, `sign_decoded` signs values as they are."""
+
+    endpoint: Endpoint
+    query: list[tuple[str, str]]
+    body: bytes
+    sign_decoded: bool
+    before_send: BeforeSend | None
+
+
 class SignedCalls:
     """What every call of one account goes through."""
 
@@ -74,10 +84,12 @@ class SignedCalls:
         self._environment = environment
         self._locale = locale
         self._read_only = read_only
-        self._slots = {False: asyncio.Semaphore(MAX_CONCURRENT_READS), True: asyncio.Semaphore(MAX_CONCURRENT_WRITES)}
+        self._read_slots = asyncio.Semaphore(MAX_CONCURRENT_READS)
+        self._write_slots = asyncio.Semaphore(MAX_CONCURRENT_WRITES)
         self._connecting: asyncio.Task[Transport] | None = None
         self._signer: Signer | None = None
-        self._running: dict[asyncio.Task[CallResult], bool] = {}
+        self._reads: set[asyncio.Task[CallResult]] = set()
+        self._writes: set[asyncio.Task[CallResult]] = set()
         self._closed = False
 
     async def prepare(self) -> None:
@@ -110,7 +122,7 @@ class SignedCalls:
         transport = await self._transport()
         hold_s = _PATIENCE_S + self._timeouts.total(writes=endpoint.writes) + 1.0
         permit = await self._budget.acquire(endpoint, priority, hold_s=hold_s)
-        slots = self._slots[endpoint.writes]
+        slots = self._write_slots if endpoint.writes else self._read_slots
         try:
             async with asyncio.timeout(_PATIENCE_S if slots.locked() else None):
                 await slots.acquire()
@@ -124,11 +136,11 @@ class SignedCalls:
         except BaseException:
             permit.unused()
             raise
+        call = _Call(endpoint, query or [], body, sign_decoded, before_send)
         task = asyncio.get_running_loop().create_task(
-            self._send(transport, permit, slots, endpoint, query or [], body, sign_decoded, before_send),
-            name=f"call {endpoint.name}",
+            self._send(call, transport, permit, slots), name=f"call {endpoint.name}"
         )
-        self._running[task] = endpoint.writes
+        (self._writes if endpoint.writes else self._reads).add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
 
@@ -146,8 +158,7 @@ class SignedCalls:
     async def aclose(self) -> None:
         """Drop the reads at once, give a write under way a moment to be answered, and close."""
         self._closed = True
-        reads = [task for task, writes in self._running.items() if not writes]
-        writes = [task for task, writes in self._running.items() if writes]
+        reads, writes = list(self._reads), list(self._writes)
         if writes:
             await asyncio.wait(writes, timeout=_WRITE_GRACE_S)
         for task in (*reads, *writes):
@@ -156,19 +167,19 @@ class SignedCalls:
         if self._connecting is not None:
             try:
                 transport = await self._connecting
-            except Exception:
+            except Exception:  # whoever called was told; nothing is open
                 return
             await transport.aclose()
 
     async def _transport(self) -> Transport:
         connecting = self._connecting
         if connecting is None or (connecting.done() and (connecting.cancelled() or connecting.exception() is not None)):
-            connecting = self._connecting = asyncio.ensure_future(self._begin())
+            connecting = self._connecting = asyncio.ensure_future(self._open_transport())
         if connecting.done():
             return connecting.result()
         return await asyncio.shield(connecting)
 
-    async def _begin(self) -> Transport:
+    async def _open_transport(self) -> Transport:
         credentials = self._credentials
         if credentials is not None:
             try:  # an RSA key needs a large library
@@ -177,31 +188,21 @@ class SignedCalls:
                 raise NotSent(str(problem), remedy="Start again once that is done, or use an HMAC key.") from None
         return await self._connect()
 
-    async def _send(
-        self,
-        transport: Transport,
-        permit: Permit,
-        slots: asyncio.Semaphore,
-        endpoint: Endpoint,
-        query: list[tuple[str, str]],
-        body: bytes,
-        sign_decoded: bool,
-        before_send: BeforeSend | None,
-    ) -> CallResult:
+    async def _send(self, call: _Call, transport: Transport, permit: Permit, slots: asyncio.Semaphore) -> CallResult:
+        """Stamp, sign and send, and give the permit back by what is known of the arrival at the exchange."""
         stamp_ms = self._server_clock.now_ms
         begun = self._clock.monotonic()
         departed = False
 
         async def before_first_byte() -> None:
             nonlocal begun, departed
-            if before_send is not None:
-                await before_send(stamp_ms)
+            if call.before_send is not None:
+                await call.before_send(stamp_ms)
             begun = self._clock.monotonic()
             departed = True
 
         try:
-            http_request = self._build_request(endpoint, stamp_ms, query, body, sign_decoded)
-            http_response = await transport.send(http_request, before_first_byte)
+            http_response = await transport.send(self._build_request(call, stamp_ms), before_first_byte)
         except TransportError as failure:
             if not failure.sent:
                 permit.unused()
@@ -209,7 +210,7 @@ class SignedCalls:
                 permit.replied()  # what was under way on a connection that has ended cannot arrive any more
             else:
                 permit.unanswered()
-            _log.info("%s: %s", endpoint.name, failure)
+            _log.info("%s: %s", call.endpoint.name, failure)
             return CallResult(stamp_ms, failure=failure)
         except BaseException:
             if departed:
@@ -219,28 +220,21 @@ class SignedCalls:
             raise
         finally:
             slots.release()
-        round_trip = self._clock.monotonic() - begun
-        answer = parse_response(stamp_ms, http_response, unique_names=endpoint.decides_what_is_sent)
+        round_trip_s = self._clock.monotonic() - begun
+        answer = parse_response(stamp_ms, http_response, unique_names=call.endpoint.decides_what_is_sent)
         if answer.limited:
             permit.refused(retry_after(http_response.headers.get("retry-after"), stamp_ms))
         else:
             permit.replied(_remaining(http_response.headers))
-        self._connection_status.replied(round_trip)
+        self._connection_status.replied(round_trip_s)
         if answer.envelope is not None:
-            self._server_clock.observe(answer.envelope.request_time, round_trip)
-            if not answer.envelope.ok:
-                code = scrub(answer.envelope.code)
-                _log.info("%s: code %s, HTTP status %d", endpoint.name, code, http_response.status)
-            else:
-                _log.info("%s: answered within %.0f ms", endpoint.name, round_trip * 1000)
-        else:
-            _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, http_response.status)
+            self._server_clock.observe(answer.envelope.request_time, round_trip_s)
+        _log_answer(call.endpoint, answer, http_response.status, round_trip_s)
         return answer
 
-    def _build_request(
-        self, endpoint: Endpoint, stamp_ms: int, query: list[tuple[str, str]], body: bytes, sign_decoded: bool
-    ) -> HttpRequest:
-        on_the_wire = encoded_query(query)
+    def _build_request(self, call: _Call, stamp_ms: int) -> HttpRequest:
+        endpoint = call.endpoint
+        on_the_wire = encoded_query(call.query)
         headers = {"Content-Type": "application/json", "locale": self._locale}
         if endpoint.signed:
             if self._credentials is None or self._signer is None:
@@ -252,28 +246,38 @@ class SignedCalls:
                 timestamp=str(stamp_ms),
                 method=endpoint.method,
                 path=endpoint.path,
-                query=decoded_query(query) if sign_decoded else on_the_wire,
-                body=body,
+                query=decoded_query(call.query) if call.sign_decoded else on_the_wire,
+                body=call.body,
                 locale=self._locale,
             )
         if self._environment == "demo":
             headers["paptrading"] = "1"
         target = f"{endpoint.path}?{on_the_wire}" if on_the_wire else endpoint.path
-        return HttpRequest(endpoint.method, target, headers, body)
+        return HttpRequest(endpoint.method, target, headers, call.body)
 
     def _ended(self, task: asyncio.Task[CallResult]) -> None:
-        self._running.pop(task, None)
+        self._reads.discard(task)
+        self._writes.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
             _log.debug("a call ended with %s", type(failure).__name__)
 
 
-def existing(transport: Transport) -> Connect:
+def already_open(transport: Transport) -> Connect:
     """A way to connect for a transport that is open already."""
 
     async def connect() -> Transport:
         return transport
 
     return connect
+
+
+def _log_answer(endpoint: Endpoint, answer: CallResult, http_status: int, round_trip_s: float) -> None:
+    if answer.envelope is None:
+        _log.info("%s: %s, HTTP status %d", endpoint.name, answer.unreadable, http_status)
+    elif answer.envelope.ok:
+        _log.info("%s: answered within %.0f ms", endpoint.name, round_trip_s * 1000)
+    else:
+        _log.info("%s: code %s, HTTP status %d", endpoint.name, scrub(answer.envelope.code), http_status)
 
 
 def _remaining(headers: Mapping[str, str]) -> int | None:
