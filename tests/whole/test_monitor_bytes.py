@@ -25,7 +25,7 @@ from tradetui.commands.session.bootstrap import open_desk
 from tradetui.desk.reversal.preview import Target
 from tradetui.profiles.load import Flags, load
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.overlays.palette import Actions
+from tradetui.ui.application.palette import Actions
 from tradetui.ui.key_bindings.binding_registry import BINDINGS
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
 from tradetui.wire.enums import Side

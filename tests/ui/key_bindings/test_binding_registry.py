@@ -14,7 +14,7 @@ from tradetui.desk.settings import Access
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.ui.alerts.alerts_screen import AlertsScreen
 from tradetui.ui.application.app import TradeApp
-from tradetui.ui.application.overlays.help import HelpLine, _content
+from tradetui.ui.application.help import HelpLine, _content
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.table_dialogs import column_letters
 from tradetui.ui.intents.journal_screen import JournalScreen

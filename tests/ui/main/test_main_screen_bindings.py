@@ -11,7 +11,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.trading.account_totals import Totals
-from tradetui.ui.application.overlays.help import HEADER_FIGURES, HelpDialog, HelpLine
+from tradetui.ui.application.help import HEADER_FIGURES, HelpDialog, HelpLine
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.dialogs.table_dialogs import SortDialog, column_letters

@@ -14,7 +14,7 @@ from tests.desk.fixtures.lookup_session import BOOKS
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tradetui.desk.lookup.lookup import LookupState
 from tradetui.desk.tables.table import LOOKUPS, Table
-from tradetui.ui.application.overlays.help import HelpDialog
+from tradetui.ui.application.help import HelpDialog
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.records.detail_screen import NOT_SENT, DetailScreen
 from tradetui.ui.records.lookup_form import FilterForm

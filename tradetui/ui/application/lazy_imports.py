@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def palette() -> type[Provider]:
-    from tradetui.ui.application.overlays.palette import Actions
+    from tradetui.ui.application.palette import Actions
 
     return Actions
 
@@ -74,7 +74,7 @@ def confirm_dialog(title: str, question: str, action: str) -> Screen[bool | None
 
 
 def help_dialog(keys: Mapping[str, str], screen: KeyedScreen) -> Screen[None]:
-    from tradetui.ui.application.overlays.help import HelpDialog
+    from tradetui.ui.application.help import HelpDialog
 
     return HelpDialog(dict(keys), screen.blocking_reason, screen.hides)
 
@@ -88,7 +88,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
     settings, desk = trading_app.settings, trading_app.desk
     match message:
         case app_protocols.OpenScreenList():
-            from tradetui.ui.application.overlays.navigation import open_screen_list
+            from tradetui.ui.application.navigation import open_screen_list
 
             open_screen_list(lowest)
         case app_protocols.OpenDetail(title, row_id, record, zone, feed_name):
@@ -134,7 +134,7 @@ async def open_posted(app: App[Any], message: app_protocols.OpenMessage, lowest:
             columns = message.table.every_column
             ask_in_dialog(app, ColumnsDialog(message.subject, columns, message.default, before), message.chosen)
         case app_protocols.OpenProfiles():
-            from tradetui.ui.application.overlays.navigation import ask_for_profile
+            from tradetui.ui.application.navigation import ask_for_profile
 
             await ask_for_profile(app)
         case app_protocols.OpenReversal(target) if desk is not None and (execution := desk.execution) is not None:

@@ -13,7 +13,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.rows.row_source import Sort
 from tradetui.desk.tables.table import POSITIONS
 from tradetui.sandbox.app import Sandbox
-from tradetui.ui.application.overlays.navigation import UNKNOWN_UID, profile_lines
+from tradetui.ui.application.navigation import UNKNOWN_UID, profile_lines
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ChoiceDialog
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
