@@ -77,7 +77,7 @@ async def test_what_was_shown_stays_until_the_first_rows_of_another_order_or_fil
     await rows.ordered(OLDEST_FIRST, "").wait_for_pages()
     turned = sort_filter.view_of(rows)
     assert turned is not rows
-    assert sort_filter.rearranged
+    assert sort_filter.view_changed
     first, last = turned.row(0), rows.row(rows.count - 1)
     assert first is not None and first == last
     sort_filter.pattern = "nothing of the kind"

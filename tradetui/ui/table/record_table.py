@@ -283,7 +283,7 @@ class RecordTable(TrueColours, LinewiseScrollView, Generic[RowT_co], can_focus=T
             self._fit_width()
         self._tell_row(row_id_before)
         self._resize_virtual()
-        self._scroll_after(anchor, into_sight=into_sight or self.sort_filter.rearranged)
+        self._scroll_after(anchor, into_sight=into_sight or self.sort_filter.view_changed)
         if repaint or self._footer_height != footer_height or self._repaint_changed():
             self._header = None
             self.refresh()

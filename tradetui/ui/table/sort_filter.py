@@ -1,9 +1,13 @@
-"""The rows of a source that a table shows, and their order: sort, filter and test, kept through every refresh."""
+"""Which rows of a source a table shows, in which order: a choice that holds for every source that follows.
+
+A person sorts by a column and filters by a pattern; a screen may add a test of its own. Most sources are sorted and
+filtered here; an archive, which is never in memory as a whole, does both by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, Generic
+from typing import Final, Generic, NamedTuple
 
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import Column
@@ -11,11 +15,22 @@ from tradetui.desk.tables.rows.row_filters import matcher
 from tradetui.desk.tables.rows.row_source import RowSource, RowT, SelfOrdering, Sort, view
 
 TEXTS_KEPT: Final = 20_000
+"""The most texts remembered for the filter."""
 TEXTS_OF_ROWS_GONE: Final = 500
+"""Texts of rows that are gone before all texts are forgotten."""
+
+
+class _ArchiveView(NamedTuple, Generic[RowT]):
+    """The rows that a source which sorts itself gave for a sort and a pattern."""
+
+    source: SelfOrdering[RowT]
+    sort: Sort | None
+    pattern: str
+    rows: SelfOrdering[RowT]
 
 
 class SortFilter(Generic[RowT]):
-    """A choice of sort and filter, applied to one source after another.
+    """The choice of sort, pattern and test.
 
     A row's text for the filter is kept while the row stays the same, so that a filter costs little on unchanged rows.
     """
@@ -27,12 +42,14 @@ class SortFilter(Generic[RowT]):
         self._columns = self._searched_columns = tuple(columns)
         self._cell_format = cell_format
         self._texts: dict[str, tuple[RowT, str]] = {}
-        self._ready: tuple[RowSource[RowT], int] | None = None
-        self._ordered: tuple[SelfOrdering[RowT], Sort | None, str, SelfOrdering[RowT]] | None = None
-        self._shown: tuple[SelfOrdering[RowT], Sort | None, SelfOrdering[RowT]] | None = None
-        self.rearranged = False
-        """Whether a source that sorts itself returned another view in another order."""
-        self.turned = False
+        self._prepared: tuple[RowSource[RowT], int] | None = None
+        """The source that `make_ready` prepares, and how many of its rows have their text; None before its first."""
+        self._newest_view: _ArchiveView[RowT] | None = None
+        self._shown_view: _ArchiveView[RowT] | None = None
+        self.view_changed = False
+        """Whether a source that sorts itself has just given other rows than it showed before."""
+        self.sort_changed = False
+        """Whether these are in another order as well."""
 
     @property
     def pattern_title(self) -> str:
@@ -64,17 +81,17 @@ class SortFilter(Generic[RowT]):
         From the first call on texts are kept though nothing is filtered, so that the first letter of a filter costs as
         little as the others.
         """
-        begin = self._ready[1] if self._ready is not None and self._ready[0] is source else 0
+        begin = self._prepared[1] if self._prepared is not None and self._prepared[0] is source else 0
         end = min(source.count, begin + count, TEXTS_KEPT)
-        self._ready = (source, end)
+        self._prepared = (source, end)
         for index in range(begin, end):
             if (row := source.row(index)) is not None:
-                self._text(row)
+                self._text_of(row)
         return end < min(source.count, TEXTS_KEPT)
 
     def view_of(self, source: RowSource[RowT]) -> RowSource[RowT]:
         if isinstance(source, SelfOrdering):
-            return self._ordered_by_itself(source)
+            return self._archive_rows(source)
         if len(self._texts) > source.count + TEXTS_OF_ROWS_GONE:
             self._texts.clear()
         column = self._column_of(self.sort)
@@ -82,43 +99,43 @@ class SortFilter(Generic[RowT]):
             source,
             sort_key=column.sort_key if column is not None else None,
             reverse=self.sort is not None and self.sort.reverse,
-            keep=self._test(),
+            keep=self._row_test(),
         )
 
     def _column_of(self, sort: Sort | None) -> Column[RowT] | None:
         return next((column for column in self._columns if sort is not None and column.id == sort.column), None)
 
-    def _ordered_by_itself(self, source: SelfOrdering[RowT]) -> RowSource[RowT]:
-        ordered = self._ordered
-        if ordered is None or ordered[:3] != (source, self.sort, self.pattern):
+    def _archive_rows(self, source: SelfOrdering[RowT]) -> RowSource[RowT]:
+        """The source's own view; while that is still being read, the one that was shown before."""
+        newest = self._newest_view
+        if newest is None or newest[:3] != (source, self.sort, self.pattern):
             is_narrowed = self.sort is not None or self.pattern != ""
-            view = source.ordered(self.sort, self.pattern, self._text) if is_narrowed else source
-            self._ordered = ordered = (source, self.sort, self.pattern, view)
-        view, before = ordered[3], self._shown
-        if before is None or before[0] is not source:
-            before = (source, None, view)
-        shown = before if view.is_pending else (source, self.sort, view)
-        self.rearranged = shown[2] is not before[2]
-        self.turned = shown[1] != before[1]
-        self._shown = shown
-        return shown[2]
+            rows = source.ordered(self.sort, self.pattern, self._text_of) if is_narrowed else source
+            self._newest_view = newest = _ArchiveView(source, self.sort, self.pattern, rows)
+        before = self._shown_view
+        if before is None or before.source is not source:
+            before = newest._replace(sort=None)
+        self._shown_view = shown = before if newest.rows.is_pending else newest
+        self.view_changed = shown.rows is not before.rows
+        self.sort_changed = shown.sort != before.sort
+        return shown.rows
 
-    def _test(self) -> Callable[[RowT], bool] | None:
+    def _row_test(self) -> Callable[[RowT], bool] | None:
         matches, keep = matcher(self.pattern), self.keep
         if matches is None:
-            if self._ready is None:
+            if self._prepared is None:
                 self._texts.clear()
             return keep
         if keep is None:
-            return lambda row: matches(self._text(row))
-        return lambda row: keep(row) and matches(self._text(row))
+            return lambda row: matches(self._text_of(row))
+        return lambda row: keep(row) and matches(self._text_of(row))
 
-    def _text(self, row: RowT) -> str:
+    def _text_of(self, row: RowT) -> str:
         row_id: str | None = getattr(row, "row_id", None)
         known = self._texts.get(row_id) if row_id is not None else None
         if known is not None and (known[0] is row or known[0] == row):
             return known[1]
-        text = "\t".join(_searched(column, row, self._cell_format) for column in self._searched_columns)
+        text = "\t".join(_searched_text(column, row, self._cell_format) for column in self._searched_columns)
         if row_id is not None:
             if len(self._texts) > TEXTS_KEPT:
                 self._texts.clear()
@@ -127,11 +144,11 @@ class SortFilter(Generic[RowT]):
 
     def _forget_texts(self) -> None:
         self._texts.clear()
-        if self._ready is not None:
-            self._ready = (self._ready[0], 0)
+        if self._prepared is not None:
+            self._prepared = (self._prepared[0], 0)
 
 
-def _searched(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
+def _searched_text(column: Column[RowT], row: RowT, cell_format: CellFormat) -> str:
     """The texts a filter searches: the cell as it reads, a figure also without commas, and the interface's value."""
     shown = column.cell(row, cell_format)[0]
     texts = [shown]

@@ -89,8 +89,8 @@ class TableModel(Generic[RowT_co]):
         if self.rows.count and self._footer_of is not None:
             self.footer = self._footer_of(loaded_rows(self.rows), self.cells.cell_format)
         self.cells.measure_totals(self.footer.totals)
-        if self.sort_filter.rearranged:
-            self.cursor.begin(self.rows, anew=self.sort_filter.turned)
+        if self.sort_filter.view_changed:
+            self.cursor.begin(self.rows, anew=self.sort_filter.sort_changed)
         else:
             newest_first = self._newest_first and self.sort_filter.sort is None
             self.cursor.follow(self.rows, by_choice=by_choice, newest_first=newest_first)
