@@ -37,7 +37,7 @@ from tradetui.ui.money.period_reading import PeriodReading
 from tradetui.ui.money.result_panel import INNER_WIDTH, ResultPanel, result_rows
 from tradetui.ui.safe_text import sanitized
 from tradetui.ui.table.record_table import RecordTable
-from tradetui.ui.table.table_frame import AsideFrame, RecordsFrame, nothing_matches
+from tradetui.ui.table.table_frame import RecordsFrame, TitledFrame, nothing_matches
 
 _BAR_NAME: Final = "MONEY"
 _BAR_GAP: Final = 3
@@ -164,13 +164,13 @@ class MoneyPanels(Container):
 
     def compose(self) -> ComposeResult:
         with Container(id="money-upper"):
-            with AsideFrame(id="money-result"):
+            with TitledFrame(id="money-result"):
                 yield ResultPanel()
-            with AsideFrame(id="money-chart"):
+            with TitledFrame(id="money-chart"):
                 yield self._chart_panel
         with Container(id="money-lower"):
             yield RecordsFrame(self.table, id="money-groups", names_columns=True)
-            with AsideFrame(id="money-calendar"):
+            with TitledFrame(id="money-calendar"):
                 yield CalendarPanel(self._reading.period.last_day)
 
     # Content
@@ -190,7 +190,7 @@ class MoneyPanels(Container):
 
     def show_titles(self) -> None:
         reading = self._reading
-        result_frame = self.query_one("#money-result", AsideFrame)
+        result_frame = self.query_one("#money-result", TitledFrame)
         result_frame.entitle(sanitized("Result"))
         reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
@@ -230,7 +230,7 @@ class MoneyPanels(Container):
         self.show_chart(cell_format)
 
     def show_chart(self, cell_format: CellFormat) -> None:
-        box, results = self.query_one("#money-chart", AsideFrame), self._reading.results
+        box, results = self.query_one("#money-chart", TitledFrame), self._reading.results
         if results is None:
             self._chart_panel.show(None, "reading …")
             return
@@ -242,7 +242,7 @@ class MoneyPanels(Container):
     def show_calendar(self, cell_format: CellFormat) -> None:
         month, results = self.calendar.month, self._reading.month
         keys = f"{self._key_named('month_before')} {self._key_named('month_after')} month"
-        self.query_one("#money-calendar", AsideFrame).entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
+        self.query_one("#money-calendar", TitledFrame).entitle(sanitized(f"{month:%B %Y}, net realised"), keys)
         if results is None or results.period.first_day != month:
             self.calendar.show(MonthGrid(month, {}), (Content.styled("reading …", "$quiet"),))
             return

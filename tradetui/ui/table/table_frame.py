@@ -1,4 +1,7 @@
-"""The border around a table: its title at the left, its order and the hidden columns at the right."""
+"""The border around a table: its title at the left; at the right its order, and the columns that have no room.
+
+What the right says gives way where the border is too short: the title names whose figures these are.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tradetui.ui.table.record_table import RecordTable
 from tradetui.ui.terminal.drawn_once import TrueColours
 from tradetui.wire.text.counted import counted
 
-_AROUND: Final = 6
+_CORNERS: Final = 6
 """Cells of the border's top line beside the titles: corners, a line beside each, a blank before and after."""
 _SHORTEST_LINE: Final = 3
 """Cells of the line between the two titles, with the blanks around it."""
@@ -33,8 +36,8 @@ def nothing_matches(table: RecordTable[object], key_named: Callable[[str], str],
     return f"{' '.join(filter(None, (none, more)))}\n{key_named('back')} clears the filter."
 
 
-class AsideFrame(TrueColours, Container):
-    """A container with a title at the left of its border and a sentence at the right; `heading` is the title."""
+class TitledFrame(TrueColours, Container):
+    """A container whose border has a title, the `heading`, at the left and a remark at the right."""
 
     def __init__(self, *children: Widget, id: str, classes: str = "panel") -> None:
         super().__init__(*children, id=id, classes=classes)
@@ -51,23 +54,23 @@ class AsideFrame(TrueColours, Container):
         return lines
 
     def entitle(self, heading: Content, remark: str = "") -> None:
-        """Change the title. A title costs a repaint of the whole border, so it is set only if it differs."""
+        """Change title and remark. They cost a repaint of the whole border, so they are set only if they differ."""
         self.heading, self._remark = heading, remark
-        aside = sanitized(self._aside())
-        room = self.outer_size.width - _AROUND - heading.cell_length - aside.cell_length
-        shown = (heading, aside, room, self.has_focus_within)
+        right = sanitized(self._right_text())
+        room = self.outer_size.width - _CORNERS - heading.cell_length - right.cell_length
+        shown = (heading, right, room, self.has_focus_within)
         if shown == self._drawn:
             return
         self._drawn = shown
-        if not aside or room < _SHORTEST_LINE:
+        if not right or room < _SHORTEST_LINE:
             self.border_title = heading
             return
         colour = "$primary" if self.has_focus_within else "$frame"
         line = "━" if self.has_focus_within and self.app.no_color else "─"
         between = f" {line * (room - 2)} "
-        self.border_title = Content.assemble(heading, (between, f"not bold {colour}"), (aside.plain, "not bold $quiet"))
+        self.border_title = Content.assemble(heading, (between, f"not bold {colour}"), (right.plain, "not bold $quiet"))
 
-    def _aside(self) -> str:
+    def _right_text(self) -> str:
         return self._remark
 
     @on(events.Resize)
@@ -78,10 +81,10 @@ class AsideFrame(TrueColours, Container):
         self.entitle(self.heading, self._remark)
 
 
-class TableFrame(AsideFrame):
-    """A frame whose border names the one table in it, its order, and the columns that did not fit.
+class TableFrame(TitledFrame):
+    """A frame around one table, whose order and hidden columns are its remark.
 
-    These are counted, or named with `names_columns`, as many as there is room for.
+    The columns are counted; with `names_columns` they are named instead, as many as there is room for.
     """
 
     def __init__(
@@ -91,30 +94,31 @@ class TableFrame(AsideFrame):
         self._framed = table
         self._names_columns = names_columns
 
-    def _aside(self) -> str:
-        table, parts = self._framed, []
+    def _right_text(self) -> str:
         if self._names_columns:
-            return self._columns_named()
+            return self._columns_by_name()
+        table, parts = self._framed, []
         if (sort := table.sort_filter.sort) is not None:
             titles = {column.id: column.title for column in table.columns}
             parts.append(f"by {inside_sentence(titles.get(sort.column, sort.column))} {'▼' if sort.reverse else '▲'}")
-        if table.model.cells.layout.scrolled:
-            parts.append(f"← {table.model.cells.layout.scrolled}")
-        if table.model.cells.layout.hidden_after:
-            parts.append(f"→ {table.model.cells.layout.hidden_after} more")
+        layout = table.model.cells.layout
+        if layout.scrolled:
+            parts.append(f"← {layout.scrolled}")
+        if layout.hidden_after:
+            parts.append(f"→ {layout.hidden_after} more")
         return " · ".join(parts)
 
-    def _columns_named(self) -> str:
-        """The columns a key to the right; the sorted one has its arrow in the header."""
+    def _columns_by_name(self) -> str:
+        """The columns that the key to the right leads to. Their order has no part: its arrow is in the header."""
         layout = self._framed.model.cells.layout
-        before = f"← {layout.scrolled} · " if layout.scrolled else ""
+        scrolled = f"← {layout.scrolled} · " if layout.scrolled else ""
         titles = [inside_sentence(self._framed.columns[column_index].title) for column_index in layout.beyond]
-        room = self.outer_size.width - _AROUND - _SHORTEST_LINE - self.heading.cell_length - len(before)
+        room = self.outer_size.width - _CORNERS - _SHORTEST_LINE - self.heading.cell_length - len(scrolled)
         for count in range(len(titles), 0, -1):
             names = ", ".join(titles[:count]) + (" …" if count < len(titles) else "")
             if len(names) + 2 <= room:
-                return f"{before}→ {names}"
-        return f"{before}→ {len(titles)} more" if titles else before.removesuffix(" · ")
+                return f"{scrolled}→ {names}"
+        return f"{scrolled}→ {len(titles)} more" if titles else scrolled.removesuffix(" · ")
 
 
 class RecordsFrame(TableFrame):
