@@ -14,7 +14,7 @@ from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
-from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, panels_shown, regions, share
+from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, divide, panels_shown, regions
 from tradetui.ui.main.panel import coarse
 
 
@@ -118,8 +118,8 @@ def test_on_a_very_wide_screen_the_accounts_take_no_room_that_positions_need() -
 @given(st.integers(0, 400), st.lists(st.tuples(st.integers(0, 200), st.integers(1, 60)), min_size=1, max_size=5))
 def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: list[tuple[int, int]]) -> None:
     most, least = [want for want, _ in parts], [floor for _, floor in parts]
-    for first_whole in (True, False):
-        shares = share(total, most, least, first_whole=first_whole)
+    for first_to_its_most in (True, False):
+        shares = divide(total, most, least, first_to_its_most=first_to_its_most)
         assert sum(shares) == total
         if total >= sum(least):
             assert all(had >= floor for had, floor in zip(shares, least, strict=True))

@@ -1,6 +1,7 @@
-"""The panels that a screen of a size shows, and their regions: pure arithmetic in cells.
+"""Which panels a terminal of a size shows, and where: pure arithmetic in cells.
 
-The sizes follow the content: the lines of all rows, and the cells of all columns.
+A panel gets room by its content, the lines of all rows and the cells of all columns. Of several layouts the one is
+taken in which most of the content is seen; positions, which money is lost with, count most.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ LOWEST: Final = 9
 """Lines of a panel that shares the screen: border, titles, five rows and a note."""
 _CHROME: Final = 4
 """Lines outside the panels: two of the header, one for the hidden panels and one for the keys."""
-_STACK: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
-_SHARED_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+_FIRST_THREE: Final[tuple[str, ...]] = (TableName.POSITIONS, TableName.ORDERS, TableName.FILLS)
+_TAKES_TURNS_WITH: Final[Mapping[str, int]] = {TableName.ACCOUNTS: 0, TableName.TRIGGERS: 1}
+"""The one of the first three in whose region another panel is shown."""
 _WEIGHTS: Final[Mapping[str, int]] = {TableName.POSITIONS: 3, TableName.ORDERS: 2, TableName.FILLS: 2}
-_WORTH_OF_EMPTY: Final = 8
-"""The loss of a layout whose panels are all empty, in the unit of the weights."""
+_LOSS_BY_EMPTY_CELLS: Final = 8
+"""The loss of a layout all of whose cells stay empty, in the unit of the weights."""
 
 Region: TypeAlias = tuple[int, int, int, int]
 """Left, top, width and height in cells."""
@@ -52,7 +54,7 @@ def _side_by_side(*parts: _Part) -> _Split:
     return _Split(parts, is_stack=False)
 
 
-_FIVE: Final = (
+_OF_FIVE: Final = (
     _stack(
         TableName.POSITIONS,
         _side_by_side(_stack(TableName.ORDERS, TableName.ACCOUNTS), _stack(TableName.FILLS, TableName.TRIGGERS)),
@@ -85,44 +87,44 @@ def panels_shown(width: int, height: int, focused: str, before: tuple[str, ...],
         return (focused,)
     if width >= 2 * NARROWEST and room >= 4 * LOWEST:
         return tuple(PANELS)
-    shown = list(before if len(before) == len(_STACK) else _STACK)
+    shown = list(before if len(before) == len(_FIRST_THREE) else _FIRST_THREE)
     if focused not in shown:
-        shown[_SHARED_WITH.get(focused, _STACK.index(focused) if focused in _STACK else 0)] = focused
+        index = _FIRST_THREE.index(focused) if focused in _FIRST_THREE else _TAKES_TURNS_WITH.get(focused, 0)
+        shown[index] = focused
     return tuple(shown)
 
 
 def regions(shown: Sequence[str], width: int, height: int, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
     """The region of every panel, without gaps or overlaps: three are one over two where they fit."""
     if len(shown) == len(PANELS):
-        trees = (*_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _FIVE
-        fitting = [tree for tree in trees if _need(tree, {}).cells <= width and _need(tree, {}).lines <= height]
-        candidates = [_laid_out(tree, (0, 0, width, height), needs) for tree in fitting or _FIVE[:1]]
+        layouts = (*_OF_FIVE, _IN_TWO_COLUMNS) if width >= _TWO_COLUMNS_FROM else _OF_FIVE
+        fitting = [layout for layout in layouts if _least(layout).cells <= width and _least(layout).lines <= height]
+        candidates = [_laid_out(layout, (0, 0, width, height), needs) for layout in fitting or _OF_FIVE[:1]]
         return max(candidates, key=lambda laid_out: _worth(laid_out, needs))
     first, *others = shown
     below: Sequence[_Part] = [_side_by_side(*others)] if others and width >= 2 * NARROWEST else others
     return _laid_out(_stack(first, *below), (0, 0, width, height), needs)
 
 
-def share(total: int, most: Sequence[int], least: Sequence[int], *, first_whole: bool) -> list[int]:
-    """Share cells out: the least of every part first, then equal amounts up to its most.
+def divide(total: int, most: Sequence[int], least: Sequence[int], *, first_to_its_most: bool) -> list[int]:
+    """Divide cells among parts: the least of every part first, then equal amounts up to its most.
 
-    The rest goes to the last. With `first_whole` the first gets its most before the others get more than their least.
+    The rest goes to the last. With `first_to_its_most` the others wait with their least until the first has its most.
     If there is no room for the least of all, they are cut alike.
     """
     if total < sum(least):
         edges = [total * sum(least[:number]) // max(1, sum(least)) for number in range(len(least) + 1)]
         return [end - start for start, end in pairwise(edges)]
-    shares = list(least)
-    if first_whole:
-        shares[0] = max(shares[0], min(most[0], total - sum(least[1:])))
-    spare = total - sum(shares)
-    while spare and (unmet := [index for index, had in enumerate(shares) if had < most[index]]):
-        for index in unmet:
-            more = min(max(1, spare // len(unmet)), most[index] - shares[index], total - sum(shares))
-            shares[index] += more
-        spare = total - sum(shares)
-    shares[-1] += spare
-    return shares
+    sizes = list(least)
+    if first_to_its_most:
+        sizes[0] = max(sizes[0], min(most[0], total - sum(least[1:])))
+    spare = total - sum(sizes)
+    while spare and (growing := [index for index, size in enumerate(sizes) if size < most[index]]):
+        for index in growing:
+            sizes[index] += min(max(1, spare // len(growing)), most[index] - sizes[index], total - sum(sizes))
+        spare = total - sum(sizes)
+    sizes[-1] += spare
+    return sizes
 
 
 def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> dict[str, Region]:
@@ -130,11 +132,11 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
         return {part: region}
     left, top, width, height = region
     axis = 0 if part.is_stack else 1  # of a need: lines above each other, cells side by side
-    sizes = share(
+    sizes = divide(
         height if part.is_stack else width,
         [_need(child, needs)[axis] for child in part.parts],
-        [_need(child, {})[axis] for child in part.parts],
-        first_whole=_holds_positions(part.parts[0]),
+        [_least(child)[axis] for child in part.parts],
+        first_to_its_most=_holds_positions(part.parts[0]),
     )
     placed: dict[str, Region] = {}
     for child, size in zip(part.parts, sizes, strict=True):
@@ -148,11 +150,16 @@ def _laid_out(part: _Part, region: Region, needs: Mapping[str, PanelNeed]) -> di
 
 
 def _need(part: _Part, needs: Mapping[str, PanelNeed]) -> PanelNeed:
+    """The size that a part could use; a panel whose need is not known gets the least that is of use."""
     if isinstance(part, str):
         return needs.get(part, PanelNeed(LOWEST, NARROWEST))
     parts = [_need(child, needs) for child in part.parts]
     across, along = (max, sum) if part.is_stack else (sum, max)
     return PanelNeed(along(need.lines for need in parts), across(need.cells for need in parts))
+
+
+def _least(part: _Part) -> PanelNeed:
+    return _need(part, {})
 
 
 def _holds_positions(part: _Part) -> bool:
@@ -167,4 +174,4 @@ def _worth(laid_out: Mapping[str, Region], needs: Mapping[str, PanelNeed]) -> fl
         worth += _WEIGHTS.get(name, 1) * min(1.0, height / max(1, need.lines)) * min(1.0, width / max(1, need.cells))
         empty += width * height - min(width, need.cells) * min(height, need.lines)
         whole += width * height
-    return worth - _WORTH_OF_EMPTY * empty / max(1, whole)
+    return worth - _LOSS_BY_EMPTY_CELLS * empty / max(1, whole)
