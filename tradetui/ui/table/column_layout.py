@@ -1,4 +1,8 @@
-"""The visible columns of a table, their first cells and their widths: pure arithmetic in cells."""
+"""Which columns of a table are visible, where, and how wide: pure arithmetic in cells.
+
+A column has the cells that its figures need, or it is left out by its rank and reached by scrolling to the right. Only
+on a screen too narrow for two columns is one of them cut.
+"""
 
 from __future__ import annotations
 
@@ -69,12 +73,10 @@ def lay_out(needs: Sequence[ColumnNeed], room: int, scrolled: int = 0) -> Column
     fitting = _fitting(needs, room)
     order = (*fitting, *(index for index in range(len(needs)) if index not in fitting))
     scrolled = max(0, min(scrolled, len(order) - 2))
-    shown = _from(needs, order, room, scrolled) if scrolled else fitting
+    shown = _scrolled_past(needs, order, room, scrolled) if scrolled else fitting
     widths = _widths(needs, shown, room)
     spare = room - sum(widths) - GAP * (len(widths) - 1)
-    wider, widest_gaps = divmod(min(max(0, spare), WIDEST_EXTRA_GAP * (len(widths) - 1)), max(1, len(widths) - 1))
-    starts = tuple(sum(widths[:slot]) + (GAP + wider) * slot + min(slot, widest_gaps) for slot in range(len(widths)))
-    return ColumnLayout(order, tuple(shown), starts, tuple(widths), scrolled)
+    return ColumnLayout(order, tuple(shown), _starts(widths, spare), tuple(widths), scrolled)
 
 
 def lay_out_around(needs: Sequence[ColumnNeed], room: int, before: ColumnLayout, column_index: int) -> ColumnLayout:
@@ -106,7 +108,7 @@ def _fitting(needs: Sequence[ColumnNeed], room: int) -> tuple[int, ...]:
     return tuple(sorted(fitting))
 
 
-def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled: int) -> tuple[int, ...]:
+def _scrolled_past(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled: int) -> tuple[int, ...]:
     """The first column, and as many as fit beside it after the scrolled ones; at least one of them."""
     shown = [order[0]]
     used = needs[order[0]].narrowest
@@ -119,11 +121,15 @@ def _from(needs: Sequence[ColumnNeed], order: Sequence[int], room: int, scrolled
 
 
 def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> list[int]:
-    """The narrowest widths, widened up to the widest, least rank first; cut from the right where they do not fit."""
+    """The narrowest widths, widened up to the widest, least rank first.
+
+    Where they do not fit, columns with a shorter text are cut to that first, then all of them from the right.
+    """
     widths = [needs[index].narrowest for index in shown]
     spare = room - sum(widths) - GAP * (len(widths) - 1)
-    least_widths = [(slot, needs[index].shortest) for slot, index in enumerate(shown)]
-    for slot, least in (*least_widths, *((slot, 0) for slot in reversed(range(len(widths))))):
+    to_shorter_texts = [(slot, needs[index].shortest) for slot, index in enumerate(shown)]
+    to_nothing = [(slot, 0) for slot in reversed(range(len(widths)))]
+    for slot, least in (*to_shorter_texts, *to_nothing):
         if spare < 0 and least is not None:
             cut = min(-spare, widths[slot] - least)
             widths[slot] -= cut
@@ -136,3 +142,10 @@ def _widths(needs: Sequence[ColumnNeed], shown: Sequence[int], room: int) -> lis
         widths[slot] += more
         spare -= more
     return widths
+
+
+def _starts(widths: Sequence[int], spare: int) -> tuple[int, ...]:
+    """The first cell of every column: spare cells widen all gaps alike, and what is left of them the first ones."""
+    gaps = max(1, len(widths) - 1)
+    wider, widest_gaps = divmod(min(max(0, spare), WIDEST_EXTRA_GAP * (len(widths) - 1)), gaps)
+    return tuple(sum(widths[:slot]) + (GAP + wider) * slot + min(slot, widest_gaps) for slot in range(len(widths)))
