@@ -71,7 +71,7 @@ async def test_the_paint_of_a_key_comes_before_the_passes_through_the_queues() -
     assert keys.node.passes_at == []
     await asyncio.sleep(PAINT_FIRST_S)
     assert len(keys.node.passes_at) == ROUNDS
-    assert not keys.order.busy
+    assert not keys.order.is_busy
 
 
 async def test_a_key_that_waits_does_not_wait_for_the_paint_of_the_one_before() -> None:

@@ -171,7 +171,7 @@ class TradeApp(App[None], inherit_bindings=False):
         if self.desk is not None:
             self.desk.alerts.delivery.typed()
         if not (
-            self.key_order.busy
+            self.key_order.is_busy
             and isinstance(event, events.Key)
             and await self._check_bindings(event.key, priority=True)
         ):

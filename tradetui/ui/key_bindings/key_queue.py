@@ -1,8 +1,8 @@
 """Keys that arrive together reach the application one by one, each after the previous one is fully handled.
 
 Textual gives every key to the widget that has the focus at that moment, while the key before may still be on its way
-to the handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, are then
-lost or change their order.
+to the handler that moves the focus, opens a dialog or fills a field. Letters of a paste, or of a slow line, would then
+be lost or change their order, and Enter could press another button than the one the trader saw.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from textual import events
 
@@ -31,10 +31,19 @@ Painted lines are written by a thread of Textual's, which would wait for the pas
 HELD_S: Final = 0.75
 """The longest gap between repeats of a held key, of which the first is the longest."""
 LONGEST_S: Final = 1.0
-"""The longest wait of keys for the handler of the one before."""
+"""The longest wait of keys for the handler of the one before; then they go on, since it may be waiting for them."""
 ROUNDS: Final = 3
 """Passes through the queues: the key itself; the messages its handlers post; the messages that follow from those."""
 MOST_ROUNDS: Final = 12
+"""Passes after which the next key goes on though the focus keeps moving."""
+
+
+class _QueuedKey(NamedTuple):
+    """A key and how it came: the seconds since the one before, and whether that was the same key."""
+
+    event: TypedInput
+    gap_s: float
+    is_repeated: bool
 
 
 class KeyOrder:
@@ -51,9 +60,9 @@ class KeyOrder:
         self.is_repeated = False
         self._app = app
         self._dispatch = dispatch
-        self._waiting: deque[tuple[TypedInput, float, bool]] = deque()
-        self._read_at = float("-inf")
-        self._read_key = ""
+        self._waiting: deque[_QueuedKey] = deque()
+        self._last_read_at = float("-inf")
+        self._last_key = ""
         self._task: asyncio.Task[None] | None = None
         self._key_waits = asyncio.Event()
 
@@ -68,37 +77,37 @@ class KeyOrder:
         return self.is_repeated and self.gap_s < HELD_S
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         return self._task is not None and not self._task.done()
 
     async def add(self, event: TypedInput) -> None:
         key = event.key if isinstance(event, events.Key) else ""
-        gap_s, self._read_at = event.time - self._read_at, event.time
-        is_repeated, self._read_key = key != "" and key == self._read_key, key
-        if self.busy:
-            self._waiting.append((event, gap_s, is_repeated))
+        queued = _QueuedKey(event, event.time - self._last_read_at, key != "" and key == self._last_key)
+        self._last_read_at, self._last_key = event.time, key
+        if self.is_busy:
+            self._waiting.append(queued)
             self._key_waits.set()
             return
-        await self._begin(event, gap_s, is_repeated)
-        self._task = asyncio.create_task(self._finish())
+        await self._begin(queued)
+        self._task = asyncio.create_task(self._handle_in_turn())
 
     def stop(self) -> None:
         self._waiting.clear()
         if self._task is not None:
             self._task.cancel()
 
-    async def _begin(self, event: TypedInput, gap_s: float, is_repeated: bool) -> None:
-        self.current, self.gap_s, self.is_repeated = event, gap_s, is_repeated
-        await self._dispatch(event)
+    async def _begin(self, queued: _QueuedKey) -> None:
+        self.current, self.gap_s, self.is_repeated = queued
+        await self._dispatch(queued.event)
 
-    async def _finish(self) -> None:
-        """Wait until the key is fully handled, then take the next one."""
+    async def _handle_in_turn(self) -> None:
+        """Wait until the key is fully handled, then take the next one, until none waits."""
         while True:
             await self._let_paint()
-            await self._handled()
+            await self._wait_until_handled()
             if not self._waiting:
                 return
-            await self._through(self._app, partial(self._begin, *self._waiting.popleft()))
+            await self._pass_through(self._app, partial(self._begin, self._waiting.popleft()))
 
     async def _let_paint(self) -> None:
         """Leave the interpreter to the key's paint, until another key waits."""
@@ -109,28 +118,27 @@ class KeyOrder:
             async with asyncio.timeout(PAINT_FIRST_S):
                 await self._key_waits.wait()
 
-    async def _handled(self) -> None:
-        try:
+    async def _wait_until_handled(self) -> None:
+        """Pass through the queues until the focus has stood still for so many rounds, or the time is up."""
+        with suppress(TimeoutError):
             async with asyncio.timeout(LONGEST_S):
-                quiet = 0
+                quiet_rounds = 0
                 for _ in range(MOST_ROUNDS):
-                    before = self._focus()
+                    before = self._nodes_in_focus()
                     for node in before:
-                        await self._through(node)
-                    quiet = quiet + 1 if self._focus() == before else 0
-                    if quiet == ROUNDS:
+                        await self._pass_through(node)
+                    quiet_rounds = quiet_rounds + 1 if self._nodes_in_focus() == before else 0
+                    if quiet_rounds == ROUNDS:
                         return
-        except TimeoutError:
-            return
 
-    def _focus(self) -> list[DOMNode]:
+    def _nodes_in_focus(self) -> list[DOMNode]:
         """The nodes that a key passes now: the focused widget, and all around it out to the application."""
         if not self._app.is_running or not self._app.screen_stack:
             return []
         return list((self._app.focused or self._app.screen).ancestors_with_self)
 
     @staticmethod
-    async def _through(node: DOMNode, work: Callable[[], Awaitable[None]] | None = None) -> None:
+    async def _pass_through(node: DOMNode, work: Callable[[], Awaitable[None]] | None = None) -> None:
         """Wait until a node has handled all its present messages, and then this work."""
         passed = asyncio.Event()
 
