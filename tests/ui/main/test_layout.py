@@ -13,7 +13,7 @@ from tests.sandbox.exchange_events import heal
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows
 from tradetui.desk.tables.table import PANELS
 from tradetui.ui.application.screenshot import screen_text
-from tradetui.ui.main.hidden_panels import HiddenPanel, in_lines
+from tradetui.ui.main.hidden_panels import PanelSummary, in_lines
 from tradetui.ui.main.layout import LOWEST, NARROWEST, PanelNeed, divide, panels_shown, regions
 from tradetui.ui.main.panel import coarse
 
@@ -125,8 +125,8 @@ def test_shares_are_the_whole_and_nobody_is_below_the_least(total: int, parts: l
             assert all(had >= floor for had, floor in zip(shares, least, strict=True))
 
 
-def hidden(name: str, key: str, headline: str) -> HiddenPanel:
-    return HiddenPanel(name, key, name.title(), "4", headline, has_trouble=False)
+def hidden(name: str, key: str, headline: str) -> PanelSummary:
+    return PanelSummary(name, key, name.title(), "4", headline, has_trouble=False)
 
 
 HIDDEN = [hidden("accounts", "1", "least free USDT 26.51 %"), hidden("triggers", "5", "9 waiting · 2 failed this week")]
@@ -146,11 +146,11 @@ def test_panels_that_are_hidden_say_what_they_would_be_opened_for() -> None:
 
 def test_the_free_margin_is_whole_at_80_columns_before_rows_are_counted() -> None:
     panels = [
-        HiddenPanel("accounts", "1", "Accounts", "4", "88.52 % free USDC", has_trouble=False),
-        HiddenPanel("orders", "3", "Orders", "33", "buys 126,511 · sells 167,083 USDT", has_trouble=False),
-        HiddenPanel("fills", "4", "Fills", "400", "today profit ~+278.36", has_trouble=False),
-        HiddenPanel("triggers", "5", "Stops", "365", "9 waiting · 7 failed this week", has_trouble=False),
-        HiddenPanel("alerts", "A", "Alerts", "", "114 new", has_trouble=False),
+        PanelSummary("accounts", "1", "Accounts", "4", "88.52 % free USDC", has_trouble=False),
+        PanelSummary("orders", "3", "Orders", "33", "buys 126,511 · sells 167,083 USDT", has_trouble=False),
+        PanelSummary("fills", "4", "Fills", "400", "today profit ~+278.36", has_trouble=False),
+        PanelSummary("triggers", "5", "Stops", "365", "9 waiting · 7 failed this week", has_trouble=False),
+        PanelSummary("alerts", "A", "Alerts", "", "114 new", has_trouble=False),
     ]
     ((*shown, alerts),) = in_lines(panels, 78, 1)
     assert [text for _, text in shown] == ["1 Accounts 88.52 % free USDC", "3 Orders 33", "4 Fills", "5 Stops"]
@@ -158,7 +158,7 @@ def test_the_free_margin_is_whole_at_80_columns_before_rows_are_counted() -> Non
 
 
 def test_new_alerts_are_counted_before_any_headline_is_given_room() -> None:
-    alerts = HiddenPanel("alerts", "A", "Alerts", "", "12 new", has_trouble=False)
+    alerts = PanelSummary("alerts", "A", "Alerts", "", "12 new", has_trouble=False)
     (line,) = in_lines([*HIDDEN, alerts], 56, 1)
     assert [text for _, text in line] == ["1 Accounts · least free …", "5 Triggers", "A Alerts 12 new"]
 

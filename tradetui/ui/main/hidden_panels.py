@@ -1,8 +1,11 @@
-"""The panels that are not on the screen: a line with a headline of each."""
+"""The panels that have no room on the screen: a line with the key, the number of rows and the headline of each.
+
+A trader with a small terminal still sees there what may cost money, so free margin and alerts are shortened last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -30,76 +33,8 @@ _SHORTEST_HEADLINE: Final = 8
 """Cells of a headline below which it says nothing."""
 
 
-class HiddenPanel(NamedTuple):
-    """One panel: `key` opens it; `has_trouble` marks one whose rows are old or failed."""
-
-    name: str
-    key: str
-    title: str
-    row_count: str
-    headline: str
-    has_trouble: bool
-
-    @property
-    def label(self) -> str:
-        # A headline that begins with a figure counts by itself: "9 waiting".
-        count = "" if self._counts_itself else self.row_count
-        return " ".join(filter(None, (self.key, self.title, count))) + ("!" if self.has_trouble else "")
-
-    @property
-    def _counts_itself(self) -> bool:
-        return self.headline[:1].isdigit()
-
-    def text(self, headline_cells: int | None = None) -> str:
-        """Label and headline; the headline cut to so many cells with an ellipsis, or left out where it says nothing."""
-        headline = self.headline
-        if headline_cells is not None and headline_cells < cells_of(headline):
-            shortened = fitted(whole_parts(headline, headline_cells), headline_cells, right=False).rstrip()
-            headline = shortened if headline_cells >= _SHORTEST_HEADLINE else ""
-        return f"{self.label}{self.between}{headline}" if headline else self.label
-
-    @property
-    def between(self) -> str:
-        return " " if self._counts_itself else " · "
-
-
-def in_lines(panels: Sequence[HiddenPanel], width: int, lines: int) -> list[list[tuple[HiddenPanel, str]]]:
-    """The panels' texts in so many lines at most: whole ones if they fit, else all in one, shortened.
-
-    Numbers of rows are left out, the last first, before a headline is cut.
-    """
-    whole = _wrapped([(panel, panel.text()) for panel in panels], width)
-    if len(whole) <= lines:
-        return whole
-    panels = list(panels)
-    for index in reversed(range(len(panels))):
-        if (
-            sum(cells_of(panel.text(None if panel.name in _KEPT_WHOLE else 0)) + _GAP for panel in panels) - _GAP
-            > width
-        ):
-            panels[index] = panels[index]._replace(row_count="")
-    spare = width - sum(cells_of(panel.label) + _GAP for panel in panels) + _GAP
-    texts: dict[str, str] = {}
-    for panel in sorted(panels, key=lambda panel: _HEADLINES_FIRST.get(panel.name, len(panels))):
-        texts[panel.name] = panel.text(max(0, spare - len(panel.between)))
-        spare -= cells_of(texts[panel.name]) - cells_of(panel.label)
-    return [[(panel, texts[panel.name]) for panel in panels]]
-
-
-def _wrapped(texts: list[tuple[HiddenPanel, str]], width: int) -> list[list[tuple[HiddenPanel, str]]]:
-    wrapped: list[list[tuple[HiddenPanel, str]]] = []
-    used = width
-    for panel, text in texts:
-        used += _GAP + cells_of(text)
-        if used > width:
-            wrapped.append([])
-            used = cells_of(text)
-        wrapped[-1].append((panel, text))
-    return wrapped
-
-
 class HiddenPanels(Widget):
-    """The lines; a click goes to a panel."""
+    """Shows the lines; a click goes to a panel."""
 
     @dataclass(eq=False)
     class Chosen(Message):
@@ -109,7 +44,7 @@ class HiddenPanels(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="hidden-panels")
-        self._panels: tuple[HiddenPanel, ...] = ()
+        self._panels: tuple[PanelSummary, ...] = ()
         self._headlines: dict[str, tuple[object, str]] = {}
 
     def show(
@@ -127,10 +62,10 @@ class HiddenPanels(Widget):
         """
         if desk is None:
             self._headlines.clear()
-        panels = [self._panel_of(name, key_named(name), desk, cell_format) for name in names]
+        panels = [self._summary_of(name, key_named(name), desk, cell_format) for name in names]
         unseen = desk.alerts.unseen if desk is not None else 0
         if panels and unseen:
-            panels.append(HiddenPanel("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", False))
+            panels.append(PanelSummary("alerts", key_named("alerts"), "Alerts", "", f"{unseen} new", has_trouble=False))
         if tuple(panels) != self._panels:
             self._panels = tuple(panels)
             self.refresh()
@@ -140,7 +75,7 @@ class HiddenPanels(Widget):
         if self.styles.height is None or self.styles.height.value != lines:
             self.styles.height = lines
 
-    def _panel_of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> HiddenPanel:
+    def _summary_of(self, name: str, key: str, desk: Desk | None, cell_format: CellFormat) -> PanelSummary:
         """A panel with the number of its rows and its headline, or neither before it was read.
 
         A headline is computed once for unchanged rows.
@@ -148,13 +83,13 @@ class HiddenPanels(Widget):
         table = PANELS[name]
         feed = desk.feeds[name] if desk is not None else None
         if desk is None or feed is None or feed.snapshot.read_at is None:
-            return HiddenPanel(name, key, table.label, "", "", feed is not None and has_trouble(feed))
+            return PanelSummary(name, key, table.label, "", "", feed is not None and has_trouble(feed))
         rows = desk.panel_rows(name, other_view=False)
         written_of = (rows.generation, cell_format)
         if name not in self._headlines or self._headlines[name][0] != written_of:
             headline = table.view.headline(rows.rows, cell_format) if table.view.headline is not None else ""
             self._headlines[name] = (written_of, scrub(headline))
-        return HiddenPanel(name, key, table.label, f"{rows.count:,}", self._headlines[name][1], has_trouble(feed))
+        return PanelSummary(name, key, table.label, f"{rows.count:,}", self._headlines[name][1], has_trouble(feed))
 
     def render(self) -> Content:
         lines: list[Content] = []
@@ -181,5 +116,80 @@ class HiddenPanels(Widget):
                 self.post_message(self.Chosen(panel.name))
                 return
 
-    def _lines(self) -> list[list[tuple[HiddenPanel, str]]]:
+    def _lines(self) -> list[list[tuple[PanelSummary, str]]]:
         return in_lines(self._panels, self.content_size.width, self.content_size.height)
+
+
+class PanelSummary(NamedTuple):
+    """What a line says of one panel: `key` opens it, `has_trouble` marks one whose rows are old or failed."""
+
+    name: str
+    key: str
+    title: str
+    row_count: str
+    headline: str
+    has_trouble: bool
+
+    @property
+    def label(self) -> str:
+        # A headline that begins with a figure counts by itself: "9 waiting".
+        count = "" if self._counts_itself else self.row_count
+        return " ".join(filter(None, (self.key, self.title, count))) + ("!" if self.has_trouble else "")
+
+    @property
+    def _counts_itself(self) -> bool:
+        return self.headline[:1].isdigit()
+
+    def text(self, headline_cells: int | None = None) -> str:
+        """Label and headline; the headline cut to so many cells with an ellipsis, or left out where it says nothing."""
+        headline = self.headline
+        if headline_cells is not None and headline_cells < cells_of(headline):
+            shortened = fitted(whole_parts(headline, headline_cells), headline_cells, right=False).rstrip()
+            headline = shortened if headline_cells >= _SHORTEST_HEADLINE else ""
+        return f"{self.label}{self.separator}{headline}" if headline else self.label
+
+    @property
+    def separator(self) -> str:
+        return " " if self._counts_itself else " · "
+
+
+def in_lines(panels: Sequence[PanelSummary], width: int, lines: int) -> list[list[tuple[PanelSummary, str]]]:
+    """The panels' texts in so many lines at most: whole ones if they fit, else all in one, shortened.
+
+    Numbers of rows are left out, the last first, before a headline is cut.
+    """
+    whole = _wrapped([(panel, panel.text()) for panel in panels], width)
+    if len(whole) <= lines:
+        return whole
+    shortened = _with_fewer_counts(panels, width)
+    spare = width - _cells_in_a_row(panel.label for panel in shortened)
+    texts: dict[str, str] = {}
+    for panel in sorted(shortened, key=lambda panel: _HEADLINES_FIRST.get(panel.name, len(shortened))):
+        texts[panel.name] = panel.text(max(0, spare - len(panel.separator)))
+        spare -= cells_of(texts[panel.name]) - cells_of(panel.label)
+    return [[(panel, texts[panel.name]) for panel in shortened]]
+
+
+def _with_fewer_counts(panels: Sequence[PanelSummary], width: int) -> list[PanelSummary]:
+    """The panels without so many numbers of rows that all labels fit, and the headlines that are kept whole."""
+    shortened = list(panels)
+    for index in reversed(range(len(shortened))):
+        if _cells_in_a_row(panel.text(None if panel.name in _KEPT_WHOLE else 0) for panel in shortened) > width:
+            shortened[index] = shortened[index]._replace(row_count="")
+    return shortened
+
+
+def _cells_in_a_row(texts: Iterable[str]) -> int:
+    return sum(cells_of(text) + _GAP for text in texts) - _GAP
+
+
+def _wrapped(texts: list[tuple[PanelSummary, str]], width: int) -> list[list[tuple[PanelSummary, str]]]:
+    wrapped: list[list[tuple[PanelSummary, str]]] = []
+    used = width
+    for panel, text in texts:
+        used += _GAP + cells_of(text)
+        if used > width:
+            wrapped.append([])
+            used = cells_of(text)
+        wrapped[-1].append((panel, text))
+    return wrapped
