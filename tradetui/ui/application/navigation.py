@@ -1,4 +1,7 @@
-"""The list of screens that can be opened, and the list of profiles with host, UID and mode."""
+"""The two lists from which one goes elsewhere: of the screens of this account, and of the profiles of all.
+
+Each profile is named with host, UID and mode, so that nobody opens live trading for a demo.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,30 @@ SUMMARY_S: Final = 0.8
 """Seconds to wait for a profile's configuration in the list of profiles."""
 UNKNOWN_UID: Final = "UID known once open"
 _MODES: Final = {Access.MONITOR: "monitor", Access.KEY_READS_ONLY: KEY_READS_ONLY}
+_TITLES: Final = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
+"""Titles of bindings that open a screen without a single table."""
+
+
+def open_screen_list(screen: DeskScreen) -> None:
+    titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
+    names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
+    names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]
+
+    async def go(index: int) -> None:
+        if (name := names[index]) in LOOKUPS:
+            screen.post_message(OpenLookup(name))
+        elif name in _TITLES:
+            await screen.run_action(BINDING_OF_ID[name].action)
+        else:
+            await screen.trade_app.open_panel(name)
+
+    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
+    chosen = names.index(screen.screen_name) if screen.screen_name in names else 0
+    ask_in_dialog(screen, ChoiceDialog("Screens", options, chosen), go)
 
 
 async def ask_for_profile(app: App[Any]) -> None:
+    """Show the profiles with what their configuration says now, and open the chosen one."""
     trading_app = cast(TradingApp, app)
     profiles, inline = trading_app.settings.profiles, trading_app.settings.inline_start
     summaries = await asyncio.gather(*(_summary(profile, trading_app.desk, inline=inline) for profile in profiles))
@@ -34,13 +58,13 @@ async def ask_for_profile(app: App[Any]) -> None:
         if index != trading_app.chosen or trading_app.desk is None:
             trading_app.open_profile(index)
 
-    chosen = trading_app.chosen
     names = [profile.name for profile in profiles]
-    lines = profile_lines(names, summaries, None if trading_app.desk is None else chosen)
-    ask_in_dialog(app, ChoiceDialog("Profiles", lines, chosen), pick)
+    lines = profile_lines(names, summaries, None if trading_app.desk is None else trading_app.chosen)
+    ask_in_dialog(app, ChoiceDialog("Profiles", lines, trading_app.chosen), pick)
 
 
 async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -> ProfileSummary:
+    """A profile's line; of the open one, what its desk knows, which may be more than its configuration says."""
     if inline:
         summary = profile.summary()
     else:
@@ -58,39 +82,21 @@ async def _summary(profile: ProfileChoice, desk: Desk | None, *, inline: bool) -
 
 def profile_lines(names: Sequence[str], summaries: Sequence[ProfileSummary], open_index: int | None) -> list[str]:
     """One line per profile, their figures aligned; `open_index` is None where none is open."""
-    cells = []
+    rows: list[list[str]] = []
     for index, (name, summary) in enumerate(zip(names, summaries, strict=True)):
-        figures = (
-            (summary.trouble, "", "") if summary.trouble else (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
+        figures = (summary.host, summary.uid or UNKNOWN_UID, summary.mode)
+        texts = (
+            name,
+            *((summary.trouble, "", "") if summary.trouble else figures),
+            "open" if index == open_index else "",
         )
-        cells.append([scrub(text) for text in (name, *figures, "open" if index == open_index else "")])
+        rows.append([scrub(text) for text in texts])
     # A sentence about what is wrong may be long; the figures of the others stay beside each other all the same.
-    sound = [row for row, summary in zip(cells, summaries, strict=True) if not summary.trouble]
-    widths = [max((cell_len(row[column]) for row in sound), default=0) for column in range(5)]
-    widths[0] = max((cell_len(row[0]) for row in cells), default=0)
-    return [
-        "  ".join(text + " " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
+    sound = [row for row, summary in zip(rows, summaries, strict=True) if not summary.trouble]
+    name_width = max((cell_len(row[0]) for row in rows), default=0)
+    widths = [name_width, *(max((cell_len(row[column]) for row in sound), default=0) for column in range(1, 5))]
+    return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
 
 
-_TITLES = {"money": "Money", "alerts": "Alerts", "journal": "Journal", "create": "Create …"}
-"""Titles of bindings that open a screen without a single table."""
-
-
-def open_screen_list(screen: DeskScreen) -> None:
-    titles = {**{name: table.title for name, table in TABLES.items()}, **_TITLES}
-    names = [*PANELS, *(table for table in LOOKUPS if screen.lookup_reason(table) is None)]
-    names += [name for name in _TITLES if not screen.hides(name) and screen.blocking_reason(name) is None]
-    here = screen.screen_name
-
-    async def go(index: int) -> None:
-        if (name := names[index]) in LOOKUPS:
-            screen.post_message(OpenLookup(name))
-        elif name in _TITLES:
-            await screen.run_action(BINDING_OF_ID[name].action)
-        else:
-            await screen.trade_app.open_panel(name)
-
-    options = [f"{screen.key_named(name)} {titles[name]}" for name in names]
-    ask_in_dialog(screen, ChoiceDialog("Screens", options, names.index(here) if here in names else 0), go)
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - cell_len(text))
