@@ -302,7 +302,7 @@ async def test_help_is_narrowed_by_typing_left_by_escape_and_explains_the_header
         assert stage.app.screen is stage.app.main
         explained = {label for label, _ in HEADER_FIGURES}
         worth = worth_of(stage.desk.totals(), stage.desk.today())
-        link = link_of(stage.desk.client.connection_status, stage.desk.health.state, halved=False)
+        link = link_of(stage.desk.client.connection_status, stage.desk.health.state, is_halved=False)
         labels = {figure.parts[0][0].strip() for figure in (*worth, *link[1:])}
         assert labels | set(Alarm) <= explained, "every figure and every alarm of the header is explained"
         for has_single in (True, False):

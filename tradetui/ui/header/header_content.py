@@ -1,4 +1,7 @@
-"""The header bar's content of a session: account, alarm, equity, results, margin, exposure, link and clock."""
+"""What the header bar says of an open session: whose money it is, what may be done, what it is worth, and the link.
+
+A figure that is not known is `—`, and one that is read no more has no colours: somebody may trade on it.
+"""
 
 from __future__ import annotations
 
@@ -49,28 +52,32 @@ def show_session(bar: HeaderBar, desk: Desk, key_named: Callable[[str], str]) ->
     Urgent facts are painted at once: whose money it is, permissions, worth, and the first value of any figure.
     """
     link, totals, today, health = desk.client.connection_status, desk.totals(), desk.today(), desk.health
-    halved = any(use.halved for use in link.budget.usage().values())
+    is_halved = any(use.halved for use in link.budget.usage().values())
     alarm = alarm_of(desk, key_named)
     figures = (totals.equity, totals.unrealised, totals.worst_margin_ratio, totals.open_profit)
-    known = (figure is None for figure in (*figures, totals.exposure_multiple, today))
     urgent = (
         desk.access,
         health.state,
         desk.account,
         link.server_clock.warns,
         link.server_clock.blocks_writes,
-        halved,
+        is_halved,
         link.budget.address_usage().slowed,
         link.latency_ms is None,
         alarm,
-        *known,
+        *(figure is None for figure in (*figures, totals.exposure_multiple, today)),
     )
-
     worth = worth_of(totals, today)
     if health.state in LOST_LINKS:  # as in the tables: what is read no more has no colours
         worth = tuple(Figure(rank, _quiet(parts), _quiet(short)) for rank, parts, short in worth)
-    environment, link_figures = str(desk.settings.environment), link_of(link, health.state, halved)
-    content = HeaderContent(environment, str(desk.access), account_of(desk), alarm, worth, link_figures)
+    content = HeaderContent(
+        environment=str(desk.settings.environment),
+        access=str(desk.access),
+        account=account_of(desk),
+        alarm=alarm,
+        worth=worth,
+        link=link_of(link, health.state, is_halved=is_halved),
+    )
     bar.show(urgent, desk.clock.monotonic(), content)
 
 
@@ -153,19 +160,26 @@ def _worth_label(totals: Totals) -> str:
     return "equity+union" if totals.has_single else "union margin"
 
 
-def link_of(link: ConnectionStatus, state: LinkState, halved: bool) -> tuple[Figure, ...]:
-    """Link and latency, clock offset, and the calls made in a minute of those that an address may make."""
+def link_of(link: ConnectionStatus, state: LinkState, *, is_halved: bool) -> tuple[Figure, ...]:
+    """Link and latency, clock offset, and the calls made in a minute of those that an address may make.
+
+    `is_halved` says that the exchange refused a call as one too many (HTTP 429), and that fewer are made since.
+    """
     latency = UNKNOWN if link.latency_ms is None else f"{link.latency_ms:.0f} ms"
     if state is LinkState.DOWN:
         latency = ""  # that of the last replies, which are past
     offset = link.server_clock.offset_ms
-    clock = UNKNOWN if offset is None else f"{offset:+d} ms" if abs(offset) < 10_000 else f"{offset / 1000:+.0f} s"
+    clock = UNKNOWN if offset is None else _signed_duration(offset)
     alarm = link.server_clock.warns or link.server_clock.blocks_writes
     address = link.budget.address_usage()
-    restraint = ", halved" if halved else ", slowed" if address.slowed else ""
+    restraint = ", halved" if is_halved else ", slowed" if address.slowed else ""
     used = f"{address.share * 100:.0f} % used{restraint}"
     return (
         Figure(1, (_STATES[state], (latency, "$quiet"))),
         Figure(3, (_label("clock"), (f"{clock}{'!' if alarm else ''}", "bold $warn" if alarm else "$quiet"))),
         Figure(2, (_label("rate limit"), (used, "bold $warn" if restraint else "$quiet"))),
     )
+
+
+def _signed_duration(offset_ms: int) -> str:
+    return f"{offset_ms:+d} ms" if abs(offset_ms) < 10_000 else f"{offset_ms / 1000:+.0f} s"
