@@ -10,6 +10,7 @@ from enum import StrEnum
 from tradetui.desk.reversal.outcome import Outcome, moves, name_outcome
 from tradetui.desk.reversal.tracking.observation import Observation, OrderAnswer
 from tradetui.desk.reversal.tracking.own_legs import (
+    OtherLeg,
     burst_among,
     closing_by_size,
     find_other_leg,
@@ -29,8 +30,6 @@ UNCHANGED_S = 60.0
 """A smaller or other result than planned may be a part of it, unless nothing of ours has changed for so long."""
 UNEXPLAINED_S = 180.0
 """The same, while the fills that were read do not explain the holdings: positions or fills may lag."""
-OWN_FILLS, PENDING, OPENING_FILLS = 2, 3, 4
-"""The indices in `Classification.evidence` of the ids of our fills and pending orders."""
 _OTHERS_MAY_CAUSE = frozenset({Outcome.UNCHANGED, Outcome.LIQUIDATED, Outcome.MODE_CHANGED})
 _IN_PART = frozenset({Outcome.SMALLER, Outcome.CLOSED_ONLY, Outcome.REMAINDER})
 _BY_SIZE = _IN_PART | {Outcome.LARGER}
@@ -54,27 +53,39 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Classification:
-    """The classification of a look.
+class Evidence:
+    """Everything known of our own order; while it stays the same, nothing of ours has changed. Fills are trade ids."""
 
-    `plan` is the sent plan, with those results alone that an order of this size can come to. `effect` are the holdings
-    by our own order alone, None where fills cannot be separated; `filled` is the filled size of the order. `closed` and
-    `opened` are the sizes that our order has closed of the leg and opened on the other side, None where not known. All
-    sizes are in the base coin. `inferred`: only trades show that the order was taken. `explained`: the holdings are
-    those of before and all the fills that were read. `evidence` is everything known of our own order; while it stays
-    the same, nothing of ours has changed.
-    """
+    seen_as_ours: bool
+    order: tuple[str, Decimal | None] | None
+    """The order's state and filled size (base coin)."""
+    own_fills: frozenset[str]
+    pending: frozenset[tuple[str, Decimal | None]]
+    """The order ids and filled sizes (base coin) of what is pending."""
+    traced_fills: frozenset[str]
+    """Fills without our id that are taken for a leg of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """The classification of a look; all sizes are in the base coin."""
 
     plan: ReversalPlan
+    """The plan that was sent, with those results alone that an order of this size can come to."""
     standing: Standing
     outcome: Outcome
     effect: Holdings | None
+    """The holdings by our own order alone; None where its fills cannot be separated from others'."""
     filled: Decimal | None
     closed: Decimal | None
+    """How much our order has closed of the leg; None where that is not known."""
     opened: Decimal | None
+    """How much it has opened on the other side; None where that is not known."""
     inferred: bool
+    """Whether sizes alone show that the order was taken, or which fills are its closing leg."""
     explained: bool
-    evidence: tuple[object, ...]
+    """Whether the holdings are those of before and all the fills that were read."""
+    evidence: Evidence
     fills: tuple[FuturesFill, ...] = ()
     """All fills of our order; empty where they cannot be separated, or are not all there."""
 
@@ -87,66 +98,99 @@ class Classification:
         return unchanged_s >= (UNCHANGED_S if self.explained else UNEXPLAINED_S)
 
 
+@dataclass(frozen=True, slots=True)
+class _Attribution:
+    """Which of the fills since then are taken for our order's."""
+
+    plan: ReversalPlan
+    seen_as_ours: bool
+    """Whether the exchange said that it took the order, or showed an order or a fill of our id."""
+    inferred: bool
+    """Whether trades alone, by their sizes, show that it took the order, and it is too late for it to come."""
+    by_size: tuple[FuturesFill, ...]
+    """Fills that are its closing leg by what they closed."""
+    guessed: bool
+    """Whether any of this is known by sizes alone: somebody else may have traded as much."""
+    other_leg: OtherLeg
+    ours: tuple[FuturesFill, ...]
+    effect: Holdings | None
+    explained: bool
+    liquidated: bool
+
+    @property
+    def taken(self) -> bool:
+        return self.seen_as_ours or self.inferred
+
+    @property
+    def traced(self) -> tuple[FuturesFill, ...]:
+        return (*self.by_size, *self.other_leg.fills)
+
+
 def classify(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> Classification:
     """Name what was seen; `acknowledged` is whether the exchange has said that it took the order.
 
     Of an order the exchange does not know by its id only another reversal's trades tell.
     """
-    plan = plan_of_order(plan, look.order_size)
-    order = look.order
-    burst = burst_among(look.other_fills)
-    seen_as_ours = acknowledged or order is not None or bool(look.own_fills or look.pending)
-    looks_traded = not seen_as_ours and not burst and _is_traded(plan, look)
-    # Somebody else may have traded as much, while ours is still under way.
-    inferred = looks_traded and _too_late(look)
-    taken = seen_as_ours or inferred
-    closing, unnamed = closing_by_size(plan, look) if acknowledged or order is not None or looks_traded else ((), False)
-    if closing:
-        plan = plan_of_order(plan, look.kindred_sizes.get(closing[0].order_id))
-    other_leg = find_other_leg(plan, look, closing)
-    ours = (*look.own_fills, *closing, *other_leg.fills) if taken else look.own_fills
-    everything = (*look.own_fills, *look.other_fills)
-    effect = None if taken and other_leg.ambiguous else holdings_after(plan.before, ours)
-    explained = type(look.held) is not type(plan.before) or holdings_after(plan.before, everything) == look.held
+    own = _attribute_fills(plan_of_order(plan, look.order_size), look, acknowledged=acknowledged)
     own_volume = sum((fill.base_volume for fill in look.own_fills), ZERO)
+    standing = _standing(own, look, own_volume, acknowledged=acknowledged)
+    outcome = _outcome(own, look, standing)
     filled = _filled(look, own_volume)
-    closed, opened = _closed_and_opened(plan, ours, filled, own_volume)
-    guessed = inferred or unnamed  # by sizes alone
-    standing = _standing(plan, look, effect, own_volume, taken=taken, acknowledged=acknowledged, guessed=guessed)
-    if standing is Standing.ABSENT and not explained:
-        standing = Standing.PARTIAL  # what changed it may be ours: its fills are not shown yet, or cannot be read
-    if standing is Standing.PARTIAL and order is None and not burst and _only_others_traded(plan, look, effect):
-        standing = Standing.UNSEEN  # taken, and nothing shows what it did: what others trade is no end of it
-    if any(fill.order_id in look.live_orders for fill in (*closing, *other_leg.fills)):
-        standing = Standing.PENDING
-    by_fills_alone = order is None and bool(ours)
-    if standing is Standing.COMPLETE and (other_leg.doubtful or (by_fills_alone and may_be_closing_alone(plan, ours))):
-        standing = Standing.PARTIAL
-    outcome = _outcome(plan, look, effect, standing, taken=taken, burst=burst, explained=explained)
-    if other_leg.doubtful and outcome in _IN_PART:
-        outcome = Outcome.OTHER  # a part of the plan may have come from another order just as well
-    fills = tuple(ours) if _are_all(ours, closed, opened) and not other_leg.ambiguous else ()
-    if outcome in _BY_SIZE and isinstance(plan.before, Net) and any(fill not in ours for fill in look.other_fills):
+    closed, opened = _closed_and_opened(own.plan, own.ours, filled, own_volume)
+    fills = own.ours if _are_all(own.ours, closed, opened) and not own.other_leg.ambiguous else ()
+    if own.other_leg.ambiguous:
+        opened = None
+    if outcome in _BY_SIZE and isinstance(plan.before, Net) and any(fill not in own.ours for fill in look.other_fills):
         # Others have traded there and back: ours may have met another size, of which it closed all and opened as much.
         outcome, closed, opened = Outcome.OTHER, None, None
+    evidence = Evidence(
+        seen_as_ours=own.seen_as_ours,
+        order=None if look.order is None else (look.order.state, look.order.base_volume),
+        own_fills=frozenset(fill.trade_id for fill in look.own_fills),
+        pending=frozenset((row.order_id, row.base_volume) for row in look.pending),
+        traced_fills=frozenset(fill.trade_id for fill in own.traced),
+    )
     return Classification(
-        plan=plan,
+        plan=own.plan,
         standing=standing,
         outcome=outcome,
-        effect=effect,
+        effect=own.effect,
         filled=filled,
         closed=closed,
-        opened=None if other_leg.ambiguous else opened,
-        inferred=inferred or unnamed,
-        explained=explained,
-        evidence=(
-            seen_as_ours,
-            order and (order.state, order.base_volume),
-            frozenset(fill.trade_id for fill in look.own_fills),
-            frozenset((row.order_id, row.base_volume) for row in look.pending),
-            frozenset(fill.trade_id for fill in (*closing, *other_leg.fills)),
-        ),
+        opened=opened,
+        inferred=own.guessed,
+        explained=own.explained,
+        evidence=evidence,
         fills=fills,
+    )
+
+
+def _attribute_fills(plan: ReversalPlan, look: Observation, *, acknowledged: bool) -> _Attribution:
+    """Find our order's fills: those that carry its id, and those that only it can have made."""
+    liquidated = burst_among(look.other_fills)
+    seen_as_ours = acknowledged or look.order is not None or bool(look.own_fills or look.pending)
+    looks_traded = not seen_as_ours and not liquidated and _is_traded(plan, look)
+    # Somebody else may have traded as much, while ours is still under way.
+    inferred = looks_traded and _too_late(look)
+    by_order = acknowledged or look.order is not None
+    by_size, unnamed = closing_by_size(plan, look) if by_order or looks_traded else ((), False)
+    if by_size:
+        plan = plan_of_order(plan, look.kindred_sizes.get(by_size[0].order_id))
+    other_leg = find_other_leg(plan, look, by_size)
+    taken = seen_as_ours or inferred
+    ours = (*look.own_fills, *by_size, *other_leg.fills) if taken else look.own_fills
+    everything = (*look.own_fills, *look.other_fills)
+    return _Attribution(
+        plan=plan,
+        seen_as_ours=seen_as_ours,
+        inferred=inferred,
+        by_size=by_size,
+        guessed=inferred or unnamed,
+        other_leg=other_leg,
+        ours=ours,
+        effect=None if taken and other_leg.ambiguous else holdings_after(plan.before, ours),
+        explained=type(look.held) is not type(plan.before) or holdings_after(plan.before, everything) == look.held,
+        liquidated=liquidated,
     )
 
 
@@ -174,26 +218,35 @@ def plan_of_order(plan: ReversalPlan, order_size: Decimal | None) -> ReversalPla
     return replace(plan, results=results) if results else plan
 
 
-def _standing(
-    plan: ReversalPlan,
-    look: Observation,
-    effect: Holdings | None,
-    own_volume: Decimal,
-    *,
-    taken: bool,
-    acknowledged: bool,
-    guessed: bool,
-) -> Standing:
-    order = look.order
+def _standing(own: _Attribution, look: Observation, own_volume: Decimal, *, acknowledged: bool) -> Standing:
+    """Where the order stands: what its own reports say, unless fills and holdings forbid to take it for the end."""
+    if any(fill.order_id in look.live_orders for fill in own.traced):
+        return Standing.PENDING
+    reported = _reported_standing(own, look, own_volume, acknowledged=acknowledged)
+    if reported is Standing.COMPLETE:
+        by_fills_alone = look.order is None and bool(own.ours)
+        doubtful = own.other_leg.doubtful or (by_fills_alone and may_be_closing_alone(own.plan, own.ours))
+        return Standing.PARTIAL if doubtful else Standing.COMPLETE
+    # What changed the holdings may be ours: its fills are not shown yet, or cannot be read.
+    if reported is Standing.PARTIAL or (reported is Standing.ABSENT and not own.explained):
+        # Taken, and nothing shows what it did: what others trade is no end of it.
+        hidden = look.order is None and not own.liquidated and _only_others_traded(own, look)
+        return Standing.UNSEEN if hidden else Standing.PARTIAL
+    return reported
+
+
+def _reported_standing(own: _Attribution, look: Observation, own_volume: Decimal, *, acknowledged: bool) -> Standing:
+    """Where the order stands by its state, its filled size and what is held."""
+    plan, order = own.plan, look.order
     status = order.status if order is not None else None
     came_true = any(look.held == result.after for result in plan.results)
     complete = came_true and (status is not None or not _may_be_part(plan, look.held))
     if look.pending or (status is not None and not status.is_over):
         return Standing.PENDING
-    if not taken:
+    if not own.taken:
         denied = look.answer is OrderAnswer.NO_SUCH_ORDER and not may_be_among_others(plan, look)
         return Standing.ABSENT if denied and look.reaches_back and _too_late(look) else Standing.UNSEEN
-    if guessed:
+    if own.guessed:
         return Standing.PARTIAL  # somebody else may have traded as much, while ours is only beginning to
     volume = look.order_volume
     if status is not None and not volume and not own_volume:
@@ -201,7 +254,7 @@ def _standing(
     if volume is not None and own_volume < volume:
         # Where fills name no order, what was planned is held all the same.
         return Standing.PARTIAL if came_true else Standing.LAGGING
-    if complete and effect == look.held:
+    if complete and own.effect == look.held:
         return Standing.COMPLETE
     # Taken, but not known yet where orders can be asked for: somebody else's trades may be what is held. Fills of ours
     # that came to something else are not all there, or one of them is wrong.
@@ -214,10 +267,10 @@ def _standing(
     return Standing.PARTIAL
 
 
-def _only_others_traded(plan: ReversalPlan, look: Observation, effect: Holdings | None) -> bool:
+def _only_others_traded(own: _Attribution, look: Observation) -> bool:
     """Whether orders of others, all of them named, explain all that is held now, and nothing is known to be ours."""
-    named = all(fill.order_id for fill in look.other_fills)
-    return effect == plan.before and named and holdings_after(plan.before, look.other_fills) == look.held
+    before, named = own.plan.before, all(fill.order_id for fill in look.other_fills)
+    return own.effect == before and named and holdings_after(before, look.other_fills) == look.held
 
 
 def _may_be_part(plan: ReversalPlan, held: Holdings) -> bool:
@@ -231,25 +284,19 @@ def _too_late(look: Observation) -> bool:
     return look.waited_s >= ABSENCE_S and look.after_window
 
 
-def _outcome(
-    plan: ReversalPlan,
-    look: Observation,
-    effect: Holdings | None,
-    standing: Standing,
-    *,
-    taken: bool,
-    burst: bool,
-    explained: bool,
-) -> Outcome:
-    outcome = name_outcome(plan, look.held, liquidated=burst)
-    if standing is Standing.ABSENT or not taken:
+def _outcome(own: _Attribution, look: Observation, standing: Standing) -> Outcome:
+    """The name of what our order came to; `OTHER` wherever others may have had a part in it."""
+    outcome = name_outcome(own.plan, look.held, liquidated=own.liquidated)
+    if standing is Standing.ABSENT or not own.taken:
         return outcome if outcome in _OTHERS_MAY_CAUSE else Outcome.OTHER
     if outcome in (Outcome.LIQUIDATED, Outcome.MODE_CHANGED):
         return outcome
-    if outcome is Outcome.REVERSED and not explained and not _ended_otherwise(plan, look):
+    if outcome is Outcome.REVERSED and not own.explained and not _ended_otherwise(own.plan, look):
         return outcome  # fills that are not shown yet are the likely reason where it is not explained
+    if own.other_leg.doubtful and outcome in _IN_PART:
+        return Outcome.OTHER  # a part of the plan may have come from another order just as well
     # What others traded beside ours must not be named as if ours had done it.
-    return outcome if effect == look.held else Outcome.OTHER
+    return outcome if own.effect == look.held else Outcome.OTHER
 
 
 def _ended_otherwise(plan: ReversalPlan, look: Observation) -> bool:

@@ -26,11 +26,7 @@ class OrderAnswer(StrEnum):
 class Observation:
     """One look: the order of our own id, its pending part, the positions and the fills, in this order.
 
-    `own_fills` carry our order's id, `other_fills` are the symbol's others since; `foreign_orders` are those known to
-    be somebody else's, `kindred_orders` those that a reversal made, as it made ours, `kindred_sizes` the sizes of these
-    that are known (base coin), and `live_orders` those that the exchange says are not over. `order_id` and `order_size`
-    are our order's, where it was ever seen. `waited_s` is how long ago the call certainly ended. `after_window` says
-    that the exchange's own time in what was read is past the last moment at which it takes the request.
+    All sizes are in the base coin.
     """
 
     answer: OrderAnswer
@@ -38,15 +34,23 @@ class Observation:
     order: OrderDetail | None = None
     pending: tuple[PendingOrder, ...] = ()
     own_fills: tuple[FuturesFill, ...] = ()
+    """Fills that carry our order's id."""
     other_fills: tuple[FuturesFill, ...] = ()
+    """The symbol's other fills since it was sent."""
     foreign_orders: frozenset[str] = frozenset()
+    """Orders known to be somebody else's."""
     kindred_orders: frozenset[str] = frozenset()
+    """Orders that a reversal made, as it made ours."""
     kindred_sizes: Mapping[str | None, Decimal] = field(default_factory=dict)
     live_orders: frozenset[str] = frozenset()
+    """The kindred orders that the exchange says are not over."""
     order_id: str | None = None
+    """The id of our order, where it was ever seen; so its size."""
     order_size: Decimal | None = None
     waited_s: float = 0.0
+    """How long ago the call certainly ended."""
     after_window: bool = False
+    """Whether the exchange's own time in what was read is past the last moment at which it takes the request."""
     reaches_back: bool = True
     """Whether the symbol's newest fill of before it was sent is still shown: else it may be another account's."""
     unreadable: str = ""

@@ -16,15 +16,7 @@ from tradetui.desk.intents.states import ENDED, Event, Intent, State
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.outcome import Outcome, SearchStage, matched_result
 from tradetui.desk.reversal.progress import Aftermath, Progress, Sent, holdings_of_json
-from tradetui.desk.reversal.tracking.classification import (
-    ABSENCE_S,
-    OPENING_FILLS,
-    OWN_FILLS,
-    PENDING,
-    Classification,
-    Standing,
-    classify,
-)
+from tradetui.desk.reversal.tracking.classification import ABSENCE_S, Classification, Evidence, Standing, classify
 from tradetui.desk.reversal.tracking.observation import Observation
 from tradetui.desk.reversal.tracking.order_reads import OrderReads
 from tradetui.desk.task_groups import is_cancelled
@@ -63,7 +55,7 @@ class _Search:
     began_s: float
     unchanged_since_s: float
     state: State
-    evidence: tuple[object, ...] | None = None
+    evidence: Evidence | None = None
     failures: int = 0
     left_open: bool = False
     settled_s: float | None = None
@@ -316,12 +308,9 @@ def _more_of_ours(search: _Search, intent: Intent, classification: Classificatio
     """Whether something of ours has come since it was settled: a fill, or an order that is pending."""
     if search.evidence is None:
         return _more_than_written(search, intent, classification)
-    for part in (OWN_FILLS, PENDING) if search.own_only else (OWN_FILLS, PENDING, OPENING_FILLS):
-        before, now = search.evidence[part], classification.evidence[part]
-        assert isinstance(before, frozenset) and isinstance(now, frozenset)
-        if now - before:
-            return True
-    return False
+    before, now = search.evidence, classification.evidence
+    traced_more = bool(now.traced_fills - before.traced_fills) and not search.own_only
+    return bool(now.own_fills - before.own_fills) or bool(now.pending - before.pending) or traced_more
 
 
 def _more_than_written(search: _Search, intent: Intent, classification: Classification) -> bool:
