@@ -10,6 +10,7 @@ import sys
 from tradetui.commands.session.demo_desk import build_sandbox, open_demo_desk
 from tradetui.desk.desk import Desk
 from tradetui.desk.lookup.lookup import MOST_ROWS
+from tradetui.sandbox.books.account import SpotHistory
 from tradetui.ui.application.app import TradeApp
 from tradetui.ui.application.run_app import run_app
 from tradetui.ui.settings.ui_settings import ProfileChoice, UiSettings
@@ -20,12 +21,12 @@ def open_desk() -> Desk:
     sandbox = build_sandbox(7)
     sandbox.exchange_state.stands_still = True
     account = sandbox.exchange_state.account(sandbox.exchange_state.keys[0].uid)
-    newest, (fills, bills) = 2 * 10**18, account.spot_past()
+    newest, (fills, bills) = 2 * 10**18, account.make_spot_history()
     many = [
         {**fills[index % len(fills)], "tradeId": str(newest - index), "cTime": fills[0]["cTime"]}
         for index in range(MOST_ROWS + 500)
     ]
-    account.spot_past = lambda: (many, bills)
+    account.make_spot_history = lambda: SpotHistory(many, bills)
     return open_demo_desk(sandbox, "hedge", read_only=True)
 
 

@@ -15,7 +15,7 @@ from tradetui.sandbox.books.order_execution import MarketMoment, match_account
 from tradetui.sandbox.books.reply_rows import account_row, position_row
 from tradetui.sandbox.books.reversal import RequestedReversal, decide, reverse_as
 from tradetui.sandbox.gateway.api_keys import SandboxKey
-from tradetui.sandbox.simulated_trader import act
+from tradetui.sandbox.simulated_trader import trade_for_one_step
 
 Row = Mapping[str, Any]
 FuturesRowsName = Literal["fills", "futures-bills", "closed-positions", "orders", "triggers", "live-triggers"]
@@ -64,7 +64,7 @@ class ExchangeState:
         for account in self.accounts.values():
             match_account(account, self.moment)
             if account.lively:
-                act(account, self.moment)
+                trade_for_one_step(account, self.moment)
 
     # Reading
 

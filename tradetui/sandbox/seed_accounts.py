@@ -1,4 +1,7 @@
-"""The accounts of the embedded exchange and their first ninety days."""
+"""The accounts that the embedded exchange has at the start, one for each kind that the interface treats differently.
+
+Each has ninety days behind it, made from seed and moment alone when somebody first asks for the account.
+"""
 
 from __future__ import annotations
 
@@ -85,25 +88,27 @@ def _seeded_account(seed: int, now_ms: int, seeded: SeededAccount) -> Account:
 
 
 def _give_past(account: Account, seed: int, now_ms: int, seeded: SeededAccount) -> None:
-    fills, orders = seeded.fills, seeded.orders
     rng = account.rng
-    for product_type, count in zip(HELD_PRODUCT_TYPES, fills, strict=True):
-        if not count:
+    for product_type, fill_count in zip(HELD_PRODUCT_TYPES, seeded.fills, strict=True):
+        if not fill_count:
             continue
+        # Most of what rests and waits is where the account trades most.
+        is_main = product_type == "USDT-FUTURES" or not seeded.fills[0]
+        order_count, trigger_count = (seeded.orders, seeded.triggers) if is_main else (3, 14)
         book = account.futures[product_type]
-        share = orders if product_type == "USDT-FUTURES" or not fills[0] else 3
-        fill_past(book, rng, now_ms, count)
+        fill_past(book, rng, now_ms, fill_count)
         book.past_movements = partial(past_movements, book, now_ms)
-        rest_orders(book, rng, now_ms, share)
-        past_triggers(book, rng, now_ms, seeded.triggers if share == orders else 14)
-        for spec in [spec for spec in CONTRACTS.values() if spec.product_type == product_type][:5]:
-            waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
+        rest_orders(book, rng, now_ms, order_count)
+        past_triggers(book, rng, now_ms, trigger_count)
+        for spec in CONTRACTS.values():
+            if spec.product_type == product_type:
+                waiting_trigger(book, spec, spec.start_price, rng, now_ms - rng.randrange(1, DAY_MS))
     if account.kind != "unified":
-        uid, ids, busy = account.uid, account.ids, fills[0] >= 1000
-        # Looked at on few screens, so made when somebody does, each from random numbers of its own.
-        spot, convert = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
-        account.spot_past = partial(spot_history, uid, spot, ids, now_ms, 320 if busy else 30)
-        account.convert_past = partial(convert_history, convert, ids, now_ms, 140 if busy else 8)
+        uid, ids, is_busy = account.uid, account.ids, seeded.fills[0] >= 1000
+        # Each has random numbers of its own, since it is made when somebody first reads it.
+        spot_rng, convert_rng = random.Random(f"{seed}/{uid}/spot"), random.Random(f"{seed}/{uid}/convert")
+        account.make_spot_history = partial(spot_history, uid, spot_rng, ids, now_ms, count=320 if is_busy else 30)
+        account.make_converts = partial(convert_history, convert_rng, ids, now_ms, count=140 if is_busy else 8)
     if account.kind == "broker":
         account.subaccounts = [_broker_subaccount(number, now_ms) for number in range(1, 4)]
         uids = [row["subUid"] for row in account.subaccounts]

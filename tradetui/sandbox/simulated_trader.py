@@ -24,18 +24,50 @@ from tradetui.sandbox.books.orders import (
 )
 from tradetui.wire.exchange_time import DAY_MS
 
-SYMBOLS = {
+SYMBOLS: Final = {  # the first two are traded twice as often
     "USDT-FUTURES": ("BTCUSDT", "BTCUSDT", "ETHUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "DOGEUSDT"),
     "COIN-FUTURES": ("BTCUSD", "ETHUSD"),
     "USDC-FUTURES": ("BTCPERP", "ETHPERP"),
 }
-TARGET_NOTIONAL = 24_000
+TARGET_NOTIONAL: Final = 24_000  # in dollars, of one leg
 _MOST_ORDERS: Final = 24
 MOST_TRIGGERS: Final = 10
 
 
+def trade_for_one_step(account: Account, at: MarketMoment) -> None:
+    """What the owner does in one step of a quarter of a second, drawn from the account's own random numbers."""
+    rng = account.rng
+    product_type = rng.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
+    book = account.futures[product_type]
+    spec = rng.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
+    if rng.random() < 0.22:  # about one trade a second
+        trade_once(book, spec, at.last(spec), rng, at.now_ms)
+    if rng.random() < 0.03:
+        _rest_or_cancel_order(book, rng, at)
+    if rng.random() < 0.01:
+        _add_or_cancel_trigger(book, spec, rng, at)
+
+
+def _rest_or_cancel_order(book: FuturesBook, rng: random.Random, at: MarketMoment) -> None:
+    if len(book.orders) <= _MOST_ORDERS:
+        rest_order(book, rng, at.now_ms)
+        return
+    order = rng.choice(list(book.orders.values()))
+    if not order.filled:
+        cancel(book, order, at)
+
+
+def _add_or_cancel_trigger(book: FuturesBook, spec: ContractSpec, rng: random.Random, at: MarketMoment) -> None:
+    if len(book.live_triggers) <= MOST_TRIGGERS:
+        waiting_trigger(book, spec, at.last(spec), rng, at.now_ms)
+        return
+    row = rng.choice(list(book.live_triggers.values()))
+    del book.live_triggers[row["orderId"]]
+    book.triggers.append(ended(row, "cancelled", at.now_ms))
+
+
 def past_level(age_ms: int) -> Decimal:
-    """Every price at an age, as a part of its start price: slow waves that end at one."""
+    """All prices so long before the start, as a part of their start prices: slow waves that end at one."""
     days = age_ms / DAY_MS
     wave = 0.06 * math.sin(days / 7.3) + 0.02 * math.sin(days * 1.9)
     return Decimal(1_000_000 + round(wave * 1_000_000)).scaleb(-6)
@@ -60,11 +92,14 @@ def fill_past(book: FuturesBook, rng: random.Random, now_ms: int, fills: int) ->
 
 def trade_once(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: random.Random, now_ms: int) -> None:
     """One small market trade that keeps the position between zero and about twice the target."""
-    leg = rng.choice(("long", "short")) if book.mode == HEDGE else ""
-    held = book.held(spec.symbol, leg) if leg else book.net(spec.symbol)
-    size = max(spec.step, unit_size(spec, rng.randint(500, 6_000)))
-    heavy = held is not None and held.size * spec.start_price > TARGET_NOTIONAL
-    closes = held is not None and (heavy or rng.random() < 0.42)
+    if book.mode == HEDGE:
+        leg = rng.choice(("long", "short"))
+        held = book.held(spec.symbol, leg)
+    else:
+        held = book.net(spec.symbol)
+    size = unit_size(spec, rng.randint(500, 6_000))
+    is_heavy = held is not None and held.size * spec.start_price > TARGET_NOTIONAL
+    closes = held is not None and (is_heavy or rng.random() < 0.42)
     if book.mode == HEDGE:
         if closes and held is not None:
             size = min(size, held.size)
@@ -110,7 +145,7 @@ def rest_order(book: FuturesBook, rng: random.Random, now_ms: int, *, deep: bool
 
 
 def past_triggers(book: FuturesBook, rng: random.Random, now_ms: int, count: int) -> None:
-    """Trigger orders of every type and status over ninety days, oldest first, and a few that still wait."""
+    """Ended trigger orders of every type and status over ninety days, oldest first."""
     moments = sorted(now_ms - rng.randrange(3_600_000, 89 * DAY_MS) for _ in range(count))
     for number, moment in enumerate(moments):
         spec = CONTRACTS[rng.choice(SYMBOLS[book.product_type])]
@@ -152,27 +187,3 @@ def waiting_trigger(book: FuturesBook, spec: ContractSpec, price: Decimal, rng: 
     if row["price"]:
         row["price"] = row["triggerPrice"]
     book.live_triggers[row["orderId"]] = row
-
-
-def act(account: Account, at: MarketMoment) -> None:
-    """Trade for one step of time, drawn from the account's own random numbers."""
-    rng = account.rng
-    product_type = rng.choices(HELD_PRODUCT_TYPES, weights=(8, 1, 1))[0]
-    book = account.futures[product_type]
-    spec = rng.choice([spec for spec in CONTRACTS.values() if spec.product_type == product_type])
-    if rng.random() < 0.22:
-        trade_once(book, spec, at.last(spec), rng, at.now_ms)
-    if rng.random() < 0.03:
-        if len(book.orders) > _MOST_ORDERS:
-            order = rng.choice(list(book.orders.values()))
-            if not order.filled:
-                cancel(book, order, at)
-        else:
-            rest_order(book, rng, at.now_ms)
-    if rng.random() < 0.01:
-        if len(book.live_triggers) > MOST_TRIGGERS:
-            row = rng.choice(list(book.live_triggers.values()))
-            del book.live_triggers[row["orderId"]]
-            book.triggers.append(ended(row, "cancelled", at.now_ms))
-        else:
-            waiting_trigger(book, spec, at.last(spec), rng, at.now_ms)

@@ -1,4 +1,7 @@
-"""The wallets' ninety days before the start: spot and converts, transfers, funding of the futures."""
+"""What the wallets did in the ninety days before the start: spot trades, converts, transfers, funding of the futures.
+
+All of it is drawn from the account's random numbers: the order in which they are drawn is part of what a seed means.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,18 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Final
 
+from tradetui.sandbox.books.account import SpotHistory
 from tradetui.sandbox.books.futures_account import FuturesBook, funding
 from tradetui.sandbox.books.futures_history import FUNDING, TRANSFER_IN, TRANSFER_OUT, Movement
 from tradetui.sandbox.books.market import CONTRACTS, FUNDING_INTERVAL_MS
-from tradetui.sandbox.books.numbers import ZERO, Identifiers, text
+from tradetui.sandbox.books.numbers import PLACES, ZERO, Identifiers, text
 from tradetui.sandbox.books.orders import ONE_WAY
 from tradetui.sandbox.simulated_trader import past_level
 from tradetui.wire.exchange_time import DAY_MS
 
 _PAIRS = (("BTCUSDT", "BTC", "84000"), ("ETHUSDT", "ETH", "2940"), ("SOLUSDT", "SOL", "138"))
+_LEAST_SIZE: Final = Decimal("0.0001")
+_SPOT_FEE: Final = Decimal("0.001")
 SPOT_SYMBOLS = frozenset(symbol for symbol, _, _ in _PAIRS)
 _OTHER_BILLS = (
     ("deposit", "deposit"),
@@ -44,51 +50,26 @@ _FUTURES_TRANSFERS: Final = (
 """How long before the start, and which part of the present balance."""
 
 
-def spot_history(
-    uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int = 320
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Spot fills and bills of an account that balance: every fill has its two bills and its fee's."""
+def spot_history(uid: str, rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> SpotHistory:
+    """Spot fills and bills that balance: a fill has one bill for each of its two coins, the fee in one of them."""
     times = sorted(now_ms - rng.randrange(60_000, 89 * DAY_MS) for _ in range(count))
-    balances: dict[str, Decimal] = {
-        "USDT": Decimal(100_000),
-        "BTC": Decimal(2),
-        "ETH": Decimal(30),
-        "SOL": Decimal(400),
-    }
     fills: list[dict[str, Any]] = []
-    bills: list[dict[str, Any]] = []
-
-    def bill(moment: int, coin: str, group: str, business: str, size: Decimal, fees: Decimal = Decimal(0)) -> None:
-        before = balances.setdefault(coin, Decimal(0))
-        balances[coin] = before + size + fees
-        bills.append(
-            {
-                "cTime": str(moment),
-                "coin": coin,
-                "groupType": group,
-                "businessType": business,
-                "size": text(size),
-                "balance": text(before),
-                "fees": text(fees),
-                "billId": ids.at(moment),
-                "balanceAfter": text(balances[coin]),
-            }
-        )
-
+    wallet = _SpotWallet(ids)
     for moment in times:
         if rng.random() < 0.3:
-            group, business = rng.choice(_OTHER_BILLS)
+            group, business_type = rng.choice(_OTHER_BILLS)
             size = Decimal(rng.randint(1, 50_000)) / 100
-            bill(moment, "USDT", group, business, -size if business in _OUT else size)
+            wallet.bill(moment, "USDT", group, business_type, -size if business_type in _OUT else size)
             continue
         symbol, coin, start = rng.choice(_PAIRS)
         price = (Decimal(start) * Decimal(rng.randint(9_500, 10_500)) / 10_000).quantize(Decimal("0.01"))
-        smallest = Decimal("0.0001")
-        size = max(smallest, (Decimal(rng.randint(20, 2_000)) / price).quantize(smallest))
+        size = max(_LEAST_SIZE, (Decimal(rng.randint(20, 2_000)) / price).quantize(_LEAST_SIZE))
         side = rng.choice(("buy", "sell"))
+        buys = side == "buy"
         amount = (size * price).quantize(Decimal("0.000001"))
-        fee_coin = coin if side == "buy" else "USDT"
-        fee = -((size if side == "buy" else amount) * Decimal("0.001")).quantize(Decimal("0.00000001"))
+        # The fee is paid in the coin that comes in.
+        fee_coin = coin if buys else "USDT"
+        fee = -((size if buys else amount) * _SPOT_FEE).quantize(PLACES)
         fills.append(
             {
                 "userId": uid,
@@ -106,15 +87,40 @@ def spot_history(
                 "uTime": str(moment),
             }
         )
-        bought = side == "buy"
-        bill(moment, coin, "transaction", side, size if bought else -size, fee if bought else Decimal(0))
-        bill(moment, "USDT", "transaction", side, -amount if bought else amount, Decimal(0) if bought else fee)
-    fills.reverse()
-    bills.reverse()
-    return fills, bills
+        wallet.bill(moment, coin, "transaction", side, size if buys else -size, fees=fee if buys else ZERO)
+        wallet.bill(moment, "USDT", "transaction", side, -amount if buys else amount, fees=ZERO if buys else fee)
+    return SpotHistory(fills[::-1], wallet.bills[::-1])
 
 
-def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: int = 140) -> list[dict[str, Any]]:
+class _SpotWallet:
+    """Balances by coin, and a bill of each change, oldest first."""
+
+    def __init__(self, ids: Identifiers) -> None:
+        self._ids = ids
+        self._balances = {"USDT": Decimal(100_000), "BTC": Decimal(2), "ETH": Decimal(30), "SOL": Decimal(400)}
+        self.bills: list[dict[str, Any]] = []
+
+    def bill(
+        self, moment: int, coin: str, group: str, business_type: str, size: Decimal, *, fees: Decimal = ZERO
+    ) -> None:
+        before = self._balances[coin]
+        self._balances[coin] = after = before + size + fees
+        self.bills.append(
+            {
+                "cTime": str(moment),
+                "coin": coin,
+                "groupType": group,
+                "businessType": business_type,
+                "size": text(size),
+                "balance": text(before),
+                "fees": text(fees),
+                "billId": self._ids.at(moment),
+                "balanceAfter": text(after),
+            }
+        )
+
+
+def convert_history(rng: random.Random, ids: Identifiers, now_ms: int, count: int) -> list[dict[str, Any]]:
     """Converts over the last hundred days."""
     rows = []
     for moment in sorted(now_ms - rng.randrange(3_600_000, 100 * DAY_MS) for _ in range(count)):
@@ -176,24 +182,26 @@ def past_movements(book: FuturesBook, built_ms: int) -> list[Movement]:
 
 
 def _past_funding(book: FuturesBook, built_ms: int) -> Iterator[Movement]:
+    """The funding of what was held at each settlement: fills are gone through once, up to one settlement at a time."""
     sizes: defaultdict[tuple[str, str], Decimal] = defaultdict(lambda: ZERO)
     fills = iter(book.fills)
     fill = next(fills, None)
     settlement_ms = (int(fill["cTime"]) // FUNDING_INTERVAL_MS + 1) * FUNDING_INTERVAL_MS if fill else book.begun_ms + 1
     while settlement_ms <= book.begun_ms:
         while fill is not None and int(fill["cTime"]) < settlement_ms:
-            _apply(fill, sizes)
+            _add_fill(sizes, fill)
             fill = next(fills, None)
         level = past_level(built_ms - settlement_ms)
-        for (symbol, name), signed in sizes.items():
-            if signed:
-                spec, leg = CONTRACTS[symbol], name or ("long" if signed > ZERO else "short")
-                amount = funding(spec, leg, abs(signed), spec.price(spec.start_price * level))
+        for (symbol, hedge_leg), size in sizes.items():
+            if size:
+                spec, leg = CONTRACTS[symbol], hedge_leg or ("long" if size > ZERO else "short")
+                amount = funding(spec, leg, abs(size), spec.price(spec.start_price * level))
                 yield Movement(settlement_ms, FUNDING, spec.margin_coin, amount, symbol, leg)
         settlement_ms += FUNDING_INTERVAL_MS
 
 
-def _apply(fill: dict[str, Any], sizes: defaultdict[tuple[str, str], Decimal]) -> None:
+def _add_fill(sizes: defaultdict[tuple[str, str], Decimal], fill: dict[str, Any]) -> None:
+    """Add a fill to the sizes by symbol and leg; the net of one-way mode is signed and has an empty leg."""
     size = Decimal(fill["baseVolume"])
     if fill["posMode"] == ONE_WAY:
         sizes[fill["symbol"], ""] += size if fill["side"] == "buy" else -size

@@ -1,4 +1,4 @@
-"""One account (UID) of the embedded exchange with everything that belongs to it."""
+"""One account (UID) of the embedded exchange: its futures by product type, its spot history, its sub-accounts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from tradetui.sandbox.books.futures_account import FuturesBook
 from tradetui.sandbox.books.numbers import Identifiers
@@ -20,16 +20,24 @@ _BALANCES = {
 }
 
 
-def no_spot_history() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    return [], []
+class SpotHistory(NamedTuple):
+    """Spot fills and spot bills, newest first."""
+
+    fills: list[dict[str, Any]]
+    bills: list[dict[str, Any]]
+
+
+def _no_spot_history() -> SpotHistory:
+    return SpotHistory([], [])
 
 
 @dataclass
 class Account:
     """An account: kind ordinary, copy-old, copy-new, broker, managed, demo, virtual or unified.
 
-    `bound_ms` is when a managed one was bound to its trading team; one that is not `funded` begins with nothing.
-    `spot_past` makes the spot fills and bills, `convert_past` the converts, newest first, on the first read.
+    A `lively` one goes on trading by itself. `bound_ms` is when a managed one was bound to its trading team; one that
+    is not `funded` begins with nothing. `make_spot_history` and `make_converts` are called on the first read: few
+    screens show what they take long to make.
     """
 
     uid: str
@@ -42,8 +50,8 @@ class Account:
     funded: bool = True
     ids: Identifiers = field(default_factory=Identifiers)
     futures: dict[str, FuturesBook] = field(default_factory=dict)
-    spot_past: Callable[[], tuple[list[dict[str, Any]], list[dict[str, Any]]]] = no_spot_history
-    convert_past: Callable[[], list[dict[str, Any]]] = list
+    make_spot_history: Callable[[], SpotHistory] = _no_spot_history
+    make_converts: Callable[[], list[dict[str, Any]]] = list
     transfers: list[dict[str, Any]] = field(default_factory=list)
     subaccounts: list[dict[str, Any]] = field(default_factory=list)
     virtual_subaccounts: list[dict[str, Any]] = field(default_factory=list)
@@ -56,19 +64,19 @@ class Account:
 
     @property
     def spot_fills(self) -> list[dict[str, Any]]:
-        return self._spot_history[0]
+        return self._spot_history.fills
 
     @property
     def bills(self) -> list[dict[str, Any]]:
-        return self._spot_history[1]
+        return self._spot_history.bills
 
     @cached_property
     def converts(self) -> list[dict[str, Any]]:
-        return self.convert_past()
+        return self.make_converts()
 
     @cached_property
-    def _spot_history(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        return self.spot_past()
+    def _spot_history(self) -> SpotHistory:
+        return self.make_spot_history()
 
     @property
     def is_copy_trader(self) -> bool:
