@@ -87,7 +87,7 @@ def test_the_minute_slides() -> None:
         now += chance.choice((0, 1, 5, 11, 32))
         while admitted and admitted[0] <= now - 60 * SECOND:
             admitted.popleft()
-        assert counts.admits(HERE, now) is (len(admitted) < CALLS_OF_AN_ADDRESS)
+        assert counts.admit(HERE, now) is (len(admitted) < CALLS_OF_AN_ADDRESS)
         if len(admitted) == CALLS_OF_AN_ADDRESS:
             refused += 1
             now += RECOVERY_MS

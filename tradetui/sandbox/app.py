@@ -1,4 +1,7 @@
-"""The embedded exchange as a bare ASGI application: from a signed request to an answer in the envelope."""
+"""The embedded exchange as a bare ASGI application: from a signed request to an answer in the envelope.
+
+Every call counts against the limits and is remembered, also one that a fault keeps from being answered.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ _ROUTES: Final[Mapping[tuple[str, str], Endpoint]] = {
 }
 REMEMBERED_CALLS: Final = 4096
 REMEMBERED_READS: Final = 32
+"""So many last reads can be answered again, stale."""
 LARGEST_BODY: Final = 1 << 18
 ELSEWHERE: Final = ("", "elsewhere")
 """The name under which `Sandbox.counts` counts calls of unknown endpoints."""
@@ -37,7 +41,13 @@ ELSEWHERE: Final = ("", "elsewhere")
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """Options of one sandbox. `faults` is kind to probability (0 to 1); `delay_ms` how long a delayed answer takes."""
+    """Options of one sandbox.
+
+    `faults` is kind to probability (0 to 1); `delay_ms` is how long a delayed answer takes, `skew_ms` how far off a
+    skewed clock is. `core_only` leaves the interface's thirteen endpoints alone. `dialect` is whether replies are
+    written as the interface documents them or as the live exchange does, where the two differ; `one_way_size` whether
+    the size of a reversal counts in one-way mode.
+    """
 
     seed: int = 7
     speed: Decimal = Decimal(1)
@@ -48,6 +58,16 @@ class SandboxOptions:
     one_way_size: Literal["honour", "ignore"] = "honour"
     delay_ms: int = 1_500
     skew_ms: int = 45_000
+
+
+class _Arrival(NamedTuple):
+    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows then."""
+
+    request: HttpCall
+    endpoint: Endpoint | None
+    now_ms: int
+    clock_ms: int
+    fault: str | None
 
 
 class Call(NamedTuple):
@@ -71,7 +91,7 @@ class Answer:
 
 
 class Sandbox:
-    """The exchange. `now` gives its time in milliseconds; `skew_ms` puts its clock off.
+    """The exchange. `now` gives its time in milliseconds; `skew_ms` puts the clock it shows off.
 
     `calls` holds the last requests that arrived, `counts` their number by method and path.
     """
@@ -128,16 +148,16 @@ class Sandbox:
             self.calls.append(Call(request.method, request.path, None, now_ms, ""))
             return _GATEWAY[fault]()
         clock_ms = now_ms + (self.options.skew_ms if fault == "clock-skew" else self.skew_ms)
+        arrival = _Arrival(request, endpoint, now_ms, clock_ms, fault)
+        # What is known when a refusal comes stays: whose call it was, and how many are left.
         key, left, payload = None, None, None
         code, message, status, message_name = "00000", "success", 200, "msg"
         try:
-            # Calls within this process have no address and are never refused.
-            if self.options.limits and request.address and not self._addresses.admits(request.address, now_ms):
-                raise _too_many()
-            endpoint = self._known(request.path, endpoint)
-            key = self._caller(endpoint, request, clock_ms)
-            left = self._admit(endpoint, key, request.address, now_ms, fault)
-            payload = self._payload(endpoint, key, request, now_ms, clock_ms, fault)
+            self._admit_address(arrival)
+            endpoint = self._known(arrival)
+            key = self._caller(endpoint, arrival)
+            left = self._admit(endpoint, key, arrival)
+            payload = self._payload(endpoint, key, arrival)
             if not self._live and endpoint.name in MESSAGE_IN_DOCUMENT:
                 message_name = "message"
         except Refusal as refusal:
@@ -156,56 +176,57 @@ class Sandbox:
     def _live(self) -> bool:
         return self.options.dialect == "live"
 
-    def _known(self, path: str, endpoint: Endpoint | None) -> Endpoint:
-        if path.startswith("/api/v3"):
-            raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
-        if endpoint is None or (self.options.core_only and not endpoint.core):
-            raise Refusal("40404", "Request URL NOT FOUND", 404)
-        return endpoint
+    def _admit_address(self, arrival: _Arrival) -> None:
+        """Count a call of an address, which calls within this process do not have; raises Refusal."""
+        address = arrival.request.address
+        if self.options.limits and address and not self._addresses.admit(address, arrival.now_ms):
+            raise _too_many()
 
-    def _caller(self, endpoint: Endpoint, request: HttpCall, clock_ms: int) -> SandboxKey | None:
+    def _known(self, arrival: _Arrival) -> Endpoint:
+        """The endpoint, if this exchange has it; raises Refusal."""
+        if arrival.request.path.startswith("/api/v3"):
+            raise Refusal("40084", "You are in Classic Account mode, and the Unified Account API is not supported")
+        if arrival.endpoint is None or (self.options.core_only and not arrival.endpoint.core):
+            raise Refusal("40404", "Request URL NOT FOUND", 404)
+        return arrival.endpoint
+
+    def _caller(self, endpoint: Endpoint, arrival: _Arrival) -> SandboxKey | None:
+        """The key of a signed endpoint's caller; raises Refusal."""
         if not endpoint.signed:
             return None
-        key = caller(request, self.exchange_state.keys, clock_ms)
-        check_permission(key, endpoint.name, request.headers.get("locale", ""))
+        key = caller(arrival.request, self.exchange_state.keys, arrival.clock_ms)
+        check_permission(key, endpoint.name, arrival.request.headers.get("locale", ""))
         return key
 
-    def _admit(
-        self, endpoint: Endpoint, key: SandboxKey | None, address: str, now_ms: int, fault: str | None
-    ) -> int | None:
-        """The calls left in this second, None without a limit; raises Refusal."""
-        copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
+    def _admit(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> int | None:
+        """Count a call; gives the calls left in this second, None where nothing limits them. Raises Refusal."""
+        is_copy_trader = key is not None and self.exchange_state.account(key.uid).is_copy_trader
         left: int | None = None
         if self.options.limits:
-            left = self._arrivals.admit(endpoint, key.uid if key else address, copy_trader, now_ms)
-        if fault == "429" or (self.options.limits and left is None):
+            who = key.uid if key else arrival.request.address
+            left = self._arrivals.admit(endpoint, who, arrival.now_ms, is_copy_trader=is_copy_trader)
+            if left is None:
+                raise _too_many()
+        if arrival.fault == "429":
             raise _too_many()
         return left
 
-    def _payload(
-        self,
-        endpoint: Endpoint,
-        key: SandboxKey | None,
-        request: HttpCall,
-        now_ms: int,
-        clock_ms: int,
-        fault: str | None,
-    ) -> Any:
+    def _payload(self, endpoint: Endpoint, key: SandboxKey | None, arrival: _Arrival) -> Any:
+        """The answer's data; raises Refusal."""
         if endpoint.writes:
             assert key is not None
             from tradetui.sandbox.handlers.writes import write  # the first rows of a demonstration do not wait for it
 
-            result = write(self.exchange_state, key, endpoint.name, request.body, self.faults)
+            result = write(self.exchange_state, key, endpoint.name, arrival.request.body, self.faults)
             return in_dialect(endpoint.name, result, self._live)
-        read_key = (key.uid if key else "", endpoint.name, request.query)
-        if fault == "stale-reads" and read_key in self._read_before:
+        query = arrival.request.query
+        read_key = (key.uid if key else "", endpoint.name, query)
+        if arrival.fault == "stale-reads" and read_key in self._read_before:
             return self._read_before[read_key]
-        values = dict(parse_qsl(request.query, keep_blank_values=True))
-        at_ms = clock_ms if endpoint.name == "public.time" else now_ms
-        payload = in_dialect(
-            endpoint.name, read(self.exchange_state, key, endpoint.name, values, at_ms, self._live), self._live
-        )
-        self._read_before[read_key] = payload
+        values = dict(parse_qsl(query, keep_blank_values=True))
+        at_ms = arrival.clock_ms if endpoint.name == "public.time" else arrival.now_ms
+        rows = read(self.exchange_state, key, endpoint.name, values, at_ms, self._live)
+        self._read_before[read_key] = payload = in_dialect(endpoint.name, rows, self._live)
         self._read_before.move_to_end(read_key)
         if len(self._read_before) > REMEMBERED_READS:
             self._read_before.popitem(last=False)

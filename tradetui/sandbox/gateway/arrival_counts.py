@@ -1,6 +1,6 @@
 """Counts calls by UID and endpoint in any second, by address in any minute, and refuses those beyond the limits.
 
-The limits stand in `wire.endpoints`.
+The limits stand in `wire.endpoints`, where the client reads them too. What is refused is not counted.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ MINUTE_MS: Final = 60_000
 CALLS_OF_AN_ADDRESS: Final = ADDRESS_CALLS_PER_MINUTE
 """The most calls of one address in any minute, of all callers and endpoints."""
 RECOVERY_MS: Final = ADDRESS_LOCKOUT_S * SECOND_MS
-"""How long an address that exceeded this is refused, whether it goes on calling or not."""
+"""How long an address that exceeded this is refused (five minutes), whether it goes on calling or not."""
 
 
 class ArrivalCounts:
-    """Counts the calls that are admitted. `who` is a UID or, for public endpoints, an address."""
+    """Calls by caller and endpoint. `who` is a UID or, for public endpoints, an address."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
 
-    def admit(self, endpoint: Endpoint, who: str, copy_trader: bool, now_ms: int) -> int | None:
-        """The calls left in this second, or None where this one is too many."""
+    def admit(self, endpoint: Endpoint, who: str, now_ms: int, *, is_copy_trader: bool) -> int | None:
+        """Count a call; gives how many are left in this second, or None where this one is too many."""
         allowed = endpoint.limit.per_second
-        if copy_trader and endpoint.limit.copy_trader is not None:
+        if is_copy_trader and endpoint.limit.copy_trader is not None:
             allowed = endpoint.limit.copy_trader
         arrivals = self._arrivals[who, endpoint.name]
         while arrivals and arrivals[0] <= now_ms - SECOND_MS:
@@ -39,14 +39,14 @@ class ArrivalCounts:
 
 
 class AddressCounts:
-    """Counts the calls of every address; refused calls are not counted."""
+    """Calls by address."""
 
     def __init__(self) -> None:
         self._arrivals: defaultdict[str, deque[int]] = defaultdict(deque)
         self._refused_until: dict[str, int] = {}
 
-    def admits(self, address: str, now_ms: int) -> bool:
-        """Whether an address may call; the first call beyond the limit shuts the address out for five minutes."""
+    def admit(self, address: str, now_ms: int) -> bool:
+        """Count a call; gives whether it is let in. The first beyond the limit shuts the address out for a while."""
         if now_ms < self._refused_until.get(address, now_ms):
             return False
         arrivals = self._arrivals[address]
