@@ -61,7 +61,7 @@ class SandboxOptions:
 
 
 class _Arrival(NamedTuple):
-    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows then."""
+    """A request as it arrives: its endpoint if there is one, when it comes, and what the exchange's clock shows."""
 
     request: HttpCall
     endpoint: Endpoint | None

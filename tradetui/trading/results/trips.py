@@ -1,4 +1,8 @@
-"""Round trips of one leg, from flat to flat, kept by adding its fills oldest first."""
+"""Round trips of one leg, from flat to flat, kept by adding its fills oldest first.
+
+Where the oldest fills are missing nothing is made up: a trip without a known start says so, and a close that one-way
+mode does not prove is not counted as one.
+"""
 
 from __future__ import annotations
 
@@ -97,6 +101,14 @@ class FillOutcome(NamedTuple):
     ended: tuple[Trip, ...]
 
 
+class _PartOfFill(NamedTuple):
+    """The part of a fill that closes, or that opens: a fill of one-way mode may do both."""
+
+    size: Decimal
+    fees: Decimal
+    other_fees: dict[str, Decimal]
+
+
 @dataclass(slots=True)
 class RunningLeg:
     """The holding of one leg by its fills, and the running trip.
@@ -119,79 +131,79 @@ class RunningLeg:
 
     def flatten(self) -> tuple[Trip, ...]:
         """Take it for proven that nothing is held now; gives the trip that ends thereby, its closing fills unknown."""
-        cut = () if self.trip is None else (self.trip,)
+        ended = () if self.trip is None else (self.trip,)
         self.size, self.value, self.proven, self.trip = ZERO, ZERO, True, None
-        return cut
+        return ended
 
     def add(self, fill: BookedFill) -> FillOutcome:
         """Add the next fill of this leg, in the order of time."""
-        meaning, size = fill.meaning, fill.size
-        if not meaning.known:
+        if not fill.meaning.known:
             return self._add_unknown(fill)
-        if size <= ZERO:
+        if fill.size <= ZERO:
             return FillOutcome(None, ())
-        is_net = self.key.leg is PositionSide.NET
-        along = meaning.buys if is_net else self.long
-        closed, counts = self._closed_size(fill, size, along, meaning.opens)
+        is_net, buys = self.key.leg is PositionSide.NET, fill.meaning.buys
+        opens_long, closes_long = (buys, not buys) if is_net else (self.long, self.long)
+        closed, is_proven = self._closed_size(fill, opens_long=opens_long)
         if not closed:
-            return FillOutcome(None, self._open(fill, size, fill.fees, along, fill.other_fees))
-        share = fill.fees if closed == size else fill.fees * closed / size
-        closing = Closing(closed, fill.profit or ZERO, share) if counts else None
-        finished = self._close(fill, closed, share, not along if is_net else self.long)
-        ended: tuple[Trip, ...] = () if finished is None else (finished,)
-        if closed < size:
-            ended += self._open(fill, size - closed, fill.fees - share, along, {})
-        return FillOutcome(closing, ended)
+            part = _PartOfFill(fill.size, fill.fees, fill.other_fees)
+            return FillOutcome(None, self._open(fill, part, long=opens_long))
+        fees = fill.fees if closed == fill.size else fill.fees * closed / fill.size
+        ended = self._close(fill, _PartOfFill(closed, fees, fill.other_fees), long=closes_long)
+        if closed < fill.size:
+            ended += self._open(fill, _PartOfFill(fill.size - closed, fill.fees - fees, {}), long=opens_long)
+        return FillOutcome(Closing(closed, fill.profit or ZERO, fees) if is_proven else None, ended)
 
-    def _closed_size(self, fill: BookedFill, size: Decimal, along: bool, opens: bool | None) -> tuple[Decimal, bool]:
+    def _closed_size(self, fill: BookedFill, *, opens_long: bool) -> tuple[Decimal, bool]:
         """The closed size of a fill, and whether that is proven."""
+        size, opens = fill.size, fill.meaning.opens
         if self.key.leg is not PositionSide.NET:
             return (ZERO if opens else size), True
-        against = self.size > ZERO and self.long is not along
+        is_against = self.size > ZERO and self.long is not opens_long
         if self.proven:
-            if against and (opens is None or size <= self.size):
+            if is_against and (opens is None or size <= self.size):
                 return min(size, self.size), True
             if opens is None and not fill.profit:
                 return ZERO, True
             self.proven = False  # it closes what the fills do not tell of: some of them are missing
             return size, True
         if opens is False or fill.profit:
-            return (min(size, self.size) if against and opens is None else size), True
-        if against and fill.price * self.size == self.value:
+            return (min(size, self.size) if is_against and opens is None else size), True
+        if is_against and fill.price * self.size == self.value:
             return min(size, self.size), False  # at its own entry: profit does not tell a close from an opening
         return ZERO, True
 
-    def _open(
-        self, fill: BookedFill, size: Decimal, fees: Decimal, along: bool, other_fees: dict[str, Decimal]
-    ) -> tuple[Trip, ...]:
+    def _open(self, fill: BookedFill, part: _PartOfFill, *, long: bool) -> tuple[Trip, ...]:
+        """Open with a part of a fill; gives the trip that this shows to have ended unseen."""
         ended: tuple[Trip, ...] = ()
-        if self.trip is not None and (self.long is not along or self.trip.opened_ms is None):
+        if self.trip is not None and (self.long is not long or self.trip.opened_ms is None):
             # What came before was not all: a side cannot be opened against the other, nor a trip begin with its end.
             ended, self.trip = (self.trip,), None
         if self.trip is None:
             self.size = self.value = ZERO
             self.trip = Trip(
-                long=along,
+                long=long,
                 coin=fill.coin,
                 opened_ms=fill.time,
                 last_ms=fill.time,
                 start_proven=self.proven,
                 opened_by=fill.order_id,
             )
-        self.long = along
-        trip, value = self.trip, size * fill.price
-        trip.opened_size += size
+        self.long = long
+        trip, value = self.trip, part.size * fill.price
+        trip.opened_size += part.size
         trip.opened_value += value
-        self.size += size
+        self.size += part.size
         self.value += value
-        self._count(trip, fill, fees, other_fees)
+        self._count(trip, fill, part)
         return ended
 
-    def _close(self, fill: BookedFill, size: Decimal, fees: Decimal, long: bool) -> Trip | None:
-        trip, broken = self.trip, None
+    def _close(self, fill: BookedFill, part: _PartOfFill, *, long: bool) -> tuple[Trip, ...]:
+        """Close with a part of a fill; gives the trip that it ends, or one that this shows to have ended unseen."""
+        trip, size = self.trip, part.size
+        ended: tuple[Trip, ...] = ()
         if trip is None or trip.long is not long:
             # What is closed here was opened before the fills that are known.
-            broken = trip
+            ended = () if trip is None else (trip,)
             self.trip = trip = Trip(long=long, coin=fill.coin, opened_ms=None, last_ms=fill.time, start_proven=False)
             self.size = self.value = ZERO
             self.long = long
@@ -203,21 +215,23 @@ class RunningLeg:
         trip.closed_size += size
         trip.closed_value += size * fill.price
         trip.closed_by, trip.forced_by = fill.order_id, fill.meaning.forced_by
-        self._count(trip, fill, fees, fill.other_fees)
+        self._count(trip, fill, part)
         if size < self.size:
             self.value -= self.value * size / self.size
             self.size -= size
-            return broken
+            return ended
         self.size = self.value = ZERO
         if trip.opened_ms is None:
-            return broken  # further closes of what was opened before belong to it
+            return ended  # further closes of what was opened before belong to it
         trip.ended = True
         self.trip = None
-        return trip
+        return (trip,)
 
     def _difference(self, fill: BookedFill, size: Decimal, profit: Decimal) -> Decimal:
+        """The exchange's profit of a close beyond the one computed from prices, its rounding aside."""
         entry = self.value / self.size
         computed = price_profit(self.key.product_type, long=self.long, size=size, entry=entry, price=fill.price)
+        # The exchange rounds to the last digit that it writes.
         exponent = profit.as_tuple().exponent
         last_digit = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else ZERO
         difference = profit - computed
@@ -230,12 +244,12 @@ class RunningLeg:
         return FillOutcome(Closing(fill.size, fill.profit, fill.fees) if fill.profit else None, ())
 
     @staticmethod
-    def _count(trip: Trip, fill: BookedFill, fees: Decimal, other_fees: dict[str, Decimal]) -> None:
-        trip.fees += fees
+    def _count(trip: Trip, fill: BookedFill, part: _PartOfFill) -> None:
+        trip.fees += part.fees
         trip.last_ms = fill.time
         trip.fill_count += 1
         trip.incomplete_fills += not fill.is_complete
-        for coin, amount in other_fees.items():
+        for coin, amount in part.other_fees.items():
             trip.other_fees[coin] = trip.other_fees.get(coin, ZERO) + amount
 
 
