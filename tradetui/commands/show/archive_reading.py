@@ -1,6 +1,7 @@
-"""Opens the archive of a profile's account, and reads the missing parts of a period into it.
+"""Opens the archive that results of fills are worked out from, and reads the missing parts of a period into it.
 
-Every page is stored with what is then still missing, so that an interrupted reading continues where it stopped.
+Every page is stored with what is then still missing, so that an interrupted reading continues where it stopped. What
+the exchange refused is not requested again for three hours: `show pnl` in a script would ask for it each time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from tradetui.commands.process.console import PageProgress, say, show_progress, stderr_is_terminal
@@ -36,6 +38,7 @@ from tradetui.desk.feeds.closed_positions import ClosedPositionHistory
 from tradetui.desk.feeds.fills.fill_history import FillHistory
 from tradetui.desk.feeds.positions import held_sizes
 from tradetui.desk.results.equity_sampler import EquitySampler
+from tradetui.desk.settings import DeskSettings
 from tradetui.exchange.client import ExchangeReader
 from tradetui.exchange.clock import SystemClock
 from tradetui.exchange.errors import ExchangeError, Rejected, UnreadableReply
@@ -67,32 +70,18 @@ class Needed(StrEnum):
 def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, *, fresh: bool) -> Archive:
     """The archive with its ledger up to date. Without an archive, or with `fresh`, the period is read first.
 
-    Missing parts of the period are read where the exchange still keeps them; if that fails, the error is printed and
-    the rest returned. Raises ConfigurationError, and ExchangeError where fills have to be read and cannot be.
+    Missing parts of the period (Unix ms) are read where the exchange still keeps them; if that fails, the error is
+    printed and the rest returned. Raises ConfigurationError, and ExchangeError where fills must be read and cannot be.
     """
     credentials = credentials_of(loaded)
     settings = replace(desk_settings(loaded), key_stand_in=stand_in(credentials.api_key))
     file = archive_file(settings, presumed_identity(loaded, credentials))
     try:
-        if fresh or file is None or not file.exists():
+        archive = None if fresh else _archive_with(file, needed, settings.product_types)
+        if archive is None:
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
-        # What answers at once cannot look at all of a large file; a session does when it starts.
-        archive = Archive(file, checks="ledger_mark")
         if needed is Needed.FILLS:
-            if not all(were_read(archive.connection, product_type) for product_type in settings.product_types):
-                archive.close()
-                return asyncio.run(_read_into_archive(loaded, needed, since, until))
-            _say_refusals(archive, since, until, settings.zone)
-            incomplete = _incomplete_types(archive, settings.product_types, since, until)
-            if incomplete:
-                asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
-            _bring_forward(archive)
-            behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
-            if behind:
-                asyncio.run(_read_newest_bills(loaded, archive, behind))
-        elif first_sample(archive.connection, settings.product_types) is None:
-            archive.close()
-            return asyncio.run(_read_into_archive(loaded, needed, since, until))
+            _complete(loaded, archive, settings, since, until)
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:
@@ -100,6 +89,34 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
         remedy = READ_ANEW if damaged else "Check the disk and its free space."
         raise ConfigurationError(f"it cannot be used ({problem})", location=str(file), remedy=remedy) from None
     return archive
+
+
+def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[ProductType]) -> Archive | None:
+    """The archive there is; None without one, or where it has none of the records that are needed."""
+    if file is None or not file.exists():
+        return None
+    # What answers at once cannot look at all of a large file; a session does when it starts.
+    archive = Archive(file, checks="ledger_mark")
+    if needed is Needed.FILLS:
+        has_records = all(were_read(archive.connection, product_type) for product_type in product_types)
+    else:
+        has_records = first_sample(archive.connection, product_types) is not None
+    if has_records:
+        return archive
+    archive.close()
+    return None
+
+
+def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
+    """Read the missing fills and bills of a period, and bring the ledger up to them."""
+    _say_refusals(archive, since, until, settings.zone)
+    incomplete = _incomplete_types(archive, settings.product_types, since, until)
+    if incomplete:
+        asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
+    _book_fills(archive)
+    behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
+    if behind:
+        asyncio.run(_read_newest_bills(loaded, archive, behind))
 
 
 def _incomplete_types(
@@ -131,7 +148,7 @@ def _say_refusals(archive: Archive, since: int, until: int, zone: tzinfo) -> Non
             say(_FILLS_REFUSED.format(gap.product_type, refused_at, gap.refusal.rstrip("."), next_at))
 
 
-def _bring_forward(archive: Archive) -> None:
+def _book_fills(archive: Archive) -> None:
     steps = 0
     while not archive.ledger_is_current:
         archive.advance_ledger(over_gaps=True)
@@ -159,7 +176,7 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
                 raise reading.error
             return archive
         await _PeriodReader(client, archive, since, until, fresh=True).read(settings.product_types)
-        _bring_forward(archive)
+        _book_fills(archive)
     return archive
 
 
@@ -205,19 +222,36 @@ class _PeriodReader:
         """
         history = FillHistory(self.client, product_type, InlineDisk())
         await history.attach(self.archive)
-        await history.read_newest(self.client.clock.monotonic())
-        self.progress.page()
-        with suppress(ExchangeError):  # it is beyond the interface, and results do without it
-            reply = await self.client.read(PositionsRequest(product_type=product_type))
-            if (held := held_sizes(reply)) is not None:
-                # What is held now shows whether the fills are all there were.
-                history.ledger_upkeep.compare(held, reply.request_time)
+        await self._read_newest(history)
+        await self._compare_with_positions(history, product_type)
         now_ms = self.client.clock.wall_ms()
         if not self.fresh:
             gaps = unread_gaps(self.archive.connection, now_ms)
             history.passed_over = {
                 gap.cursor for gap in gaps if gap.product_type is product_type and _is_refused(gap, now_ms)
             }
+        failed = await self._read_gaps(history, product_type)
+        refusals = {gap.cursor: "a row of theirs cannot be read" for gap in history.undecodable_pages.gaps}
+        refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
+        with self.archive.transaction() as connection:
+            keep_refusals(connection, product_type, refusals, now_ms)
+        _book_fills(self.archive)
+        await self._read_newest(history)
+        return [problem for cursor, problem in failed.items() if cursor in history.passed_over]
+
+    async def _read_newest(self, history: FillHistory) -> None:
+        await history.read_newest(self.client.clock.monotonic())
+        self.progress.page()
+
+    async def _compare_with_positions(self, history: FillHistory, product_type: ProductType) -> None:
+        """Let what is held now show whether the fills are all there were: beyond the interface, so it may fail."""
+        with suppress(ExchangeError):
+            reply = await self.client.read(PositionsRequest(product_type=product_type))
+            if (held := held_sizes(reply)) is not None:
+                history.ledger_upkeep.compare(held, reply.request_time)
+
+    async def _read_gaps(self, history: FillHistory, product_type: ProductType) -> dict[str, ExchangeError]:
+        """Read pages of the period until none is missing; what failed, by the cursor of its page."""
         failed: dict[str, ExchangeError] = {}
         while any(
             span.product_type is product_type and span.meets(self.since, self.until)
@@ -232,14 +266,7 @@ class _PeriodReader:
                     history.passed_over.add(cursor)
                 failed[cursor] = problem
             self.progress.page()
-        refusals = {gap.cursor: "a row of theirs cannot be read" for gap in history.undecodable_pages.gaps}
-        refusals |= {cursor: str(problem) for cursor, problem in failed.items() if isinstance(problem, Rejected)}
-        with self.archive.transaction() as connection:
-            keep_refusals(connection, product_type, refusals, now_ms)
-        _bring_forward(self.archive)
-        await history.read_newest(self.client.clock.monotonic())
-        self.progress.page()
-        return [problem for cursor, problem in failed.items() if cursor in history.passed_over]
+        return failed
 
     async def _read_bills(self, product_type: ProductType) -> None:
         """Read bills until none of the period is missing; they are beyond the interface, and fills do without them."""
