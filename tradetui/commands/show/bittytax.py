@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Final, NamedTuple
 
 from tradetui.commands.process.console import Output, say
+from tradetui.commands.show.options import ReadSpan
 from tradetui.commands.show.result_rows import without_fee_or_profit
 from tradetui.desk.tables.cells.number_format import instant
 from tradetui.desk.tables.export import csv_cell
@@ -226,11 +227,11 @@ async def write_funding(
     client: ExchangeReader,
     writer: BittyTaxWriter,
     product_types: Iterable[ProductType],
-    since_ms: int,
-    until_ms: int,
+    period: ReadSpan,
     symbol: str | None,
 ) -> None:
-    """Write the funding of a period (Unix ms); prints a remark if the exchange refuses it. Raises ExchangeError."""
+    """Write the funding of a period; prints a remark if the exchange refuses it. Raises ExchangeError."""
+    since_ms, until_ms = period
     try:
         for product_type in product_types:
             request = FuturesBillsRequest(product_type=product_type, limit=100)

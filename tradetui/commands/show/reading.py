@@ -1,4 +1,7 @@
-"""The rows of one `tradetui show`, read page by page and merged, and the progress of reading."""
+"""Reads the rows of one `tradetui show` page by page, merged newest first, and counts what it could not give.
+
+Rows are read as they are taken: a million of them need no more memory than a few pages, and `head` ends the reading.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +79,9 @@ class ReadingProgress:
     def __init__(self, what: str) -> None:
         self._pages = PageProgress(what)
         self.rows = 0
-        self.cut = False
-        self.may_be_cut = False
+        self.has_more = False
+        self.may_have_more = False
+        """Whether it is not known that these are all rows, since the exchange refused to say what comes after them."""
         self.undecodable_rows = 0
         self.left_out: set[str] = set()
         """The symbols of rows that are left out, since their names belong to other product types."""
@@ -109,61 +113,58 @@ class RowsReader:
     progress: ReadingProgress
 
     async def rows(self, requests: list[list[Any]]) -> AsyncIterator[Record | ProductRow[Record]]:
-        """Rows of every product type, newest first; records without a time come by product type.
-
-        Every row for the desk's writers has the product type that it was read under.
-        """
+        """Rows of every product type, newest first; records without a time come by product type."""
         id_field, time_field = self.endpoint.id_field, self.endpoint.time_field
         groups = [
             merged([self.stream(request) for request in group], id_field=id_field, time_field=time_field)
             for group in requests
         ]
-        row_count, most = 0, self._most
+        row_count, limit = 0, self._row_limit
         # An id is one record's within a product type only, so each is freed of repetitions before they are merged.
         records = merged(groups, id_field=None, time_field=time_field)
-        while most is None or row_count < most:
+        while limit is None or row_count < limit:
             record = await anext(records, None)
             if record is None:
                 return
             row_count += 1
             yield record
         try:
-            self.progress.cut = await anext(records, None) is not None
+            self.progress.has_more = await anext(records, None) is not None
         except ExchangeError:
-            self.progress.may_be_cut = True  # what was requested is complete; only whether there is more is not known
+            self.progress.may_have_more = True
 
     @property
-    def _most(self) -> int | None:
-        """The most rows: as requested, or one page, beyond which one product type may reach further than another."""
+    def _row_limit(self) -> int | None:
+        """As requested, or one page, beyond which one product type may reach further back than another."""
         if self.options.limit is not None:
             return int(self.options.limit)
         return None if self.options.all or self.endpoint.page is None else self.endpoint.page.default
 
     async def stream(self, request: Any) -> AsyncIterator[Record | ProductRow[Record]]:
         """Rows of one request page after page, read only as they are taken, or one page ahead where all are wanted."""
-        product_type = getattr(request, "product_type", None)
-
-        def tagged(record: Record) -> Record | ProductRow[Record]:
-            return ProductRow(product_type, record) if needs_rows(self.options) and product_type is not None else record
-
         if self.endpoint.page is None:
-            reply = await self.client.read(request)
-            self.progress.page(reply)
-            for record in reply.rows:
-                yield tagged(record)
+            for row in self._rows_of(request, await self.client.read(request)):
+                yield row
             return
-        taken, most = 0, self._most
+        row_count, limit = 0, self._row_limit
         pages = self.client.pages(request) if self.span is None else self._pages_of_span(request, *self.span)
         try:
-            async for reply in ahead(pages) if most is None else pages:
-                self.progress.page(reply)
-                for record in reply.rows:
-                    yield tagged(record)
-                taken += len(reply.rows)
+            async for reply in ahead(pages) if limit is None else pages:
+                for row in self._rows_of(request, reply):
+                    yield row
+                row_count += len(reply.rows)
         except ExchangeError:
-            if most is None or taken < most:
+            if limit is None or row_count < limit:
                 raise
-            self.progress.may_be_cut = True
+            self.progress.may_have_more = True
+
+    def _rows_of(self, request: Any, reply: Reply[Any]) -> Sequence[Record | ProductRow[Record]]:
+        """The rows of a page, which is counted; for the desk's writers with the product type they were read under."""
+        self.progress.page(reply)
+        product_type = getattr(request, "product_type", None)
+        if product_type is None or not writes_desk_rows(self.options):
+            return reply.rows
+        return [ProductRow(product_type, record) for record in reply.rows]
 
     async def _pages_of_span(self, request: Any, start: int, end: int) -> AsyncIterator[Reply[Any]]:
         """The pages of a long span, newest first, up to where the exchange refuses to go further back.
@@ -204,6 +205,6 @@ async def ahead(pages: AsyncIterator[Reply[Any]]) -> AsyncIterator[Reply[Any]]:
         await asyncio.gather(following, return_exceptions=True)
 
 
-def needs_rows(options: argparse.Namespace) -> bool:
+def writes_desk_rows(options: argparse.Namespace) -> bool:
     """Whether rows are written from the desk's, with their product type, and not as received."""
     return options.csv or options.format is not None

@@ -17,12 +17,11 @@ from tradetui.commands.session.bootstrap import open_reader
 from tradetui.commands.session.data_directory import load_privately
 from tradetui.commands.show import endpoints_table
 from tradetui.commands.show.options import BITTYTAX, RESULTS, ReadSpan, in_options, requests_of, show_parser
-from tradetui.commands.show.reading import ReadingProgress, RowsReader, needs_rows
+from tradetui.commands.show.reading import ReadingProgress, RowsReader, writes_desk_rows
 from tradetui.desk.tables.export import CsvTable
 from tradetui.desk.tables.rows.product_row import ProductRow
 from tradetui.desk.tables.table import TABLES, TableName
 from tradetui.desk.tables.time_format import zoned_text
-from tradetui.exchange.client import ExchangeReader
 from tradetui.profiles.load import Flags, LoadedProfile
 from tradetui.trading.positions import Position
 from tradetui.ui.settings.time_zones import zone_named
@@ -75,16 +74,17 @@ async def _show(options: argparse.Namespace, loaded: LoadedProfile) -> int:
         except InvalidRequest as problem:
             return report(in_options(problem, endpoint, zone_named(loaded.profile.timezone)))
         writer: Any = _writer_of_rows(options) or row_writer(options, _columns(options.what, endpoint))
-        progress = ReadingProgress(options.what)
+        reader = RowsReader(options, client, endpoint, span, ReadingProgress(options.what))
+        progress = reader.progress
         failure: Exception | None = None
         try:
-            async for row in _rows(RowsReader(options, client, endpoint, span, progress), requests):
-                writer.write(row if needs_rows(options) else _as_received(row))
+            async for row in _rows(reader, requests):
+                writer.write(row if writes_desk_rows(options) else _as_received(row))
                 progress.rows += 1
                 if progress.rows % ROWS_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # the next page is being read meanwhile
             if options.format == BITTYTAX and options.what == TableName.FILLS and options.orderId is None:
-                await _write_funding(options, client, writer, requests, span, cut=progress.cut)
+                await _write_funding(reader, writer, requests)
         except BrokenPipeError:
             raise
         except Exception as problem:
@@ -108,37 +108,39 @@ def _rows(reader: RowsReader, requests: list[list[Any]]) -> AsyncIterator[Record
         return reader.rows(requests)
     from tradetui.commands.show.position_rows import held_positions
 
-    of_product_types, with_market = [group[0] for group in requests], needs_rows(reader.options)
+    of_product_types, with_market = [group[0] for group in requests], writes_desk_rows(reader.options)
     return held_positions(reader.client, of_product_types, reader.progress, with_market=with_market)
 
 
-async def _write_funding(
-    options: argparse.Namespace,
-    client: ExchangeReader,
-    writer: BittyTaxWriter,
-    requests: list[list[Any]],
-    span: ReadSpan | None,
-    *,
-    cut: bool,
-) -> None:
+async def _write_funding(reader: RowsReader, writer: BittyTaxWriter, requests: list[list[Any]]) -> None:
     """Write the funding of the fills' period, which no fill contains."""
     from tradetui.commands.show.bittytax import write_funding
 
-    request, now_ms = requests[0][0], client.server_clock.now_ms
-    period = _period_of_funding(options, request, span, writer.oldest_ms, now_ms, cut=cut)
+    period = _period_of_funding(reader, requests[0][0], writer.oldest_ms)
     product_types = [ProductType(group[0].product_type) for group in requests]
-    await write_funding(client, writer, product_types, *period, options.symbol)
+    await write_funding(reader.client, writer, product_types, period, reader.options.symbol)
+
+
+def _period_of_funding(reader: RowsReader, request: Any, oldest_ms: int | None) -> ReadSpan:
+    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
+    now_ms = reader.client.server_clock.now_ms
+    since_ms, until_ms = reader.span or (request.start_time, request.end_time)
+    if since_ms is None and reader.options.all:
+        since_ms = 0
+    elif since_ms is None or reader.progress.has_more:
+        since_ms = now_ms if oldest_ms is None else oldest_ms
+    return since_ms, until_ms or now_ms
 
 
 def _say_what_is_left_out(
     options: argparse.Namespace, progress: ReadingProgress, requests: list[list[Any]], zone: tzinfo
 ) -> None:
     newest = counted(progress.rows, "row")
-    if progress.cut:
+    if progress.has_more:
         way = f"{'--limit N' if options.limit is None else 'a larger --limit'} prints more, --all "
         way += "without --limit reads every page" if options.all else "reads every page"
         say(f"tradetui: these are the newest {newest}; there are more: {way}.")
-    elif progress.may_be_cut:
+    elif progress.may_have_more:
         say(f"tradetui: these are the newest {newest}; whether there are more could not be read.")
     if progress.refused_before is not None:
         before_ms, refusal = progress.refused_before
@@ -153,18 +155,6 @@ def _say_what_is_left_out(
     if progress.undecodable_rows:
         unreadable = counted(progress.undecodable_rows, "row")
         say(f"tradetui: not shown, since unreadable: {unreadable}. `tradetui doctor` says more.")
-
-
-def _period_of_funding(
-    options: argparse.Namespace, request: Any, span: ReadSpan | None, oldest_ms: int | None, now_ms: int, *, cut: bool
-) -> ReadSpan:
-    """The period of the printed fills: as requested, or since the oldest of them where not all were read."""
-    since_ms, until_ms = span or (request.start_time, request.end_time)
-    if since_ms is None and options.all:
-        since_ms = 0
-    elif since_ms is None or cut:
-        since_ms = now_ms if oldest_ms is None else oldest_ms
-    return since_ms, until_ms or now_ms
 
 
 def _writer_of_rows(options: argparse.Namespace) -> CsvWriter[object] | BittyTaxWriter | None:
