@@ -1,4 +1,4 @@
-"""`tradetui preview`: the reversal plan from live data; it never sends anything."""
+"""`tradetui preview`: what a reversal would do, from live data; it reads alone, whatever the profile may do."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tradetui.desk.intents.locks import SendsNothing
 from tradetui.desk.reversal.market_state import MarketState
 from tradetui.desk.reversal.pretrade_checks import RiskContext, blocking_reasons
 from tradetui.desk.reversal.preview import Preview, Target
+from tradetui.desk.settings import DeskSettings
 from tradetui.desk.tables.cells.number_format import UNKNOWN, number
 from tradetui.exchange.clock import SystemClock
 from tradetui.profiles.load import Flags, LoadedProfile
@@ -27,7 +28,22 @@ from tradetui.wire.text.json_text import dump_json
 
 
 def run(args: argparse.Namespace) -> int:
+    """Print the plan and every reason not to send it; exit code 3 where one is more than the profile's mode."""
     loaded = load_privately(os.environ, Flags.of(args))
+    settings = desk_settings(loaded)
+    preview, blocked = asyncio.run(_preview(loaded, settings, _target(args, settings)))
+    reasons = ((SendsNothing.MONITOR,) if settings.read_only else ()) + blocked
+    output = stdout()
+    if args.json:
+        output.json_line(preview.as_json(settings, reasons))
+    else:
+        for line in _lines(preview, reasons, settings.zone):
+            output.line(line)
+    return ATTENTION if blocked else DONE
+
+
+def _target(args: argparse.Namespace, settings: DeskSettings) -> Target:
+    """What to reverse; raises InvalidRequest."""
     named = Target.named(args.symbol)
     if not named.symbol:
         raise InvalidRequest("SYMBOL", "must be a contract", args.symbol, "For example BTCUSDT.")
@@ -35,28 +51,16 @@ def run(args: argparse.Namespace) -> int:
     if named.side not in (None, side):
         rule, remedy = f"must name the side to reverse of {args.symbol!r}", "buy reverses the LONG, sell the SHORT."
         raise InvalidRequest("--side", rule, args.side, remedy)
-    target = Target(
-        named.symbol,
-        None if args.product_type is None else desk_settings(loaded).product_types[0],
-        side,
-        None if args.size is None else _size(args.size),
-    )
-    preview, blocked, monitor = asyncio.run(_preview(loaded, target))
-    output = stdout()
-    if args.json:
-        output.json_line(preview.as_json(desk_settings(loaded), monitor + blocked))
-    else:
-        for line in _lines(preview, monitor + blocked, desk_settings(loaded).zone):
-            output.line(line)
-    return ATTENTION if blocked else DONE
+    product_type = None if args.product_type is None else settings.product_types[0]
+    return Target(named.symbol, product_type, side, None if args.size is None else _size(args.size))
 
 
-async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tuple[str, ...], tuple[str, ...]]:
-    """The preview, why it could not be sent, and whether the mode alone forbids it, which is no trouble here."""
-    clock, settings = SystemClock(), desk_settings(loaded)
+async def _preview(loaded: LoadedProfile, settings: DeskSettings, target: Target) -> tuple[Preview, tuple[str, ...]]:
+    """The preview, and why it could not be sent in trade mode."""
+    clock = SystemClock()
     async with open_reader(loaded, clock) as client:
         preview = await MarketState(client, settings, clock).preview(target)
-        situation = RiskContext(
+        risk_context = RiskContext(
             settings=replace(settings, read_only=False),
             connection_status=client.connection_status,
             locked=False,
@@ -65,11 +69,10 @@ async def _preview(loaded: LoadedProfile, target: Target) -> tuple[Preview, tupl
             now=clock.monotonic(),
         )
         # Only what a dialog could not lift is a block here: symbol and leg are typed there, not here.
-        blocked = blocking_reasons(preview, situation, preview.subject)
-        return preview, blocked, (SendsNothing.MONITOR,) if settings.read_only else ()
+        return preview, blocking_reasons(preview, risk_context, preview.subject)
 
 
-def _lines(preview: Preview, blocked: tuple[str, ...], zone: tzinfo) -> list[str]:
+def _lines(preview: Preview, reasons: tuple[str, ...], zone: tzinfo) -> list[str]:
     lines = [_line("mode", f"{preview.mode or '—'} ({preview.mode_from})")]
     if preview.plan is not None:
         plan = preview.plan
@@ -91,7 +94,7 @@ def _lines(preview: Preview, blocked: tuple[str, ...], zone: tzinfo) -> list[str
         if preview.stops is None:
             lines.append(_line("live stops", "cannot be read on this exchange"))
         lines += (_line("assumed", assumption) for assumption in plan.assumptions)
-    return lines + [_line("blocked", reason) for reason in blocked]
+    return lines + [_line("blocked", reason) for reason in reasons]
 
 
 def _amount(figure: CostEstimate) -> str:
