@@ -33,8 +33,7 @@ class ProcessLife:
 
     def __init__(self, directory: Path, nonce: str) -> None:
         """Make and lock the file; `nonce` tells two lives of one process number apart. Raises OSError."""
-        for folder in (directory.parent, directory):  # the mode is the last one's only
-            make_private_directory(folder)
+        make_private_directory(directory)
         self.owner: Final = f"{os.getpid()}-{nonce}"
         self._file = directory / f"{self.owner}{_SUFFIX}"
         self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)

@@ -29,7 +29,8 @@ class ProfileSessions:
     def __init__(self, first: LoadedProfile, flags: Flags) -> None:
         self._first = first
         self._flags = flags
-        self._next = {first.name: first}
+        self._to_open = {first.name: first}
+        """Profiles as they were read, by name, until their desks are opened."""
         self._opened = {first.name: first}
         known = known_profiles(first.environ, flags.config).names
         names = known if first.name in known else (first.name, *known)
@@ -58,15 +59,15 @@ class ProfileSessions:
         return load(self._first.environ, flags)
 
     def _look(self, name: str) -> ProfileLook:
-        if name not in self._next:
-            self._next[name] = self._load(name)
-        return look_of(self._next[name])
+        if name not in self._to_open:
+            self._to_open[name] = self._load(name)
+        return look_of(self._to_open[name])
 
     def _open_desk(self, name: str) -> Desk:
         from tradetui.commands.session.bootstrap import open_desk
         from tradetui.commands.session.data_directory import close_data_dir
 
-        loaded = self._next.pop(name, None) or self._load(name)
+        loaded = self._to_open.pop(name, None) or self._load(name)
         if loaded is not self._first:
             close_data_dir(loaded)
         self._opened[name] = loaded
@@ -84,16 +85,17 @@ class ProfileSessions:
         reopens = (read_only, after.profile.account_admin) != (opened.read_only, opened.profile.account_admin)
         self._opened[name] = effective
         if reopens:
-            self._next[name] = effective
+            self._to_open[name] = effective
+        waiting = tuple(change for change in after.changes if change.effect is Effect.RESTART)
+        taken = tuple(str(change) for change in after.changes if change not in waiting)
         return ConfigurationReload(
-            look_of(effective),
-            desk_settings(effective),
-            reopens,
-            SCREEN_SETTINGS & {change.key for change in after.changes},
-            tuple(str(change) for change in after.changes if change.effect is not Effect.RESTART)
-            + ((_NO_SYMBOL_LEFT,) if after.no_symbol_left else ()),
-            tuple(str(change) for change in after.changes if change.effect is Effect.RESTART),
-            profile_rules(after.profile),
+            look=look_of(effective),
+            settings=desk_settings(effective),
+            reopens=reopens,
+            changed_look=SCREEN_SETTINGS & {change.key for change in after.changes},
+            taken=(*taken, _NO_SYMBOL_LEFT) if after.no_symbol_left else taken,
+            needs_restart=tuple(map(str, waiting)),
+            alert_rules=profile_rules(after.profile),
         )
 
     def _summary(self, name: str) -> ProfileSummary:
