@@ -10,7 +10,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from tradetui.exchange.transport.base_url import parse_base_url
 from tradetui.exchange.transport.proxy import parse_proxy
@@ -30,6 +38,17 @@ PROXY_OF_ENVIRONMENT = "environment"
 NO_PROXY = "none"
 
 
+def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
+    if values and not values[0].strip():
+        raise ValueError("must begin with the name of a program")
+    if any("\0" in value for value in values):
+        raise ValueError("must hold no NUL character, which no program can be given")
+    return values
+
+
+Command = Annotated[tuple[str, ...], AfterValidator(_checked_command)]
+
+
 class CredentialSource(StrictSettings):
     """The source of the API key, its secret and its passphrase; exactly one place."""
 
@@ -43,7 +62,7 @@ class CredentialSource(StrictSettings):
         title="capitals, digits and _, such as TRADETUI",
         description="environment: read from PREFIX_API_KEY, PREFIX_API_SECRET and PREFIX_PASSPHRASE",
     )
-    command: tuple[str, ...] = Field(
+    command: Command = Field(
         default=(),
         description="command: a program and its arguments, run without a shell; it prints a JSON object with api_key, "
         "secret and passphrase, or these as three lines (not a PEM, which has many)",
@@ -56,11 +75,6 @@ class CredentialSource(StrictSettings):
         description="file: a TOML file of mode 0600 with api_key, secret and passphrase, which `tradetui init` writes",
     )
     rsa: bool = Field(default=False, description="true when the key is an RSA key and the secret its private key (PEM)")
-
-    @field_validator("command")
-    @classmethod
-    def _command(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_command(values)
 
     @model_validator(mode="after")
     def _names_its_source(self) -> CredentialSource:
@@ -170,7 +184,7 @@ class Profile(StrictSettings):
     mouse: bool = Field(
         default=True, description="false leaves the mouse to the terminal, whose own selection works then"
     )
-    alert_command: tuple[str, ...] = Field(
+    alert_command: Command = Field(
         default=(),
         description="a program and its arguments, run without a shell for alerts to command, with the event as JSON on "
         "its standard input; it may take 9 s and does not see the API key",
@@ -227,11 +241,6 @@ class Profile(StrictSettings):
             raise ValueError("must be a number")
         return value
 
-    @field_validator("alert_command")
-    @classmethod
-    def _alert_command(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _checked_command(values)
-
     @field_validator("alerts", mode="before")
     @classmethod
     def _alerts(cls, entries: object, info: ValidationInfo) -> object:
@@ -252,14 +261,6 @@ class Profile(StrictSettings):
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError("must be utc, local, or a time zone of this machine such as Europe/Berlin") from None
         return value
-
-
-def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
-    if values and not values[0].strip():
-        raise ValueError("must begin with the name of a program")
-    if any("\0" in value for value in values):
-        raise ValueError("must hold no NUL character, which no program can be given")
-    return values
 
 
 def check_base_url(value: str) -> str:
