@@ -54,8 +54,6 @@ _HOPS = {
 
 
 class CheckStatus(StrEnum):
-    """The result of a check; NOT_CHECKED where it could not be made."""
-
     OK = "ok"
     FAILED = "failed"
     NOT_CHECKED = "not checked"

@@ -45,8 +45,6 @@ _FLAGS = {"product_types": "--product-type", "proxy": "--proxy", "uid": "--uid"}
 
 @dataclass(frozen=True, slots=True)
 class KeyCheck:
-    """Sentences about a key, and whether the exchange refuses it."""
-
     sentences: tuple[str, ...]
     refused: bool = False
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from tradetui.profiles.model import Profile
 
 SCREEN_SETTINGS: Final = frozenset({"theme", "timezone", "figures", "mouse", "keys"})
-"""Settings of the screen's look and its keys alone."""
 ALERTS: Final = "alerts"
 """The rules of alerts, which a session goes by as soon as they are read; what they run and how takes a restart."""
 _MAXIMA: Final = ("max_reversal_size", "max_reversal_value", "typed_above")

@@ -148,7 +148,6 @@ def profiles_dir(config_file: Path) -> Path:
 
 
 def keys_dir(config_file: Path) -> Path:
-    """Return the directory in which `tradetui init` writes a key file for each profile."""
     return config_file.parent / "keys"
 
 

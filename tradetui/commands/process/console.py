@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 DONE = 0
-REFUSED = 1
-"""The exchange or the network refused."""
-USAGE = 2
-"""Usage or configuration."""
+REFUSED = 1  # by the exchange or the network
+USAGE = 2  # or configuration
 ATTENTION = 3
 """Something needs attention: an unsettled intent, a failed doctor line, unreadable rows, a symbol without fills."""
 INTERRUPTED = 130

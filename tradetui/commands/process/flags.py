@@ -58,8 +58,6 @@ def _values_joined(arguments: Sequence[str]) -> list[str]:
 
 
 class ShowVersion(argparse.Action):
-    """Prints the versions of tradetui, Python and Textual, and ends the program."""
-
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> Never:
         versions = [f"tradetui {__version__}", f"Python {sys.version.split()[0]}", f"Textual {_textual_version()}"]
         output = stdout()

@@ -25,8 +25,6 @@ class RowWriter(Protocol):
 
 
 class JsonWriter:
-    """One JSON array of objects, a line each."""
-
     def __init__(self, output: Output) -> None:
         self._output = output
         self._rows = 0

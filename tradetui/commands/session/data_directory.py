@@ -26,7 +26,6 @@ def load_privately(environ: Mapping[str, str], flags: Flags) -> LoadedProfile:
 
 
 def close_data_dir(loaded: LoadedProfile) -> PermissionChanges:
-    """Remove others' permissions from the data directory and its content."""
     is_default = loaded.data_dir == places.data_dir({})
     return close_to_others(loaded.data_dir, OWN_NAMES, is_ours=is_default, checked_by_reader=KEY_STORE_DIRECTORIES)
 

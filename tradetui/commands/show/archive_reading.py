@@ -81,7 +81,7 @@ def open_archive(loaded: LoadedProfile, needed: Needed, since: int, until: int, 
         if archive is None:
             return asyncio.run(_read_into_archive(loaded, needed, since, until))
         if needed is Needed.FILLS:
-            _complete(loaded, archive, settings, since, until)
+            asyncio.run(_complete(loaded, archive, settings, since, until))
     except FileUnusable as problem:
         raise ConfigurationError(problem.reason, location=problem.file, remedy=problem.remedy) from None
     except (sqlite3.Error, OSError) as problem:
@@ -107,16 +107,23 @@ def _archive_with(file: Path | None, needed: Needed, product_types: Sequence[Pro
     return None
 
 
-def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
-    """Read the missing fills and bills of a period, and bring the ledger up to them."""
+async def _complete(loaded: LoadedProfile, archive: Archive, settings: DeskSettings, since: int, until: int) -> None:
+    """Read the missing fills and bills of a period, and bring the ledger up to them; a failure is printed."""
     _say_refusals(archive, since, until, settings.zone)
-    incomplete = _incomplete_types(archive, settings.product_types, since, until)
-    if incomplete:
-        asyncio.run(_read_missing(loaded, archive, incomplete, since, until))
+    if incomplete := _incomplete_types(archive, settings.product_types, since, until):
+        async with open_reader(loaded) as client:
+            try:
+                await _PeriodReader(client, archive, since, until).read(incomplete)
+            except ExchangeError as problem:
+                say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
     _book_fills(archive)
-    behind = [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]
-    if behind:
-        asyncio.run(_read_newest_bills(loaded, archive, behind))
+    if behind := [kind for kind in settings.product_types if bills_behind(archive.connection, kind, until)]:
+        async with open_reader(loaded) as client:
+            for product_type in behind:
+                history = BillHistory(client, product_type, InlineDisk())
+                await history.attach(archive)
+                with suppress(ExchangeError):  # results do without bills
+                    await history.read_newest(client.clock.monotonic())
 
 
 def _incomplete_types(
@@ -180,17 +187,6 @@ async def _read_into_archive(loaded: LoadedProfile, needed: Needed, since: int, 
     return archive
 
 
-async def _read_missing(
-    loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType], since: int, until: int
-) -> None:
-    """Read the missing parts of a period; a failure is printed, since the archive has the rest."""
-    async with open_reader(loaded) as client:
-        try:
-            await _PeriodReader(client, archive, since, until).read(product_types)
-        except ExchangeError as problem:
-            say(f"tradetui: what the archive lacks of this period could not be read: {problem}")
-
-
 @dataclass(frozen=True, slots=True)
 class _PeriodReader:
     """Reads the missing parts of a period (Unix ms) into an archive; `fresh` repeats requests refused lately."""
@@ -203,7 +199,6 @@ class _PeriodReader:
     progress: PageProgress = field(default_factory=partial(PageProgress, "reading fills and bills"))
 
     async def read(self, product_types: Sequence[ProductType]) -> None:
-        """Read the fills and bills of these product types; raises ExchangeError."""
         refusals: list[ExchangeError] = []
         try:
             for product_type in product_types:
@@ -285,13 +280,3 @@ class _PeriodReader:
             while positions.is_due(now):
                 await positions.read_page(now)
                 self.progress.page()
-
-
-async def _read_newest_bills(loaded: LoadedProfile, archive: Archive, product_types: Sequence[ProductType]) -> None:
-    """Read the bills since the last ones; if the exchange refuses them, results do without."""
-    async with open_reader(loaded) as client:
-        for product_type in product_types:
-            history = BillHistory(client, product_type, InlineDisk())
-            await history.attach(archive)
-            with suppress(ExchangeError):
-                await history.read_newest(client.clock.monotonic())

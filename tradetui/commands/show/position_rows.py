@@ -53,7 +53,6 @@ async def held_positions(
 async def _with_stops(
     client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
 ) -> Sequence[Position]:
-    """Positions with their nearest stop-loss; raises ExchangeError."""
     waiting: dict[ProductType, list[TriggerOrder]] = {position.product_type: [] for position in positions}
     for product_type, stops in waiting.items():
         for plan_type in QUERIED_PLAN_TYPES:
@@ -71,7 +70,6 @@ async def _with_stops(
 async def _with_funding(
     client: ExchangeReader, positions: Sequence[Position], progress: ReadingProgress
 ) -> Sequence[Position]:
-    """Positions with rate and time of their next funding; raises ExchangeError."""
     rates: dict[tuple[ProductType, str], FundingRate] = {}
     for product_type in dict.fromkeys(position.product_type for position in positions):
         reply = await client.read(FundingRatesRequest(product_type=product_type))

@@ -74,8 +74,6 @@ def _age(row: Record | ProductRow[Record], time_field: str | None) -> datetime:
 
 
 class ReadingProgress:
-    """Counts rows, unreadable rows, and pages."""
-
     def __init__(self, what: str) -> None:
         self._pages = PageProgress(what)
         self.rows = 0

@@ -50,7 +50,6 @@ def with_utc_times(row: Mapping[str, object], times: Sequence[str]) -> Mapping[s
 
 
 def with_rounded_money(row: Mapping[str, object]) -> Mapping[str, object]:
-    """The row for a person: its amounts rounded as the screen does."""
     coin = str(row["coin"])
     amounts = {name: amount for name in _AMOUNTS if (amount := row.get(name)) is not None}
     rounded = {name: money(Decimal(str(amount)), coin, DEFAULT_FORMAT) for name, amount in amounts.items()}
@@ -99,7 +98,6 @@ class TripRows:
 
 
 def _average_price(price: Decimal | None) -> str | None:
-    """A price of twelve significant digits; one that has fewer is exact."""
     if price is None:
         return None
     return exact_digits(price if decimals(price) == 0 else _PRICE.plus(price))
