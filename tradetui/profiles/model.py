@@ -46,7 +46,7 @@ def _checked_command(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-Command = Annotated[tuple[str, ...], AfterValidator(_checked_command)]
+_Command = Annotated[tuple[str, ...], AfterValidator(_checked_command)]
 
 
 class CredentialSource(StrictSettings):
@@ -62,7 +62,7 @@ class CredentialSource(StrictSettings):
         title="capitals, digits and _, such as TRADETUI",
         description="environment: read from PREFIX_API_KEY, PREFIX_API_SECRET and PREFIX_PASSPHRASE",
     )
-    command: Command = Field(
+    command: _Command = Field(
         default=(),
         description="command: a program and its arguments, run without a shell; it prints a JSON object with api_key, "
         "secret and passphrase, or these as three lines (not a PEM, which has many)",
@@ -184,7 +184,7 @@ class Profile(StrictSettings):
     mouse: bool = Field(
         default=True, description="false leaves the mouse to the terminal, whose own selection works then"
     )
-    alert_command: Command = Field(
+    alert_command: _Command = Field(
         default=(),
         description="a program and its arguments, run without a shell for alerts to command, with the event as JSON on "
         "its standard input; it may take 9 s and does not see the API key",
