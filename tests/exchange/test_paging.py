@@ -431,5 +431,5 @@ async def test_memory_does_not_grow_with_what_was_read() -> None:
     count = 0
     while (reply := await walked.next()) is not None:
         count += reply.count
-        assert len(walked._known) == len(walked._order) <= REMEMBERED_ROWS
+        assert len(walked._seen_keys) == len(walked._seen_in_order) <= REMEMBERED_ROWS
     assert count == 100 * page

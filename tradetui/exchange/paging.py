@@ -34,20 +34,21 @@ SAME_PAGE_AGAIN: Final = "the same full page came again: older rows cannot be re
 class PageWalk(Generic[Row]):
     """Page after page of older rows, each row once, one `next` a page.
 
-    The next page begins below the oldest row of this one by its id, so that rows which come in meanwhile move
-    nothing. A piece ends with an empty page, one without a way on, or one whose way on was gone already; where every
-    page is read each time (`whole`), a page that is not full is the last. Full is what was asked for, or less where the
-    first page has a round number of rows, as of an exchange that gives at most so many: with what it held back taken
-    for gone, an order that waits would be lost in silence. That costs a list of just so many rows one call more.
-    A full page that comes again in place of older rows is an error, since nothing says how many there are.
+    It goes through pieces, requests of one span each. The next page begins below the oldest row of this one by its id,
+    the cursor, so that rows which come in meanwhile move nothing. A piece ends with an empty page, one without a
+    cursor, or one whose cursor came before; where every page is read each time (`whole`), a page that is not full is
+    the last. Full is what was asked for, or less where the first page has a round number of rows, as of an exchange
+    that gives at most so many: with what it held back taken for gone, an order that waits would be lost in silence.
+    That costs a list of just so many rows one call more. A full page that comes again in place of older rows is an
+    error, since nothing says how many there are.
     An error or a cancellation of `next` leaves the walk where it was: the following `next` reads the same page again.
     """
 
     def __init__(self, read: ReadPage[Row], pieces: Iterable[Request[Row]]) -> None:
         self._read = read
         self._pieces = iter(pieces)
-        self._known: set[object] = set()
-        self._order: deque[object] = deque()
+        self._seen_keys: set[object] = set()
+        self._seen_in_order: deque[object] = deque()
         self._request: Request[Row] | None = None
         self._begin_piece()
 
@@ -66,9 +67,14 @@ class PageWalk(Generic[Row]):
         while (request := self._request) is not None:
             first = self._pages_of_piece == 0
             reply = await self._read(request)
-            rows = tuple(self._new(reply.rows))
+            rows = tuple(self._drop_seen(reply.rows))
             fresh = reply if len(rows) == len(reply.rows) else replace(reply, rows=rows)
-            self._go_on(request, reply, fresh)
+            self._pages_of_piece += 1
+            cursor = self._next_cursor(request, reply, fresh)
+            if cursor is None:
+                self._begin_piece()
+            else:
+                self._request = request.changed(id_less_than=cursor)
             if first or fresh.count:
                 return fresh
         return None
@@ -80,15 +86,7 @@ class PageWalk(Generic[Row]):
         self._cursors_seen = 0
         self._landmark = str(getattr(self._request, "id_less_than", None))
 
-    def _go_on(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> None:
-        self._pages_of_piece += 1
-        cursor = self._way_on(request, reply, fresh)
-        if cursor is not None:
-            self._request = request.changed(id_less_than=cursor)
-        else:
-            self._begin_piece()
-
-    def _way_on(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
+    def _next_cursor(self, request: Request[Row], reply: Reply[Row], fresh: Reply[Row]) -> str | None:
         """The id the next page of this piece begins below, None where this was its last."""
         endpoint, cursor = endpoint_of(type(request)), reply.cursor
         rule = endpoint.page
@@ -102,14 +100,17 @@ class PageWalk(Generic[Row]):
             self._full_page = requested_rows if reply.count % ROUND_ROWS else reply.count
         if endpoint.law is RowLaw.WHOLE and reply.count < self._full_page:
             return None
-        if self._goes_round(request, cursor):
+        if self._note_came_before(request, cursor):
             if not fresh.rows:  # what cannot be read, or is of another product type, came again with the rest
                 _refuse_full(reply, requested_rows, endpoint)
             return None
         return cursor
 
-    def _goes_round(self, request: Request[Row], cursor: str) -> bool:
-        """Whether the way on was gone already, told from the last step and from a landmark set ever further apart."""
+    def _note_came_before(self, request: Request[Row], cursor: str) -> bool:
+        """Note a cursor; whether it came before, told from the last page's and from a landmark.
+
+        The landmark is set anew at the 1st, 2nd, 4th, 8th … cursor, as Brent finds a cycle without keeping all of it.
+        """
         if cursor in (self._landmark, str(getattr(request, "id_less_than", None))):
             return True
         self._cursors_seen += 1
@@ -117,15 +118,15 @@ class PageWalk(Generic[Row]):
             self._landmark = cursor
         return False
 
-    def _new(self, rows: tuple[Row, ...]) -> Iterator[Row]:
+    def _drop_seen(self, rows: tuple[Row, ...]) -> Iterator[Row]:
         for row in rows:
             key = row.unique_key
-            if key in self._known:
+            if key in self._seen_keys:
                 continue
-            self._known.add(key)
-            self._order.append(key)
-            if len(self._order) > REMEMBERED_ROWS:
-                self._known.discard(self._order.popleft())
+            self._seen_keys.add(key)
+            self._seen_in_order.append(key)
+            if len(self._seen_in_order) > REMEMBERED_ROWS:
+                self._seen_keys.discard(self._seen_in_order.popleft())
             yield row
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tradetui.wire.endpoints.endpoint import Endpoint
 
 
-class Dialect:
+class _Dialect:
     """What this exchange was found to prefer; shared by all calls of a client."""
 
     def __init__(self) -> None:
@@ -43,22 +43,24 @@ class Dialect:
         self.live_parameters: set[tuple[str, str]] = set()
 
 
-class RequestVariant:
-    """One read being said: its words and its signature, each of which may be changed once."""
+class _RequestVariant:
+    """One read as it is to be said: in which words and under which signature, each of which may be changed once."""
 
-    def __init__(self, dialect: Dialect, endpoint: Endpoint, request: Request[Any]) -> None:
+    def __init__(self, dialect: _Dialect, endpoint: Endpoint, request: Request[Any]) -> None:
         self._dialect = dialect
-        self._plain = request
+        self._documented = request
         self._reworded: Request[Any] | None
         parameter, self._reworded = request.reworded() or ("", None)
         self._parameter = (endpoint.name, parameter)
-        self.live = self._reworded is not None and self._parameter in dialect.live_parameters
-        self.decoded = dialect.signs_decoded
-        self._value_changed = self._signature_changed = False
+        self._says_live_word = self._parameter in dialect.live_parameters
+        self.signs_decoded = dialect.signs_decoded
+        self._word_changed = self._signature_changed = False
 
     def query(self) -> list[tuple[str, str]]:
         """Names and values as they are to be sent now."""
-        return (self._reworded if self.live and self._reworded is not None else self._plain).query()
+        if self._says_live_word and self._reworded is not None:
+            return self._reworded.query()
+        return self._documented.query()
 
     def change_after(self, refusal: ExchangeError) -> bool:
         """Whether the refusal is one that another word or signature may cure; if so it is changed."""
@@ -66,24 +68,24 @@ class RequestVariant:
         if isinstance(refusal, RateLimited):
             return False
         if isinstance(refusal, AuthenticationFailed):
-            needed = any(quote(value, safe="") != value for _, value in self.query())
-            if wants_another_signature(code) and needed and not self._signature_changed:
+            signs_differ = any(quote(value, safe="") != value for _, value in self.query())
+            if wants_another_signature(code) and signs_differ and not self._signature_changed:
                 self._signature_changed = True
-                self.decoded = not self.decoded
+                self.signs_decoded = not self.signs_decoded
                 return True
-        elif wants_another_word(code) and self._reworded is not None and not self._value_changed:
-            self._value_changed = True
-            self.live = not self.live
+        elif wants_another_word(code) and self._reworded is not None and not self._word_changed:
+            self._word_changed = True
+            self._says_live_word = not self._says_live_word
             return True
         return False
 
     def remember(self) -> None:
         """Keep what was changed, since it worked."""
         if self._signature_changed:
-            self._dialect.signs_decoded = self.decoded
-        if self._value_changed and self.live:
+            self._dialect.signs_decoded = self.signs_decoded
+        if self._word_changed and self._says_live_word:
             self._dialect.live_parameters.add(self._parameter)
-        elif self._value_changed:
+        elif self._word_changed:
             self._dialect.live_parameters.discard(self._parameter)
 
 
@@ -105,16 +107,18 @@ class Reads:
         self._capabilities = capabilities
         self._server_clock = server_clock
         self._random = random
-        self._dialect = Dialect()
+        self._dialect = _Dialect()
 
     async def read(self, endpoint: Endpoint, request: Request[Any], priority: Priority) -> Reply[Any]:
         """Read one page; raises an `ExchangeError`. For a person what may pass is tried once more, for a feed never."""
         self._capabilities.check(endpoint)
-        variant = RequestVariant(self._dialect, endpoint, request)
-        again = 1 if priority is Priority.INTERACTIVE else 0
-        first: ExchangeError | None = None
+        variant = _RequestVariant(self._dialect, endpoint, request)
+        retries_left = 1 if priority is Priority.INTERACTIVE else 0
+        first_refusal: ExchangeError | None = None
         while True:
-            answer = await self._calls.call(endpoint, priority, query=variant.query(), sign_decoded=variant.decoded)
+            answer = await self._calls.call(
+                endpoint, priority, query=variant.query(), sign_decoded=variant.signs_decoded
+            )
             result = read_result(endpoint, answer)
             if isinstance(result, Reply):
                 variant.remember()
@@ -122,13 +126,13 @@ class Reads:
                 product_type = getattr(request, "product_type", None)
                 return result if product_type is None else of_product_type(result, ProductType.parse(product_type))
             if variant.change_after(result):
-                first = first or result
+                first_refusal = first_refusal or result
                 continue
-            if again and self._may_pass(result):
-                again -= 1
+            if retries_left and self._may_pass(result):
+                retries_left -= 1
                 await asyncio.sleep(self._random.uniform(0.1, 0.4))
                 continue
-            error = first or result
+            error = first_refusal or result  # what the documented way was told says more than what the other was
             self._calls.record_failure(error, answer)
             if isinstance(error, UnifiedAccount):
                 self._capabilities.refuse_account(error)
