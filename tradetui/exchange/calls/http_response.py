@@ -1,4 +1,8 @@
-"""Judges a response: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says."""
+"""Judges a response: rows, a refusal, or nothing readable. The body decides, whatever the HTTP status says.
+
+A read that gives no rows is an error to raise. A write is refused only where the exchange's own envelope says so; in
+every other case that its request may have arrived, its outcome is unknown.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +42,22 @@ if TYPE_CHECKING:
 
 TOO_MANY_REQUESTS = 429
 """The HTTP status of a call beyond a limit, whatever the code in its body."""
-_BEFORE_TRYING_AGAIN = {
+_IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."
+_REPORT = "If this lasts, the interface may have changed; keep the log."
+_REMEDIES_OF_READS = {
+    TransportErrorKind.CONNECT: "Check the network and base_url.",
+    TransportErrorKind.NAME: "Check base_url and this machine's name service.",
+    TransportErrorKind.PROXY: "Check the proxy and the setting proxy.",
+    TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+    TransportErrorKind.TIME_OUT: "Check the network.",
+    TransportErrorKind.BROKEN: _IF_IT_LASTS,
+    TransportErrorKind.POOL: "If this lasts, restart and keep the log.",
+}
+_REMEDIES_OF_UNSENT_WRITES = {
     TransportErrorKind.CONNECT: "Check the network and base_url, then try again.",
     TransportErrorKind.NAME: "Check base_url and this machine's name service, then try again.",
     TransportErrorKind.PROXY: "Check the proxy, or set another one or none, then try again.",
-    TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
+    TransportErrorKind.TLS: _REMEDIES_OF_READS[TransportErrorKind.TLS],
 }
 _ERRORS: Final[Mapping[ErrorKind, type[ExchangeError]]] = {
     ErrorKind.AUTHENTICATION: AuthenticationFailed,
@@ -50,7 +65,7 @@ _ERRORS: Final[Mapping[ErrorKind, type[ExchangeError]]] = {
     ErrorKind.BUSY: Busy,
 }
 _HOPS = {TransportErrorKind.PROXY: Hop.PROXY, TransportErrorKind.NAME: Hop.NAME, TransportErrorKind.TLS: Hop.TLS}
-_LOOK = "Look at positions, pending orders and fills before doing anything again."
+_LOOK_AT_THE_SYMBOL = "Look at positions, pending orders and fills before doing anything again."
 _LOOK_AT_THE_SITE = "Look at the exchange's own site before doing anything again."
 
 
@@ -91,14 +106,14 @@ def parse_response(stamp_ms: int, http_response: HttpResponse, *, unique_names: 
         return CallResult(stamp_ms, http_response, unreadable=str(problem))
 
 
-def retry_after(headers_value: str | None, now_ms: int) -> float | None:
+def retry_after(header: str | None, now_ms: int) -> float | None:
     """Seconds from a Retry-After header, which holds seconds or a date; `None` where it says nothing usable.
 
     A pause longer than the exchange's longest lock-out is a gateway's mistake, and must not end a trader's day.
     """
-    if not headers_value:
+    text = (header or "").strip()
+    if not text:
         return None
-    text = headers_value.strip()
     if text.isascii() and text.isdigit():
         return min(float(text[:9]), ADDRESS_LOCKOUT_S)
     from email.utils import parsedate_to_datetime  # dear to import, and rarely needed
@@ -112,7 +127,6 @@ def retry_after(headers_value: str | None, now_ms: int) -> float | None:
 
 def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
     """The rows of a read, or the error to raise for it."""
-    status = answer.status
     if answer.failure is not None:
         return _unreached(endpoint, answer.failure)
     if answer.envelope is None:
@@ -124,14 +138,16 @@ def read_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchange
     try:
         return read_data(endpoint, answer.envelope)
     except UnreadableBody as problem:
-        return UnreadableReply(str(problem), endpoint=endpoint.name, http_status=status, remedy=_REPORT)
+        return UnreadableReply(str(problem), endpoint=endpoint.name, http_status=answer.status, remedy=_REPORT)
 
 
 def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | ExchangeError:
     """What a write came to: its result, a readable refusal, `NotSent`, or `OutcomeUnknown` for everything else."""
     envelope = answer.envelope
     if answer.failure is not None and not answer.failure.sent:
-        remedy = _BEFORE_TRYING_AGAIN.get(answer.failure.kind, "Try again; if this lasts, restart and keep the log.")
+        remedy = _REMEDIES_OF_UNSENT_WRITES.get(
+            answer.failure.kind, "Try again; if this lasts, restart and keep the log."
+        )
         return NotSent(str(answer.failure), endpoint=endpoint.name, remedy=remedy)
     if answer.failure is not None:
         return _unknown(endpoint, answer, str(answer.failure))
@@ -155,17 +171,14 @@ def write_result(endpoint: Endpoint, answer: CallResult) -> Reply[Any] | Exchang
     return reply
 
 
-_IF_IT_LASTS = "If this lasts, check the network and the exchange's status page."
-_REPORT = "If this lasts, the interface may have changed; keep the log."
-
-
 def _refusal(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
-    refusal = _classified(endpoint, envelope, answer)
+    """The error of a code that is not success, with the exchange's time in it."""
+    refusal = _error_of_code(endpoint, envelope, answer)
     refusal.request_time = envelope.request_time
     return refusal
 
 
-def _classified(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
+def _error_of_code(endpoint: Endpoint, envelope: Envelope, answer: CallResult) -> ExchangeError:
     known = meaning(envelope.code, envelope.msg)
     status = answer.status
     error_fields: dict[str, Any] = {
@@ -199,6 +212,7 @@ def _limited(endpoint: Endpoint, answer: CallResult, message: str, code: str | N
 
 
 def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
+    """The error of a read whose body has no envelope: only the HTTP status says anything."""
     status = answer.status or 0
     error_fields: dict[str, Any] = {"endpoint": endpoint.name, "http_status": status}
     if answer.limited:
@@ -217,18 +231,9 @@ def _unreadable(endpoint: Endpoint, answer: CallResult) -> ExchangeError:
 
 
 def _unreached(endpoint: Endpoint, failure: TransportError) -> ExchangeError:
-    remedies = {
-        TransportErrorKind.CONNECT: "Check the network and base_url.",
-        TransportErrorKind.NAME: "Check base_url and this machine's name service.",
-        TransportErrorKind.PROXY: "Check the proxy and the setting proxy.",
-        TransportErrorKind.TLS: "Check base_url, this machine's clock, and whether a proxy opens TLS connections.",
-        TransportErrorKind.TIME_OUT: "Check the network.",
-        TransportErrorKind.BROKEN: _IF_IT_LASTS,
-        TransportErrorKind.POOL: "If this lasts, restart and keep the log.",
-    }
     if failure.kind is TransportErrorKind.UNREADABLE:
         return UnreadableReply(str(failure), endpoint=endpoint.name, remedy=_REPORT)
-    unreachable = Unreachable(str(failure), endpoint=endpoint.name, remedy=remedies[failure.kind])
+    unreachable = Unreachable(str(failure), endpoint=endpoint.name, remedy=_REMEDIES_OF_READS[failure.kind])
     unreachable.hop = _HOPS.get(failure.kind, Hop.EXCHANGE)
     return unreachable
 
@@ -246,6 +251,6 @@ def _unknown(
         code=code,
         endpoint=endpoint.name,
         http_status=answer.status,
-        remedy=_LOOK if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
+        remedy=_LOOK_AT_THE_SYMBOL if endpoint.name == "futures.reverse" else _LOOK_AT_THE_SITE,
         undecodable_rows=undecodable_rows,
     )
