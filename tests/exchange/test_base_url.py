@@ -28,6 +28,10 @@ from tradetui.wire.errors import InvalidRequest
         "https://api..example.com",
         "https://api.%65xample.com",
         f"https://{'a' * 64}.example.com",
+        "https://[::1",
+        "https://[abc]",
+        "https://user:hidden@[::1",
+        "https://user:hidden@ex\N{ACCOUNT OF}mple.com",
         "",
     ],
 )

@@ -29,7 +29,11 @@ class Origin(NamedTuple):
 
 def parse_base_url(base_url: str) -> Origin:
     """Parse a base URL: https, or http on loopback; nothing but scheme, host and port. Raises `InvalidRequest`."""
-    parts = urlsplit(base_url.strip())
+    try:
+        parts = urlsplit(base_url.strip())
+    except ValueError:  # no IPv6 address in the brackets, or a letter that would become a mark; it quotes what it read
+        shown = "***" if "@" in base_url else base_url
+        raise _refused("an https address", shown, "Write it like https://api.example.com.") from None
     try:
         host, port = parts.hostname, parts.port
     except ValueError:
