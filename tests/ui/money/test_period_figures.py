@@ -15,7 +15,7 @@ from tradetui.desk.tables.cells.column import Footer, Tone
 from tradetui.desk.tables.export import Format, write_rows
 from tradetui.desk.tables.rows.row_source import MemoryRows, loaded_rows
 from tradetui.trading.results.periods import Grouping, ResultSums
-from tradetui.ui.money.result_panel import FigureLine, Opens, result_rows
+from tradetui.ui.money.result_panel import FigureRow, Opens, result_rows
 from tradetui.ui.table.sort_filter import SortFilter
 from tradetui.ui.table.table_lines import footer_parts
 
@@ -40,7 +40,7 @@ def figures(net: str = "6", *, is_complete: bool = True, is_converted: bool = Fa
     )
 
 
-def lines_of(total: ResultFigures, *days: ResultLine, orders_complete: bool = True) -> dict[str, FigureLine]:
+def lines_of(total: ResultFigures, *days: ResultLine, orders_complete: bool = True) -> dict[str, FigureRow]:
     results = PeriodResults(
         period=Period(date(2026, 10, 23), TODAY, UTC),
         now_ms=NOW_MS,
@@ -58,34 +58,34 @@ def day(number: int, net: str) -> ResultLine:
 
 def test_money_has_two_decimals_a_sign_and_a_colour() -> None:
     lines = lines_of(figures("1234.567"))
-    assert (lines["Net realised"].figure, lines["Net realised"].tone) == ("+1,234.57", Tone.GAIN)
+    assert (lines["Net realised"].amount, lines["Net realised"].tone) == ("+1,234.57", Tone.GAIN)
     assert lines["Net realised"].exact == "1234.567"
-    assert (lines["Fees"].figure, lines["Fees"].share, lines["Fees"].aside) == ("-2.00", "0.16 %", "of gross")
+    assert (lines["Fees"].amount, lines["Fees"].left_note, lines["Fees"].right_note) == ("-2.00", "0.16 %", "of gross")
     assert lines["Fees"].tone is Tone.LOSS
     many_times = lines_of(figures("-1.95"))["Fees"]
-    assert (many_times.share, many_times.aside) == ("40 ×", "gross")
+    assert (many_times.left_note, many_times.right_note) == ("40 ×", "gross")
 
 
 def test_orders_have_shares_and_averages() -> None:
     lines = lines_of(figures())
-    assert lines["Closed orders"].figure == "3"
-    assert (lines["won"].figure, lines["won"].share, lines["won"].aside) == ("2", "66.67 %", "+6.00")
-    assert (lines["lost"].figure, lines["lost"].share, lines["lost"].aside) == ("1", "33.33 %", "-4.00")
-    assert (lines["Profit factor"].figure, lines["Profit factor"].aside) == ("3.00", "+2.67")
+    assert lines["Closed orders"].amount == "3"
+    assert (lines["won"].amount, lines["won"].left_note, lines["won"].right_note) == ("2", "66.67 %", "+6.00")
+    assert (lines["lost"].amount, lines["lost"].left_note, lines["lost"].right_note) == ("1", "33.33 %", "-4.00")
+    assert (lines["Profit factor"].amount, lines["Profit factor"].right_note) == ("3.00", "+2.67")
 
 
 def test_what_is_not_known_is_a_dash() -> None:
     lines = lines_of(figures())
     for name in ("Funding", "Open, change", "Unexplained", "Result", "Max drawdown", "Best day"):
-        assert lines[name].figure == "—"
+        assert lines[name].amount == "—"
         assert lines[name].tone is Tone.PLAIN
 
 
 def test_a_gap_and_a_conversion_mark_what_they_touch() -> None:
     lines = lines_of(figures(is_complete=False, is_converted=True))
-    assert (lines["Gross"].figure, lines["Gross"].mark) == ("~+8.00", "?")
-    assert (lines["Closed orders"].figure, lines["Closed orders"].mark) == ("3", "?")
-    assert lines["won"].aside == "~+6.00"
+    assert (lines["Gross"].amount, lines["Gross"].mark) == ("~+8.00", "?")
+    assert (lines["Closed orders"].amount, lines["Closed orders"].mark) == ("3", "?")
+    assert lines["won"].right_note == "~+6.00"
     assert lines["Funding"].mark == "", "a dash is not touched by anything"
 
 
@@ -96,13 +96,13 @@ def test_orders_that_are_not_all_counted_are_marked_alone() -> None:
 
 def test_the_best_and_the_worst_day_open_themselves() -> None:
     lines = lines_of(figures(), day(8, "982.81"), day(9, "0"), day(20, "-784.55"))
-    assert (lines["Best day"].figure, lines["Best day"].aside, lines["Best day"].day) == (
+    assert (lines["Best day"].amount, lines["Best day"].right_note, lines["Best day"].day) == (
         "+982.81",
         "8 Nov",
         date(2026, 11, 8),
     )
-    assert (lines["Worst day"].figure, lines["Worst day"].opens) == ("-784.55", Opens.DAY)
-    assert (lines["Green days"].figure, lines["Green days"].share, lines["Green days"].aside) == (
+    assert (lines["Worst day"].amount, lines["Worst day"].opens) == ("-784.55", Opens.DAY)
+    assert (lines["Green days"].amount, lines["Green days"].left_note, lines["Green days"].right_note) == (
         "1",
         "red 1",
         "flat 1",

@@ -17,7 +17,7 @@ from tradetui.desk.results.period_results import PeriodResults
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.trading.results.periods import day_start_ms
-from tradetui.ui.money.result_panel import dated_in_period
+from tradetui.ui.money.money_sentences import dated_in_period
 from tradetui.wire.exchange_time import DAY_MS
 
 _ENOUGH_OF_THE_PERIOD: Final = 3

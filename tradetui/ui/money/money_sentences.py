@@ -17,9 +17,9 @@ from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, number
-from tradetui.desk.tables.time_format import date_text
+from tradetui.desk.tables.time_format import date_text, dated_text
+from tradetui.trading.results.periods import day_at
 from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
-from tradetui.ui.money.result_panel import dated_in_period
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
@@ -129,6 +129,12 @@ def _span_text(span: MissingSpan, results: PeriodResults) -> str:
     if begin.rpartition(" ")[0] == end.rpartition(" ")[0]:
         end = end.rpartition(" ")[2]
     return f"fills from {begin} to {end}"
+
+
+def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
+    """Such as `8 Nov 14:03`, for a moment in Unix ms, in the period's zone."""
+    zone = results.period.zone
+    return dated_text(utc_moment(moment_ms).astimezone(zone), day_at(results.now_ms, zone))
 
 
 def period_sentences(

@@ -1,4 +1,8 @@
-"""A period's figures: lines of a name, an amount, its share or average, and the panel that Enter opens."""
+"""The panel "Result": what a period brought in, a row for each figure, from gross profit to the greatest drawdown.
+
+Enter on a row opens what the figure was summed of. An amount that is not known is a dash, and one of which rows are
+missing is marked: a sum of what happens to be known is never shown as whole.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +24,18 @@ from tradetui.desk.results.period_results import PeriodResults, ResultFigures, R
 from tradetui.desk.tables.cells.cell_format import CellFormat
 from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.desk.tables.cells.figure_columns import money
-from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent
-from tradetui.desk.tables.time_format import date_text, dated_text
+from tradetui.desk.tables.cells.number_format import CONVERTED, UNKNOWN, number, percent, percent_points
+from tradetui.desk.tables.time_format import date_text
 from tradetui.trading.contract_math import exact_digits
 from tradetui.trading.results.periods import day_at
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
-from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.sanitize import scrub
 
-_NAME, _FIGURE, _SHARE, _ASIDE, _MARK, _MARGIN = 13, 10, 9, 10, 1, 1
-INNER_WIDTH = _MARGIN + _NAME + _FIGURE + _MARK + _SHARE + _ASIDE + _MARGIN
+_MARGIN, _NAME, _AMOUNT, _MARK, _LEFT_NOTE, _RIGHT_NOTE = 1, 13, 10, 1, 9, 10
+INNER_WIDTH = _MARGIN + _NAME + _AMOUNT + _MARK + _LEFT_NOTE + _RIGHT_NOTE + _MARGIN
 _MANY_TIMES: Final = 10
-"""From this multiple on, a ratio of figures is shown as a multiple, and not in per cent."""
+"""From this multiple of gross on, fees are shown as a multiple of it, and not in per cent."""
 
 
 class Opens(StrEnum):
@@ -46,174 +49,45 @@ class Opens(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class FigureLine:
-    """One line: `figure` is the amount as shown, with `mark` behind it where rows of it are missing.
+class FigureRow:
+    """One row: `amount` as shown, with `mark` behind it where something of it is missing; `exact` is copied.
 
-    `share` and `aside` stand right of it; `exact` is copied; `day` is the day of a figure that has one.
+    The notes stand right of it, where there is room for them. `day` is the day of a figure that has one.
     """
 
     name: str
-    figure: str
+    amount: str
     exact: str
     opens: Opens = Opens.FILLS
     tone: Tone = Tone.PLAIN
     mark: str = ""
-    share: str = ""
-    aside: str = ""
+    left_note: str = ""
+    right_note: str = ""
     day: date | None = None
 
 
-def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureLine, ...]:
-    total, sums, drawdown = results.total, results.total.sums, results.equity.drawdown
-    amount = partial(_amount_row, cell_format=cell_format)
-    average = partial(_money, figures=total, cell_format=cell_format)
-    share, of_gross = "", ""
-    if total.fees_part is not None:
-        is_part = total.fees_part < _MANY_TIMES
-        share = percent(total.fees_part) if is_part else f"{number(total.fees_part, places=0)} ×"
-        of_gross = "of gross" if is_part else "gross"
-    result_share = "" if results.result_part is None else _signed_percent(results.result_part)
-    orders_mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
-    rows = [
-        amount("Gross", sums.gross, figures=total),
-        amount("Fees", sums.fees, figures=total, share=share, aside=of_gross),
-        amount("Funding", total.funding, figures=total, opens=Opens.COINS),
-        amount("Net realised", total.net, figures=total),
-        amount("Open, change", results.equity.open_change, opens=Opens.EQUITY),
-        amount("Unexplained", results.unexplained, opens=Opens.EQUITY),
-        amount("Result", results.result, figures=total, opens=Opens.DAYS, share=result_share),
-        _count_row("Closed orders", sums.trades, orders_mark, aside="average"),
-        _count_row("  won", sums.wins, orders_mark, total.won_part, average(total.average_won)),
-        _count_row("  lost", sums.losses, orders_mark, total.lost_part, average(total.average_lost)),
-        FigureLine(
-            "Profit factor",
-            number(total.profit_factor, places=2),
-            _exact(total.profit_factor),
-            mark=orders_mark,
-            share="an order",
-            aside=average(total.average_order),
-        ),
-        FigureLine(
-            "Green days",
-            str(results.green_days),
-            str(results.green_days),
-            Opens.DAYS,
-            mark=_mark(total),
-            share=f"red {results.red_days}",
-            aside=f"flat {results.flat_days}",
-        ),
-        _day_row("Best day", results.best_day, cell_format),
-        _day_row("Worst day", results.worst_day, cell_format),
-        amount(
-            "Max drawdown",
-            None if drawdown is None else drawdown.amount,
-            opens=Opens.EQUITY,
-            share="" if drawdown is None else _signed_percent(drawdown.fraction),
-            aside="" if drawdown is None or not drawdown.amount else f"to {_day_of(drawdown.trough_time, results)}",
-        ),
-    ]
-    other_coins = [
-        FigureLine(
-            f"in {line.coin}",
-            money(line.figures.net, line.coin, cell_format, signed=True),
-            _exact(line.figures.net),
-            Opens.COINS,
-            tone_of(line.figures.net),
-            _mark(line.figures),
-            aside="not included",
-        )
-        for line in results.other_coins
-    ]
-    return (*rows, *other_coins)
-
-
-def _amount_row(
-    name: str,
-    value: Decimal | None,
-    *,
-    cell_format: CellFormat,
-    opens: Opens = Opens.FILLS,
-    figures: ResultFigures | None = None,
-    share: str = "",
-    aside: str = "",
-    day: date | None = None,
-) -> FigureLine:
-    mark = "" if figures is None or value is None else _mark(figures)
-    text = _money(value, figures, cell_format)
-    return FigureLine(name, text, _exact(value), opens, tone_of(value), mark, share, aside, day)
-
-
-def _money(value: Decimal | None, figures: ResultFigures | None, cell_format: CellFormat) -> str:
-    """An amount in USDT with its sign, marked if its figures are converted."""
-    text = money(value, USDT, cell_format, signed=True)
-    return f"{CONVERTED}{text}" if value and figures is not None and figures.is_converted else text
-
-
-def _count_row(name: str, count: int, mark: str, part: Decimal | None = None, aside: str = "") -> FigureLine:
-    share = "" if part is None else percent(part)
-    return FigureLine(name, number(count), str(count), mark=mark, share=share, aside=aside)
-
-
-def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureLine:
-    if line is None or line.day is None:
-        return FigureLine(name, UNKNOWN, UNKNOWN, Opens.DAYS)
-    return _amount_row(
-        name,
-        line.figures.net,
-        cell_format=cell_format,
-        opens=Opens.DAY,
-        figures=line.figures,
-        aside=date_text(line.day, cell_format.today),
-        day=line.day,
-    )
-
-
-def _mark(figures: ResultFigures) -> str:
-    return "" if figures.is_complete else UNREADABLE_MARK
-
-
-def _exact(value: Decimal | None) -> str:
-    return UNKNOWN if value is None else exact_digits(value)
-
-
-def _signed_percent(part: Decimal | None) -> str:
-    text = percent(part)
-    return f"+{text}" if part is not None and part > 0 and not text.startswith("+") else text
-
-
-def _day_of(moment_ms: int, results: PeriodResults) -> str:
-    zone = results.period.zone
-    return date_text(day_at(moment_ms, zone), day_at(results.now_ms, zone))
-
-
-def dated_in_period(moment_ms: int, results: PeriodResults) -> str:
-    """Such as `8 Nov 14:03`, for a moment in Unix ms, in the period's zone."""
-    zone = results.period.zone
-    return dated_text(utc_moment(moment_ms).astimezone(zone), day_at(results.now_ms, zone))
-
-
 class ResultPanel(Widget, can_focus=True):
-    """Lines of figures; where there is less room it shows those around the cursor, and no shares."""
+    """Where there is less room, the rows around the cursor are shown, and no notes."""
 
     @dataclass(eq=False)
     class Opened(Message):
         """Enter, or a second click, on a figure."""
 
-        row: FigureLine
+        row: FigureRow
 
     def __init__(self) -> None:
         super().__init__(id="result-lines")
-        self._rows: tuple[FigureLine, ...] = ()
+        self._rows: tuple[FigureRow, ...] = ()
         self._cursor = 0
 
-    def show(self, rows: Sequence[FigureLine]) -> None:
+    def show(self, rows: Sequence[FigureRow]) -> None:
         if tuple(rows) != self._rows:
             self._rows = tuple(rows)
             self._cursor = max(0, min(self._cursor, len(self._rows) - 1))
             self.refresh()
 
     @property
-    def cursor_row(self) -> FigureLine | None:
+    def cursor_row(self) -> FigureRow | None:
         return self._rows[self._cursor] if self._rows else None
 
     @property
@@ -222,31 +96,31 @@ class ResultPanel(Widget, can_focus=True):
 
     def render(self) -> Content:
         shown = self._rows[self._top : self._top + self.size.height]
-        figure_width = max(_FIGURE, *(len(row.figure) for row in self._rows)) if self._rows else _FIGURE
+        amount_width = max((len(row.amount) for row in self._rows), default=0)
         cursor = self._cursor - self._top if self.has_focus else None
-        lines = (self._line(row, figure_width, has_cursor=index == cursor) for index, row in enumerate(shown))
-        return Content("\n").join(lines)
+        return Content("\n").join(
+            self._text_of(row, max(_AMOUNT, amount_width), has_cursor=index == cursor)
+            for index, row in enumerate(shown)
+        )
 
-    def _line(self, row: FigureLine, figure_width: int, *, has_cursor: bool) -> Content:
-        mark = "▸" if has_cursor else " "
-        room = self.size.width - _MARGIN - _NAME - figure_width - _MARK
+    def _text_of(self, row: FigureRow, amount_width: int, *, has_cursor: bool) -> Content:
+        room = self.size.width - _MARGIN - _NAME - amount_width - _MARK
         parts = [
-            (f"{mark}{scrub(row.name):<{_NAME}}", "$foreground"),
-            (f"{row.figure:>{figure_width}}", TONE_STYLES[row.tone]),
+            (f"{'▸' if has_cursor else ' '}{scrub(row.name):<{_NAME}}", "$foreground"),
+            (f"{row.amount:>{amount_width}}", TONE_STYLES[row.tone]),
             (row.mark or " ", "$warn"),
         ]
-        if room >= _SHARE:
-            parts.append((f"{row.share:>{_SHARE}}", "$quiet"))
-        if room >= _SHARE + _ASIDE:
-            parts.append((f"{row.aside:>{_ASIDE}}", "$quiet"))
-        line = Content.assemble(*parts)
-        line = line.truncate(self.size.width, ellipsis=True, pad=True)
+        if room >= _LEFT_NOTE:
+            parts.append((f"{row.left_note:>{_LEFT_NOTE}}", "$quiet"))
+        if room >= _LEFT_NOTE + _RIGHT_NOTE:
+            parts.append((f"{row.right_note:>{_RIGHT_NOTE}}", "$quiet"))
+        text = Content.assemble(*parts).truncate(self.size.width, ellipsis=True, pad=True)
         if not has_cursor:
-            return line
+            return text
         if self.app.native_ansi_color and not self.app.no_color:
-            # Reversed whole, each colour of the line would be a block of its own: as in tables one cell is.
-            return line.stylize("underline").stylize(REVERSED_CURSOR_STYLE, _MARGIN, _MARGIN + _NAME)
-        return line.stylize(REVERSED_CURSOR_STYLE if self.app.no_color else CURSOR_STYLE)
+            # Reversed whole, each colour of the row would be a block of its own: as in tables one cell is.
+            return text.stylize("underline").stylize(REVERSED_CURSOR_STYLE, _MARGIN, _MARGIN + _NAME)
+        return text.stylize(REVERSED_CURSOR_STYLE if self.app.no_color else CURSOR_STYLE)
 
     def _move_to(self, row_index: int) -> None:
         self._cursor = max(0, min(row_index, len(self._rows) - 1))
@@ -268,3 +142,158 @@ class ResultPanel(Widget, can_focus=True):
         self._move_to(row_index)
         if again:
             self.action_select()
+
+
+def result_rows(results: PeriodResults, cell_format: CellFormat) -> tuple[FigureRow, ...]:
+    """All rows of the panel: amounts in USDT, closed orders, days, the drawdown, then coins without a rate."""
+    return (
+        *_amount_rows(results, cell_format),
+        *_order_rows(results, cell_format),
+        *_day_rows(results, cell_format),
+        _drawdown_row(results, cell_format),
+        *_other_coin_rows(results, cell_format),
+    )
+
+
+def _amount_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
+    total, sums, fees_part = results.total, results.total.sums, results.total.fees_part
+    of_fills = partial(_amount_row, cell_format=cell_format, figures=total)
+    of_equity = partial(_amount_row, cell_format=cell_format, opens=Opens.EQUITY)
+    part, of_gross = "", ""
+    if fees_part is not None and fees_part < _MANY_TIMES:
+        part, of_gross = percent(fees_part), "of gross"
+    elif fees_part is not None:
+        part, of_gross = f"{number(fees_part, places=0)} ×", "gross"
+    result_part = "" if results.result_part is None else _signed_percent(results.result_part)
+    return [
+        of_fills("Gross", sums.gross),
+        of_fills("Fees", sums.fees, left_note=part, right_note=of_gross),
+        of_fills("Funding", total.funding, opens=Opens.COINS),
+        of_fills("Net realised", total.net),
+        of_equity("Open, change", results.equity.open_change),
+        of_equity("Unexplained", results.unexplained),
+        of_fills("Result", results.result, opens=Opens.DAYS, left_note=result_part),
+    ]
+
+
+def _order_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
+    total, sums = results.total, results.total.sums
+    mark = _mark(total) if results.orders_complete else UNREADABLE_MARK
+    average = partial(_money, figures=total, cell_format=cell_format)
+
+    def counted(name: str, count: int, part: str, average_text: str) -> FigureRow:
+        return FigureRow(name, number(count), str(count), mark=mark, left_note=part, right_note=average_text)
+
+    return [
+        counted("Closed orders", sums.trades, "", "average"),
+        counted("  won", sums.wins, _percent_or_blank(total.won_part), average(total.average_won)),
+        counted("  lost", sums.losses, _percent_or_blank(total.lost_part), average(total.average_lost)),
+        FigureRow(
+            "Profit factor",
+            number(total.profit_factor, places=2),
+            _exact(total.profit_factor),
+            mark=mark,
+            left_note="an order",
+            right_note=average(total.average_order),
+        ),
+    ]
+
+
+def _day_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
+    green = str(results.green_days)
+    red, flat = f"red {results.red_days}", f"flat {results.flat_days}"
+    mark = _mark(results.total)
+    return [
+        FigureRow("Green days", green, green, Opens.DAYS, mark=mark, left_note=red, right_note=flat),
+        _day_row("Best day", results.best_day, cell_format),
+        _day_row("Worst day", results.worst_day, cell_format),
+    ]
+
+
+def _day_row(name: str, line: ResultLine | None, cell_format: CellFormat) -> FigureRow:
+    if line is None or line.day is None:
+        return FigureRow(name, UNKNOWN, UNKNOWN, Opens.DAYS)
+    return _amount_row(
+        name,
+        line.figures.net,
+        cell_format=cell_format,
+        figures=line.figures,
+        opens=Opens.DAY,
+        right_note=date_text(line.day, cell_format.today),
+        day=line.day,
+    )
+
+
+def _drawdown_row(results: PeriodResults, cell_format: CellFormat) -> FigureRow:
+    row = partial(_amount_row, "Max drawdown", cell_format=cell_format, opens=Opens.EQUITY)
+    drawdown, zone = results.equity.drawdown, results.period.zone
+    if drawdown is None:
+        return row(None)
+    trough_day, today = day_at(drawdown.trough_time, zone), day_at(results.now_ms, zone)
+    return row(
+        drawdown.amount,
+        left_note=_signed_percent(drawdown.fraction),
+        right_note=f"to {date_text(trough_day, today)}" if drawdown.amount else "",
+    )
+
+
+def _other_coin_rows(results: PeriodResults, cell_format: CellFormat) -> list[FigureRow]:
+    return [
+        FigureRow(
+            f"in {line.coin}",
+            money(line.figures.net, line.coin, cell_format, signed=True),
+            _exact(line.figures.net),
+            Opens.COINS,
+            tone=tone_of(line.figures.net),
+            mark=_mark(line.figures),
+            right_note="not included",
+        )
+        for line in results.other_coins
+    ]
+
+
+def _amount_row(
+    name: str,
+    value: Decimal | None,
+    *,
+    cell_format: CellFormat,
+    figures: ResultFigures | None = None,
+    opens: Opens = Opens.FILLS,
+    left_note: str = "",
+    right_note: str = "",
+    day: date | None = None,
+) -> FigureRow:
+    """A row of an amount in USDT; `figures` are those it is of, None where it comes from sampled equity."""
+    return FigureRow(
+        name,
+        _money(value, figures, cell_format),
+        _exact(value),
+        opens,
+        tone=tone_of(value),
+        mark="" if figures is None or value is None else _mark(figures),
+        left_note=left_note,
+        right_note=right_note,
+        day=day,
+    )
+
+
+def _money(value: Decimal | None, figures: ResultFigures | None, cell_format: CellFormat) -> str:
+    """An amount in USDT with its sign, marked if its figures are converted."""
+    text = money(value, USDT, cell_format, signed=True)
+    return f"{CONVERTED}{text}" if value and figures is not None and figures.is_converted else text
+
+
+def _mark(figures: ResultFigures) -> str:
+    return "" if figures.is_complete else UNREADABLE_MARK
+
+
+def _exact(value: Decimal | None) -> str:
+    return UNKNOWN if value is None else exact_digits(value)
+
+
+def _percent_or_blank(part: Decimal | None) -> str:
+    return "" if part is None else percent(part)
+
+
+def _signed_percent(part: Decimal | None) -> str:
+    return UNKNOWN if part is None else f"{percent_points(part, signed=True)} %"
