@@ -51,7 +51,7 @@ def test_sums_of_weeks_and_of_the_month() -> None:
     assert month.week_net(weeks[0]) is None
     assert month.week_net(weeks[1]) == DayNet(Decimal(1156))
     assert month.whole == DayNet(Decimal(1152))
-    assert month.signs == (2, 1, 1)
+    assert month.days_by_sign == (2, 1, 1)
     assert month.average(green=True) == Decimal(578)
     assert month.average(green=False) == Decimal(-4)
     assert grid().average(green=True) is None

@@ -1,4 +1,8 @@
-"""A month of days in weeks that begin on Monday: the result of each day and week, in cells of one width."""
+"""The panel of the calendar: a month of days in weeks from Monday on, with the result of each day and week.
+
+A cell shows an amount as exactly as its width allows, but always its sign. A day without a result stays blank, and one
+of which fills are missing is marked.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from tradetui.desk.tables.cells.column import Tone, tone_of
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK, Tone, tone_of
 from tradetui.trading.results.periods import month_of
 from tradetui.ui.key_bindings.binding_registry import Move
 from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TONE_STYLES
@@ -22,14 +26,15 @@ from tradetui.ui.settings.themes import CURSOR_STYLE, REVERSED_CURSOR_STYLE, TON
 DAYS_A_WEEK: Final = 7
 WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SMALLEST_CELL: Final = 8
+"""The narrowest cell with an amount; in narrower ones, of four at least, is only its sign."""
 LARGEST_CELL: Final = 14
 _NARROWEST_CELL: Final = 4
 _NARROWEST_AMOUNT: Final = 5
 _CENTS_FROM: Final = 12
+"""The width of a cell from which amounts have cents."""
 _DAY_WIDTH: Final = 2
-_MARK_WIDTH: Final = 1
+_CURSOR_WIDTH: Final = 1
 _UNITS: Final = ((Decimal(10) ** 9, "b"), (Decimal(10) ** 6, "m"), (Decimal(10) ** 3, "k"))
-MISSING_MARK: Final = "?"
 
 
 class DayNet(NamedTuple):
@@ -65,7 +70,8 @@ class MonthGrid:
         return self.week_net(self.nets)
 
     @property
-    def signs(self) -> tuple[int, int, int]:
+    def days_by_sign(self) -> tuple[int, int, int]:
+        """How many days are green, red and flat."""
         nets = [day.net for day in self.nets.values()]
         green, red = sum(net > 0 for net in nets), sum(net < 0 for net in nets)
         return green, red, len(nets) - green - red
@@ -78,9 +84,9 @@ class MonthGrid:
 
 def cell_width(room: int) -> int:
     """The width of a day's cell; where amounts do not fit, weeks have no sums and days only their sign."""
-    if room < SMALLEST_CELL * (DAYS_A_WEEK + 1):
-        return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
-    return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
+    if has_week_sums(room):
+        return min(LARGEST_CELL, room // (DAYS_A_WEEK + 1))
+    return max(_NARROWEST_CELL, min(SMALLEST_CELL, room // DAYS_A_WEEK))
 
 
 def has_week_sums(room: int) -> bool:
@@ -89,7 +95,7 @@ def has_week_sums(room: int) -> bool:
 
 def day_text(day: date, net: DayNet | None, width: int) -> str:
     """The day of the month and its result, without the cell's first column, which belongs to the cursor."""
-    amount_width = width - _MARK_WIDTH - _DAY_WIDTH
+    amount_width = width - _CURSOR_WIDTH - _DAY_WIDTH
     amount = "" if net is None else short_amount(net, amount_width, has_cents=width >= _CENTS_FROM)
     return f"{day.day:>{_DAY_WIDTH}}{amount:>{amount_width}}"
 
@@ -98,15 +104,15 @@ def short_amount(net: DayNet, width: int, *, has_cents: bool = False) -> str:
     """An amount with its sign in so many cells, in whole dollars or with cents, in thousands (k) if necessary."""
     if width < _NARROWEST_AMOUNT:
         return "0" if not net.net else "+" if net.net > 0 else "-"
-    mark = "" if net.is_complete else MISSING_MARK
+    mark = "" if net.is_complete else UNREADABLE_MARK
     room = width - len(mark)
-    for text in _shorter_and_shorter(net.net, has_cents=has_cents):
+    for text in _texts_from_longest(net.net, has_cents=has_cents):
         if len(text) <= room:
             return text + mark
     return f"{'+' if net.net > 0 else '-'}…{mark}"
 
 
-def _shorter_and_shorter(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
+def _texts_from_longest(amount: Decimal, *, has_cents: bool) -> Iterable[str]:
     if not amount:
         yield "0"
     if has_cents:
@@ -195,7 +201,7 @@ class CalendarPanel(Widget, can_focus=True):
         net = self._grid.nets.get(day)
         text = day_text(day, net, cell)
         tone = Tone.MUTED if net is None else tone_of(net.net)
-        number, amount = text[:2], text[2:]
+        number, amount = text[:_DAY_WIDTH], text[_DAY_WIDTH:]
         if day != self.day or not self.has_focus:
             return Content.assemble(" ", (number, "$quiet"), (amount, TONE_STYLES[tone]))
         plain = self.app.no_color or self.app.native_ansi_color

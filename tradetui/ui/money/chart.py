@@ -22,6 +22,8 @@ from tradetui.wire.exchange_time import DAY_MS
 
 _ENOUGH_OF_THE_PERIOD: Final = 3
 """Equity is shown first where it was sampled over at least one part in so many of the period's days."""
+_LATE_PARTS: Final = 20
+"""The sentence below says from when on equity is known if one part in so many of the period is over by then."""
 _LONG_MS: Final = 14 * DAY_MS
 """For a longer period the sentence below names days without their times: it must fit under a chart of 70 cells."""
 
@@ -106,10 +108,10 @@ def equity_chart(results: PeriodResults, cell_format: CellFormat, symbols: tuple
     segments = tuple(tuple(ChartPoint(point.time, point.equity) for point in stretch) for stretch in equity.curve)
     transfers = tuple(ChartPoint(flow.time, flow.amount) for flow in equity.transfers or ())
     since, until = _bounds(results)
-    chart = Chart(since, until, results.period.zone, segments, (), transfers)
+    chart = Chart(since, until, results.period.zone, segments, transfers=transfers)
     parts = [_transfers_text(transfers, cell_format)]
     first = segments[0][0].at_ms
-    if first - since > (until - since) // 20:
+    if first - since > (until - since) // _LATE_PARTS:
         moment = dated_in_period(first, results)
         is_long = until - since > _LONG_MS
         parts.append(f"since {moment.rpartition(' ')[0] if is_long else moment}")

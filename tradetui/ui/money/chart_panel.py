@@ -1,4 +1,7 @@
-"""A chart on the screen, drawn off the loop and only if its data or its size has changed."""
+"""The panel of a chart, drawn beside the loop so that no key waits for it, and again only if data or size changed.
+
+Where there is no room for a chart, or no library to draw one, it shows a sparkline.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ class ChartPanel(Widget, can_focus=True):
     """The chart, a sparkline where it has no room, or a sentence where there is nothing to draw."""
 
     def __init__(self, draw: DrawChart, *, has_utf8: bool, inline: bool) -> None:
+        """`inline` draws in the loop instead of a thread, which takes the same number of steps each time."""
         super().__init__(id="chart-canvas")
         self._draw_chart = draw
         self._has_utf8 = has_utf8
@@ -41,7 +45,9 @@ class ChartPanel(Widget, can_focus=True):
         self._nothing = ""
         self._drawn: ChartText | None = None
         self._drawn_of: tuple[Chart, int, int] | None = None
+        """The chart, width and height of the last drawing, also while it is under way."""
         self._cannot_draw = ""
+        """Why no library can draw; empty where one can."""
 
     def show(self, chart: Chart | None, nothing: str) -> None:
         if (chart, nothing) != (self._chart, self._nothing):
@@ -80,11 +86,9 @@ class ChartPanel(Widget, can_focus=True):
     def render(self) -> Content:
         """The last drawing; until it is drawn again that may be of another size for a moment."""
         if self._chart is None:
-            lines = self._nothing.split("\n")
+            lines = [line.center(self.size.width).rstrip() for line in self._nothing.split("\n")]
             above = "\n" * max(0, (self.size.height - len(lines)) // 2)
-            return sanitized(above + "\n".join(line.center(self.size.width).rstrip() for line in lines)).stylize(
-                "$quiet"
-            )
+            return sanitized(above + "\n".join(lines)).stylize("$quiet")
         if self._has_room and self._drawn is not None and not self._cannot_draw:
             pieces: list[tuple[str, str] | str] = []
             for row in self._drawn[: self.size.height]:
@@ -112,6 +116,6 @@ def sparkline(chart: Chart, width: int, *, has_utf8: bool) -> str:
         if amount is None:
             cells.append(" ")
         else:
-            share = (amount - low) / (high - low) if high > low else Decimal("0.5")
-            cells.append(levels[min(len(levels) - 1, int(share * len(levels)))])
+            height = (amount - low) / (high - low) if high > low else Decimal("0.5")
+            cells.append(levels[min(len(levels) - 1, int(height * len(levels)))])
     return "".join(cells)

@@ -1,4 +1,7 @@
-"""The line of periods and the four panels below it: their content, which are on the screen, and the focus."""
+"""The line of periods and the four panels below it: result, chart, groups and calendar of the chosen period.
+
+They show what a `PeriodReading` read. How many are on the screen is decided by its size: the focused one always is.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,7 @@ from tradetui.ui.table.table_frame import RecordsFrame, TitledFrame, nothing_mat
 _BAR_NAME: Final = "MONEY"
 _BAR_GAP: Final = 3
 FRAME: Final = 2
+"""Lines or columns of a panel beside its content."""
 RESULT_WIDTH: Final = INNER_WIDTH + FRAME
 RESULT_HEIGHT: Final = 15 + FRAME
 CALENDAR_WIDTH: Final = (DAYS_A_WEEK + 1) * SMALLEST_CELL + FRAME
@@ -154,6 +158,7 @@ class MoneyPanels(Container):
         self._chart_panel = chart_panel
         self._key_named = key_named
         self._by_day: bool | None = None
+        """The chart that was chosen: results by day, or equity; None before anybody chose."""
         self._room = Size(0, 0)
         self.grouping = Grouping.SYMBOL
         self.focused_panel = MoneyPanel.RESULT
@@ -189,21 +194,20 @@ class MoneyPanels(Container):
         self.show_titles()
 
     def show_titles(self) -> None:
-        reading = self._reading
-        result_frame = self.query_one("#money-result", TitledFrame)
+        reading, result_frame = self._reading, self.query_one("#money-result", TitledFrame)
         result_frame.entitle(sanitized("Result"))
         reason = "" if reading.results is None else money_sentences.open_change_reason(reading.results, reading.symbols)
         result_frame.border_subtitle = sanitized(reason)
         if self.table.sort_filter.pattern and self.table.model.source.count:
             nothing = nothing_matches(self.table, self._key_named)
-        elif self._reading.results is None:
+        elif reading.results is None:
             nothing = "reading …"
         else:
             nothing = money_sentences.nothing_sentence(
-                self._reading.choice,
-                has_any=self._reading.has_any,
-                is_missing=any(not span.is_lost for span in self._reading.results.missing),
-                symbols=() if self._reading.dates is None else self._reading.dates.symbols,
+                reading.choice,
+                has_any=reading.has_any,
+                is_missing=any(not span.is_lost for span in reading.results.missing),
+                symbols=() if reading.dates is None else reading.dates.symbols,
                 key_named=self._key_named,
             )
         self._groups_frame.say(f"By {self.grouping} {self.table.sort_filter.pattern_title}".strip(), nothing)
@@ -255,7 +259,8 @@ class MoneyPanels(Container):
         self.calendar.show(grid, money_sentences.calendar_notes(grid, cell_format, self._key_named("rows")))
 
     def _groups_footer(self, lines: Iterable[ResultLine], cell_format: CellFormat) -> Footer:
-        totals, results = result_totals(lines, cell_format, str(self.grouping)), self._reading.results
+        totals = result_totals(lines, cell_format, str(self.grouping))
+        results = self._reading.results
         if results is None:
             return Footer(totals)
         parts = [] if results.orders_complete else ["orders wait for older fills"]

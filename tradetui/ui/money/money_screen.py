@@ -1,4 +1,7 @@
-"""The screen `m`: the chosen period, when it is read again, and the actions of its keys."""
+"""The screen `m`, which tells a trader whether the account makes money: when it reads, and what its keys do.
+
+`PeriodReading` holds the chosen period and its figures, `MoneyPanels` shows them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The sentences beside the figures: the wallet's change, unread parts, and why there is nothing."""
+"""The sentences beside the figures of a period: what the wallet did, and why something is not known or not there.
+
+They decide nothing: each is worked out from results that were read before.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,12 @@ from tradetui.desk.results.period_results import PeriodResults, ResultFigures
 from tradetui.desk.results.result_columns import amount_text
 from tradetui.desk.results.today import TodayResult
 from tradetui.desk.tables.cells.cell_format import CellFormat
+from tradetui.desk.tables.cells.column import UNREADABLE_MARK
 from tradetui.desk.tables.cells.figure_columns import money
 from tradetui.desk.tables.cells.number_format import CONVERTED, number
 from tradetui.desk.tables.time_format import date_text, dated_text
 from tradetui.trading.results.periods import day_at
-from tradetui.ui.money.calendar_panel import MISSING_MARK, MonthGrid
+from tradetui.ui.money.calendar_panel import MonthGrid
 from tradetui.ui.settings.time_zones import zone_label
 from tradetui.wire.exchange_time import utc_moment
 from tradetui.wire.text.counted import counted
@@ -93,7 +97,7 @@ def since_reason(today: TodayResult | None, zone: tzinfo, *, is_short: bool = Fa
     """The change since the day's first sample, if none is near the day's start and the header says —; else empty."""
     if today is None or today.since is None:
         return ""
-    amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else MISSING_MARK}"
+    amount = f"{number(today.amount, signed=True, places=2)}{'' if today.is_complete else UNREADABLE_MARK}"
     since = f"since {utc_moment(today.since).astimezone(zone):%H:%M} {amount}"
     return f"today {since}" if is_short else f"{since}: not sampled at 00:00"
 
@@ -112,11 +116,14 @@ def missing_sentence(results: PeriodResults, also_missing: str = "") -> str:
     sentences = []
     for is_lost, end in ((False, "being read"), (True, "not kept by the exchange any longer")):
         spans = [span for span in results.missing if span.is_lost is is_lost]
-        pieces = [_span_text(spans[0], results)] if spans else []
-        pieces += [f"{len(spans) - 1} more"] if len(spans) > 1 else []
-        pieces += [also_missing] if also_missing and not is_lost else []
+        pieces = [_span_text(span, results) for span in spans[:1]]
+        if len(spans) > 1:
+            pieces.append(f"{len(spans) - 1} more")
+        if also_missing and not is_lost:
+            pieces.append(also_missing)
         if pieces:
-            sentences.append(f"? {' and '.join(filter(None, (', '.join(pieces[:-1]), pieces[-1])))} are {end}")
+            before_last = ", ".join(pieces[:-1])
+            sentences.append(f"? {before_last}{' and ' if before_last else ''}{pieces[-1]} are {end}")
     return " · ".join(sentences)
 
 
@@ -151,11 +158,13 @@ def period_sentences(
         days = f"{first:%a} {begin} to {last:%a} {end}"
     zone, chosen = zone_label(period.zone), ", ".join(symbols)
     with_zone = f"a day ends at 00:00 {zone}"
-    return (
-        f"{days} · {with_zone} · in {USDT} · {chosen or 'all symbols'}",
-        *(" · ".join(filter(None, parts)) for parts in ((days, chosen, with_zone), (days, chosen, zone))),
-        " · ".join(filter(None, (plain, zone, chosen))),
+    from_longest = (
+        (days, with_zone, f"in {USDT}", chosen or "all symbols"),
+        (days, chosen, with_zone),
+        (days, chosen, zone),
+        (plain, zone, chosen),
     )
+    return tuple(" · ".join(filter(None, parts)) for parts in from_longest)
 
 
 def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> tuple[Content, ...]:
@@ -168,8 +177,8 @@ def calendar_notes(grid: MonthGrid, cell_format: CellFormat, rows_key: str) -> t
         for name, is_green in (("green days average", True), ("red days", False))
         if (average := grid.average(green=is_green)) is not None
     ]
-    green, red, flat = grid.signs
-    mark = "" if whole.is_complete else MISSING_MARK
+    green, red, flat = grid.days_by_sign
+    mark = "" if whole.is_complete else UNREADABLE_MARK
     days = counted(len(grid.nets), "day")
     net = money(whole.net, USDT, cell_format, signed=True)
     lines = [

@@ -1,4 +1,7 @@
-"""The chosen period and what was read of it: its results, those of the calendar's month, and troubles."""
+"""The period chosen on the screen `m`, and what was read of it last: its results, those of the calendar's month.
+
+They stay until the next reading has succeeded as a whole, so that figures of two moments never stand together.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +38,13 @@ class PeriodReading:
         """The chosen symbols; empty for all."""
         self.results: PeriodResults | None = None
         self.month: PeriodResults | None = None
+        """The results of the calendar's month."""
         self.today_unknown: PeriodResults | None = None
         """Today's results of all symbols while the header cannot say today's result; None otherwise."""
         self.audits_days = False
         """Whether the unexplained part is computed for each day, which takes as long as all the rest."""
         self.has_any = True
+        """Whether there is a fill at all, in any period."""
         self.fills_to_book: int | None = None
         """How many fills the archive still has to book before anything can be read."""
         self.trouble = ""
@@ -50,6 +55,7 @@ class PeriodReading:
         self._took_s = 0.0
         self._read_state: object = None
         self._symbols_of: DateFilter | None = None
+        """The typed dates whose symbols `symbols` are."""
 
     @property
     def choice(self) -> PeriodChoice | None:
@@ -102,25 +108,28 @@ class PeriodReading:
             return
         begun, state = desk.clock.monotonic(), _state_of(desk)
         self._now_ms = desk.client.server_clock.now_ms
+        product_types = desk.settings.product_types
 
-        def say(fills_to_book: int) -> None:
+        def show_booking(fills_to_book: int) -> None:
             self.fills_to_book = fills_to_book
             progress()
 
         try:
             await self._choose_symbols(reader)
             period_query = replace(self._query(desk, self.period), audits_days=self.audits_days)
-            results = await reader.period(period_query, say)
+            results = await reader.period(period_query, show_booking)
             whole_month = Period(month, month_of(month, 1) - timedelta(days=1), self.zone)
             month_results = await reader.period(replace(self._query(desk, whole_month), with_equity=False))
-            every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
-            all_days = PeriodQuery(every_day, self._now_ms, desk.settings.product_types, with_equity=False)
-            has_any = bool(results.days or month_results.days) or bool((await reader.period(all_days)).days)
+            has_any = bool(results.days or month_results.days)
+            if not has_any:
+                every_day = period_of(PeriodChoice.ALL, self._now_ms, self.zone)
+                all_days = PeriodQuery(every_day, self._now_ms, product_types, with_equity=False)
+                has_any = bool((await reader.period(all_days)).days)
             today_unknown = None
             if desk.today() is None:
                 today = period_of(PeriodChoice.TODAY, self._now_ms, self.zone)
-                today_unknown = await reader.period(PeriodQuery(today, self._now_ms, desk.settings.product_types))
-            refused = await reader.bills_refused(desk.settings.product_types)
+                today_unknown = await reader.period(PeriodQuery(today, self._now_ms, product_types))
+            refused = await reader.bills_refused(product_types)
         except (sqlite3.Error, OSError) as problem:
             self.trouble = f"The archive cannot be read: {problem}"
         else:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import ROUND_FLOOR, Decimal
-from itertools import groupby, pairwise
+from itertools import groupby
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -26,8 +26,10 @@ _BELOW: Final = 2
 # plotext draws on one figure for the whole process.
 _figure_free: Final = Lock()
 _ROUND: Final = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10), Decimal(20))
+"""Round steps between ticks, of the same order of magnitude."""
 _HOUR_MS: Final = 3_600_000
 _MOST_AMOUNTS: Final = 9
+"""The most distances between ticks of amounts."""
 _NARROWEST_TICK: Final = 8
 """Columns from one tick of time to the next: a label such as `23 Oct` and a gap."""
 _HOURS: Final = (1, 2, 3, 4, 6, 8, 12)
@@ -42,29 +44,32 @@ def draw(chart: Chart, width: int, height: int, *, has_utf8: bool) -> ChartText:
     rows = height - _BELOW
     low, high = chart.range
     amounts = amount_axis(low, high, rows, signed=bool(chart.bars))
-    columns = width - amounts.label_width - 1
+    canvas = amounts.label_width + 1
+    columns = width - canvas
     ticks = time_ticks(chart.since, chart.until, chart.zone, columns)
     with _figure_free:
         lines = _plotted(chart, amounts, ticks, width, height, has_utf8=has_utf8)
     axis_row = lines[rows]
-    canvas = amounts.label_width + 1
     for transfer in chart.transfers:
         at = canvas + _column(chart, transfer.at_ms, columns)
         axis_row = axis_row[:at] + "▲" + axis_row[at + 1 :]
     inks = [_ink_of_column(chart, column, columns) for column in range(columns)]
-    drawn = []
+    drawn: list[list[tuple[str, ChartInk]]] = []
     for row, line in enumerate(lines[:rows]):
         of_row = _ink_of_row(chart, amounts, row, rows)
-        drawn.append([(line[:canvas], ChartInk.AXIS), *_inked(line[canvas:], [of_row] * columns if of_row else inks)])
-    below = [[(text, ChartInk.AXIS)] for text in (axis_row, *lines[rows + 1 :])]
-    return tuple(tuple(row) for row in (*drawn, *below))
+        inks_of_row = inks if of_row is None else [of_row] * columns
+        drawn.append([(line[:canvas], ChartInk.AXIS), *_inked(line[canvas:], inks_of_row)])
+    drawn += [[(text, ChartInk.AXIS)] for text in (axis_row, *lines[rows + 1 :])]
+    return tuple(map(tuple, drawn))
 
 
 def _plotted(
     chart: Chart, amounts: AmountAxis, ticks: tuple[TimeTick, ...], width: int, height: int, *, has_utf8: bool
 ) -> list[str]:
+    """The whole chart as plotext draws it, without colours."""
     marker = "braille" if has_utf8 else "*"
     figure = plotext.figure
+    # The size is the panel's, not the terminal's.
     plotext.terminal.limit(False, False)
     figure.clear.all()
     figure.plot_size(width, height)
@@ -98,8 +103,8 @@ def _days(chart: Chart, at_ms: int) -> float:
 
 
 def _column(chart: Chart, at_ms: int, columns: int) -> int:
-    share = (at_ms - chart.since) / max(1, chart.until - chart.since)
-    return min(columns - 1, max(0, int(share * (columns - 1) + 0.5)))
+    elapsed_part = (at_ms - chart.since) / max(1, chart.until - chart.since)
+    return min(columns - 1, max(0, int(elapsed_part * (columns - 1) + 0.5)))
 
 
 def _ink_of_column(chart: Chart, column: int, columns: int) -> ChartInk:
@@ -190,7 +195,7 @@ def amount_axis(low: Decimal, high: Decimal, rows: int, *, signed: bool = False)
     places = max(0, -int(step.normalize().as_tuple().exponent))
     amounts = [begin + number * step for number in range(int((end - begin) // step) + 1)]
     return AmountAxis(
-        begin, end, tuple(AmountTick(amount, _amount_label(amount, places, signed)) for amount in amounts)
+        begin, end, tuple(AmountTick(amount, _amount_label(amount, places, signed=signed)) for amount in amounts)
     )
 
 
@@ -208,7 +213,7 @@ def _round_span(low: Decimal, high: Decimal, steps: int, rows_a_tick: int) -> tu
         step = next(factor * magnitude for factor in _ROUND if factor * magnitude > step)
 
 
-def _amount_label(amount: Decimal, places: int, signed: bool) -> str:
+def _amount_label(amount: Decimal, places: int, *, signed: bool) -> str:
     text = f"{amount:,.{places}f}"
     if not amount:
         return text.removeprefix("-")
@@ -224,19 +229,17 @@ def time_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[Time
         return _hour_ticks(since, until, zone, columns)
     first = _local(since, zone).date()
     day_count = (_local(until, zone).date() - first).days + 1
-    if day_count > _DAYS_UNTIL:
-        return _month_ticks(since, until, zone, columns)
     step = next((step for step in _DAYS if step * columns >= _NARROWEST_TICK * day_count), None)
-    if step is None:
+    if step is None or day_count > _DAYS_UNTIL:
         return _month_ticks(since, until, zone, columns)
-    days = [first + timedelta(days=number) for number in range(0, day_count, step)]
-    days = [day for day in days if since <= day_start_ms(day, zone) <= until]
-    named = [
-        f"{day.day} {day:%b}" if before is None or day.month != before.month else str(day.day)
-        for before, day in pairwise([None, *days])
-        if day is not None
-    ]
-    return tuple(TimeTick(day_start_ms(day, zone), label) for day, label in zip(days, named, strict=True))
+    ticks, named_month = [], 0
+    for number in range(0, day_count, step):
+        day = first + timedelta(days=number)
+        at_ms = day_start_ms(day, zone)
+        if since <= at_ms <= until:
+            ticks.append(TimeTick(at_ms, str(day.day) if day.month == named_month else f"{day.day} {day:%b}"))
+            named_month = day.month
+    return tuple(ticks)
 
 
 def _hour_ticks(since: int, until: int, zone: tzinfo, columns: int) -> tuple[TimeTick, ...]:
