@@ -14,12 +14,14 @@ from textual.widgets import Button, Input
 from tests.full_disk import disk_full_at, wal_of
 from tests.ui.fixtures.app_on_sandbox import AppOnFewRows, newest_message
 from tests.ui.fixtures.reversal_dialog import opened, posts, press_confirm, read_at_once, text_in_one_line
+from tradetui.desk.creation import KeyStoreUnusable
+from tradetui.desk.intents.intents import Withheld
 from tradetui.desk.intents.journal.registered_journal import NEW
 from tradetui.desk.reversal.preview import Preview, Target
 from tradetui.desk.trading_session import JOURNAL_FILE
 from tradetui.ui.application.screenshot import screen_text
 from tradetui.ui.dialogs.question_dialogs import ConfirmDialog
-from tradetui.ui.intents.journal_dialogs import WORD, LostJournalDialog
+from tradetui.ui.intents.journal_dialogs import WORD, LostJournalDialog, release
 from tradetui.ui.intents.reversal.dialog import ReversalDialog
 
 pytestmark = pytest.mark.looptime
@@ -184,3 +186,19 @@ async def test_a_full_disk_stands_in_the_header_until_l_finds_that_it_takes_writ
         assert " TRADE " in header_of(stage) and "JOURNAL" not in header_of(stage)
         await confirmed(stage, pilot)
         assert posts(stage) == 1
+
+
+async def test_a_release_is_denied_only_where_it_was_refused() -> None:
+    async def fails(problem: Exception) -> None:
+        raise problem
+
+    stage = AppOnFewRows()
+    async with stage.running(SIZE) as pilot:
+        assert not await release(stage.app, fails(Withheld(("It may still be under way.",))))
+        await pilot.pause()
+        assert newest_message(stage) == "Not released: It may still be under way."
+        # The journal has the release, and then the keys it asked to discard cannot be discarded.
+        assert not await release(stage.app, fails(KeyStoreUnusable("The store is locked")))
+        await pilot.pause()
+        doubt = "It is not known whether it is released: The store is locked. The journal shows it."
+        assert newest_message(stage) == doubt

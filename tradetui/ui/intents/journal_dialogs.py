@@ -14,7 +14,8 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tradetui.desk.intents.intents import Intents
+from tradetui.desk.intents.intents import Intents, Withheld
+from tradetui.desk.intents.states import WrongStep
 from tradetui.desk.reversal.pretrade_checks import is_typed
 from tradetui.ui.app_protocols import ask_in_dialog, trading_app
 from tradetui.ui.dialogs.deliberate_dialog import DeliberateDialog, Result
@@ -113,12 +114,17 @@ class ReleaseDialog(WordDialog[str | None]):
 
 
 async def release(app: App[Any], released: Awaitable[object]) -> bool:
-    """Wait for a release and show its result; returns whether it is released."""
+    """Wait for a release and show its result; returns whether it is known to be released."""
     try:
         await released
-    except Exception as problem:
+    except (Withheld, WrongStep) as refused:
         # Another process may have settled or released it meanwhile.
-        notify(app, f"Not released: {problem}", severity="warning", seconds=8)
+        notify(app, f"Not released: {refused}", severity="warning", seconds=8)
+        return False
+    except Exception as problem:
+        # What failed may have come after the step into the journal.
+        doubt = f"It is not known whether it is released: {problem}. The journal shows it."
+        notify(app, doubt, severity="error", seconds=30)
         return False
     notify(app, "Released; the journal says so.")
     return True
