@@ -1,4 +1,7 @@
-"""One confirmed reversal: sent, tracked, and its outcome shown, whether its dialog is still open or was left."""
+"""One confirmed reversal: sent, followed to its outcome, and shown, whether its dialog is still open or was left.
+
+What is not known is never shown as an outcome: the search goes on, and the symbol stays locked.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,7 @@ from tradetui.wire.text.sanitize import scrub
 Ending = Callable[[Room], Content]
 _LOOK_S: Final = 1.0
 _NO_SCREEN: Final = Room(80, 24)
+"""The room of an ending that is no longer drawn, and becomes a message."""
 
 
 class AttemptView(Protocol):
@@ -57,7 +61,7 @@ class Attempt:
     _taken_back: bool = field(default=False, init=False)
 
     def leave(self) -> None:
-        """Withdraw the request if it has not left for the exchange, else let it go on; says which."""
+        """Withdraw the request if it has not left for the exchange, else let it go on; a message says which."""
         plan = self.shown.plan
         title = plan.title if plan is not None else f"Reverse {self.shown.subject}"
         self._taken_back = self._departure.withdraw("it was withdrawn")
@@ -94,10 +98,10 @@ class Attempt:
                 return
             refused_or_not_sent = isinstance(problem, ExchangeError) and not isinstance(problem, OutcomeUnknown)
             if refused_or_not_sent and not self._is_open():
-                self._ended(_sentence(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
+                self._ended(_same_in_any_room(Content.styled(scrub(f"Not done. {problem}"), "bold $warn")))
             else:
                 why = f"{type(problem).__name__}: {problem}"
-                self._ended(_sentence(unknown_outcome_lines(self.shown, why, self._journal_key)))
+                self._ended(_same_in_any_room(unknown_outcome_lines(self.shown, why, self._journal_key)))
 
     @property
     def _journal_key(self) -> str:
@@ -123,7 +127,7 @@ class Attempt:
             if progress.stage is SearchStage.CORRECTED:
                 self.app.bell()
         if progress.stage is not SearchStage.ENDED:
-            self._ended(_sentence(unknown_outcome_lines(self.shown, progress.sentence, self._journal_key)))
+            self._ended(_same_in_any_room(unknown_outcome_lines(self.shown, progress.sentence, self._journal_key)))
 
     def _show_progress(self, progress: Progress) -> None:
         plan = self.shown.plan
@@ -136,7 +140,7 @@ class Attempt:
             self._ended(outcome, progress)
         elif progress.stage is SearchStage.ENDED:
             ended = Content.styled(scrub(f"Ended: {progress.sentence}."), "bold $warn")
-            self._ended(_sentence(ended), progress)
+            self._ended(_same_in_any_room(ended), progress)
         elif self.view.is_attached:
             standing = Content.assemble(
                 (f"{progress.state}  ", "bold $warn" if progress.stage is SearchStage.CORRECTED else "bold $primary"),
@@ -165,6 +169,5 @@ class Attempt:
             notify(self.app, message, severity="information" if good else "error", seconds=10 if good else 600)
 
 
-def _sentence(content: Content) -> Ending:
-    """An ending that is the same in any room."""
+def _same_in_any_room(content: Content) -> Ending:
     return lambda room: content

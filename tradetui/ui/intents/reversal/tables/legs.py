@@ -1,4 +1,7 @@
-"""The positions now, the changes, and the positions afterwards; after the end, the actual ones."""
+"""The table of positions in the reversal dialog: each leg now and afterwards, and once it is over, what is held indeed.
+
+Hedge mode has a row for LONG, SHORT and their net; one-way mode one for each result that is possible.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ class _HeldRow:
     """One row before it is text. Sizes are in the base coin, signed where they are of a net."""
 
     name: str
-    now: Decimal
-    then: Decimal
+    before: Decimal
+    after: Decimal
     entry: str = ""
     note: str = ""
     changed: str | None = None
@@ -43,6 +46,14 @@ class _HeldRow:
     is_signed: bool = False
     has_sides: bool = False
     """Whether it is the one position of one-way mode, whose sizes are LONG or SHORT by their sign."""
+
+    def size_cells(self, figures: Figures) -> tuple[str, str, str]:
+        """The sizes before and afterwards, with the change between them."""
+        return (
+            figures.size(self.before, signed=self.is_signed),
+            figures.size(self.after - self.before, signed=True),
+            figures.size(self.after, signed=self.is_signed),
+        )
 
     def styles_of(self, *sizes: Decimal | None) -> tuple[str, ...]:
         """The styles of cells that show these sizes or None, where they differ from the row's."""
@@ -55,122 +66,105 @@ def legs_table(preview: Preview, plan: ReversalPlan, marks: Marks, room: Room) -
     """The position in each leg now and afterwards; changed figures are marked."""
     figures = figures_of(preview)
     value_title = f"value {preview.estimates.quote_coin}" if preview.estimates is not None else "value"
-    header = TableRow("", ("now", "change", "afterwards", "entry", value_title))
-    rows = [header, *(_row(held, preview, figures) for held in _held_rows(preview, plan, figures, marks))]
+    rows = [TableRow("", ("now", "change", "afterwards", "entry", value_title))]
+    for row in _held_rows(preview, plan, figures, marks):
+        value = UNKNOWN
+        if preview.estimates is not None and preview.estimates.mark is not None:
+            value = _worth(row.after, preview.estimates.mark, signed=row.is_signed)
+        cells = (*row.size_cells(figures), row.entry, value)
+        styles = row.styles_of(row.before, None, row.after, None, row.after)
+        rows.append(TableRow(row.name, cells, row.note, row.style, changed=row.changed, cell_styles=styles))
     yield from table(rows, _WIDTHS, room)
 
 
 def outcome_table(preview: Preview, plan: ReversalPlan, held: Holdings | None, room: Room) -> Iterator[Content]:
     """The same table with the present position in its last column; a row that differs from the preview is marked."""
     figures = figures_of(preview)
-    before = _held_rows(preview, plan, figures, Marks())
-    came_true = held is not None and any(held == result.after for result in plan.results)
+    came_true = any(held == result.after for result in plan.results)
     sizes = dict(_sizes_held(held))
     rows = [TableRow("", ("before", "change", "afterwards", "held"))]
-    for index, row in enumerate(before):
+    for index, row in enumerate(_held_rows(preview, plan, figures, Marks())):
         actual = sizes.get("net" if index and row.name == "or" else row.name)
-        is_different = not came_true and actual != row.then
-        cells = (
-            figures.size(row.now, signed=row.is_signed),
-            figures.size(row.then - row.now, signed=True),
-            figures.size(row.then, signed=row.is_signed),
-            UNKNOWN if actual is None else figures.size(actual, signed=row.is_signed),
-        )
+        actual_text = UNKNOWN if actual is None else figures.size(actual, signed=row.is_signed)
+        is_different = not came_true and actual != row.after
         rows.append(
             TableRow(
                 row.name,
-                cells,
+                (*row.size_cells(figures), actual_text),
                 DIFFERENT if is_different else "",
                 "bold $warn" if is_different else row.style,
                 "bold $warn",
-                cell_styles=() if is_different else row.styles_of(row.now, None, row.then, actual),
+                cell_styles=() if is_different else row.styles_of(row.before, None, row.after, actual),
                 keeps_note=True,
             )
         )
     yield from table(rows, (*_WIDTHS[:4], _HELD_WIDTH), room)
 
 
-def _row(held: _HeldRow, preview: Preview, figures: Figures) -> TableRow:
-    then, value = held.then, UNKNOWN
-    if preview.estimates is not None and preview.estimates.mark is not None:
-        value = _worth(then, preview.estimates.mark, signed=held.is_signed)
-    cells = (
-        figures.size(held.now, signed=held.is_signed),
-        figures.size(then - held.now, signed=True),
-        figures.size(then, signed=held.is_signed),
-        held.entry,
-        value,
-    )
-    styles = held.styles_of(held.now, None, then, None, then)
-    return TableRow(held.name, cells, held.note, held.style, changed=held.changed, cell_styles=styles)
-
-
-def _held_rows(preview: Preview, plan: ReversalPlan, figures: Figures, marks: Marks) -> list[_HeldRow]:
+def _held_rows(preview: Preview, plan: ReversalPlan, figures: Figures, marks: Marks) -> Iterator[_HeldRow]:
+    """Both legs and their net in hedge mode; in one-way mode the net, a row for each possible result."""
     before, after = plan.before, plan.results[0].after
     if isinstance(before, Legs) and isinstance(after, Legs):
-        return list(_leg_rows(preview, plan, before, after, figures, marks))
+        return _leg_rows(preview, plan.leg, (before, after), figures, marks)
     assert isinstance(before, Net)
-    return list(_net_rows(preview, plan, before, figures, marks))
+    return _net_rows(preview, plan, before, figures, marks)
 
 
 def _leg_rows(
-    preview: Preview, plan: ReversalPlan, before: Legs, after: Legs, figures: Figures, marks: Marks
+    preview: Preview, reversed_leg: str, legs: tuple[Legs, Legs], figures: Figures, marks: Marks
 ) -> Iterator[_HeldRow]:
-    was_net = ZERO
-    for name, now, then in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
-        is_reversed = name == plan.leg
-        fact = ChangedFact.SIZE if is_reversed else ChangedFact[name]
-        was = marks.before(fact)
-        was_size = now if was is None else Decimal(was)
-        was_net += was_size if name == "LONG" else -was_size
+    before, after = legs
+    previewed_net = ZERO
+    """The net when the trader looked at the preview last."""
+    for name, size_before, size_after in (("LONG", before.long, after.long), ("SHORT", before.short, after.short)):
+        is_reversed = name == reversed_leg
+        was = marks.before(ChangedFact.SIZE if is_reversed else ChangedFact[name])
+        was_size = size_before if was is None else Decimal(was)
+        previewed_net += was_size if name == "LONG" else -was_size
         entry_now = _entry_now(preview, name)
         entry = UNKNOWN
-        if then and is_reversed:
+        if size_after and is_reversed:
             entry = figures.price(entry_now)
-        elif then and preview.estimates is not None:
+        elif size_after and preview.estimates is not None:
             entry = estimate(figures.price(preview.estimates.costs.entry_after))
         yield _HeldRow(
             name,
-            now,
-            then,
+            size_before,
+            size_after,
             entry,
-            f"entry was {figures.price(entry_now)}" if now and entry_now is not None else "",
-            None if was is None else f"{ChangedFact.SIZE} was {figures.size(was_size)}",
-            f"bold ${name.lower()}" if is_reversed else f"${name.lower()}",
+            note=f"entry was {figures.price(entry_now)}" if size_before and entry_now is not None else "",
+            changed=None if was is None else f"{ChangedFact.SIZE} was {figures.size(was_size)}",
+            style=f"bold ${name.lower()}" if is_reversed else f"${name.lower()}",
         )
-    net, then_net = before.long - before.short, after.long - after.short
+    net = before.long - before.short
+    was_net = marks.was(ChangedFact.HELD)
+    if previewed_net != net:
+        was_net = f"net was {figures.size(previewed_net, signed=True)}"
     mark = preview.estimates.mark if preview.estimates is not None else None
-    yield _HeldRow(
-        "net",
-        net,
-        then_net,
-        note="" if mark is None else f"was {_worth(net, mark, signed=True)}",
-        changed=marks.was(ChangedFact.HELD) if was_net == net else f"net was {figures.size(was_net, signed=True)}",
-        is_signed=True,
-    )
+    worth = "" if mark is None else f"was {_worth(net, mark, signed=True)}"
+    yield _HeldRow("net", net, after.long - after.short, note=worth, changed=was_net, is_signed=True)
 
 
 def _net_rows(preview: Preview, plan: ReversalPlan, before: Net, figures: Figures, marks: Marks) -> Iterator[_HeldRow]:
     entry_now, was = _entry_now(preview, plan.leg), marks.before(ChangedFact.SIZE)
     changed = marks.was(ChangedFact.HELD) if was is None else f"{ChangedFact.SIZE} was {figures.size(Decimal(was))}"
     for index, result in enumerate(plan.results):
-        after = result.after
-        assert isinstance(after, Net)
-        then = after.net
-        turned = before.net * then < 0
+        assert isinstance(result.after, Net)
+        after = result.after.net
+        turned = before.net * after < 0
         entry = UNKNOWN
         if turned and preview.estimates is not None:
             entry = estimate(figures.price(preview.estimates.costs.price))
-        elif then and not turned:
+        elif after and not turned:
             entry = figures.price(entry_now)
         yield _HeldRow(
             "or" if index else "net",
             before.net,
-            then,
+            after,
             entry,
-            f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
-            None if index else changed,
-            "bold",
+            note=f"entry was {figures.price(entry_now)}" if entry_now is not None and not index else "",
+            changed=None if index else changed,
+            style="bold",
             is_signed=True,
             has_sides=True,
         )

@@ -1,4 +1,7 @@
-"""The text of the reversal dialog: the deciding part, the request as sent, the basis of each figure, the outcome."""
+"""The text of the reversal dialog, from what decides whether it is confirmed to the outcome.
+
+Before: the deciding part, the request as sent, the basis of each figure. Afterwards: what is held, and what differs.
+"""
 
 from __future__ import annotations
 
@@ -103,6 +106,52 @@ def details_lines(preview: Preview, settings: DeskSettings, changed: Sequence[Ch
         yield hanging_line("certificates", settings.ca_file)
 
 
+def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
+    """The outcome: the previewed tables with the present positions, and the remaining orders and stops."""
+    came_true = progress.outcome is Outcome.REVERSED
+    yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
+    if not came_true:
+        yield Content.styled("This differs from the preview. Check the position now.", "bold $warn")
+    if came_true or room.is_airy:
+        yield Content("")
+    yield from outcome_table(shown, plan, progress.held, room)
+    if progress.came_true and plan.uncertain:
+        yield Content("")
+        yield Content.styled(scrub(f"Result: {progress.came_true}."), "bold")
+    if progress.aftermath is not None:
+        yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
+
+
+def sending_sentence(shown: Preview, journal_key: str) -> str:
+    """What Esc does before any reply; `journal_key` opens the journal."""
+    return (
+        "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
+        f"reversal continues, {shown.target.symbol} stays locked, and {journal_key} shows it."
+    )
+
+
+def left_sentence(shown: Preview, journal_key: str) -> str:
+    """What Esc does while the outcome is tracked; `journal_key` opens the journal."""
+    symbol = scrub(shown.target.symbol)
+    return (
+        f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and {journal_key} "
+        "shows it."
+    )
+
+
+def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content:
+    """The request may have been executed: the certain facts, and what goes on; `journal_key` opens the journal."""
+    symbol = shown.target.symbol
+    return Content.assemble(
+        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $warn"),
+        "\n\n",
+        scrub(
+            f"The search for the outcome continues. {symbol} stays locked until it is settled or released; "
+            f"{journal_key} shows it."
+        ),
+    )
+
+
 def _action(plan: ReversalPlan) -> str:
     result = plan.results[0]
     closed, size = plan.size_text(result.closed), plan.size_text(plan.held_size)
@@ -143,24 +192,14 @@ def _position_lines(preview: Preview, marks: Marks, width: int) -> Iterable[Cont
         yield hanging_line("in close orders", f"{number(position.locked)} of it is set aside for orders that close it")
 
 
-def _marked(row: Content, was: str | None) -> Content:
-    return row if was is None else Content.assemble(row, (f" ◂ {scrub(was)}", CHANGED))
-
-
-def outcome_lines(shown: Preview, plan: ReversalPlan, progress: Progress, room: Room) -> Iterable[Content]:
-    """The outcome: the previewed tables with the present positions, and the remaining orders and stops."""
-    came_true = progress.outcome is Outcome.REVERSED
-    yield Content.styled(scrub(_settled(plan, progress)), "bold" if came_true else "bold $warn")
-    if not came_true:
-        yield Content.styled("This differs from the preview. Check the position now.", "bold $warn")
-    if came_true or room.is_airy:
-        yield Content("")
-    yield from outcome_table(shown, plan, progress.held, room)
-    if progress.came_true and plan.uncertain:
-        yield Content("")
-        yield Content.styled(scrub(f"Result: {progress.came_true}."), "bold")
-    if progress.aftermath is not None:
-        yield from _aftermath_lines(shown, plan, progress.aftermath, progress.held, room)
+def _settled(plan: ReversalPlan, progress: Progress) -> str:
+    """The outcome in words; a one-way position that was to be reduced was not turned."""
+    before, held = plan.before, progress.held
+    made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
+    if made_smaller and progress.outcome is Outcome.REVERSED:
+        held_now = progress.sentence.removeprefix(f"{Outcome.REVERSED}; ")
+        return f"Settled as previewed, smaller on the same side: {held_now}"
+    return f"Settled: {progress.sentence}"
 
 
 def _aftermath_lines(
@@ -178,41 +217,5 @@ def _aftermath_lines(
         yield Content.styled(scrub(f"Orders, stops and account could not be read: {aftermath.unread}"), "$warn")
 
 
-def _settled(plan: ReversalPlan, progress: Progress) -> str:
-    """The outcome in words; a one-way position that was to be reduced was not turned."""
-    before, held = plan.before, progress.held
-    made_smaller = isinstance(before, Net) and isinstance(held, Net) and before.net * held.net > 0
-    if made_smaller and progress.outcome is Outcome.REVERSED:
-        held_now = progress.sentence.removeprefix(f"{Outcome.REVERSED}; ")
-        return f"Settled as previewed, smaller on the same side: {held_now}"
-    return f"Settled: {progress.sentence}"
-
-
-def sending_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does before any reply; `journal_key` opens the journal."""
-    return (
-        "Reading again, then sending … Until it is sent, Esc withdraws it. After that, Esc closes this dialog: the "
-        f"reversal continues, {shown.target.symbol} stays locked, and {journal_key} shows it."
-    )
-
-
-def left_sentence(shown: Preview, journal_key: str) -> str:
-    """What Esc does while the outcome is tracked; `journal_key` opens the journal."""
-    symbol = scrub(shown.target.symbol)
-    return (
-        f"Esc closes this dialog: the search for the outcome continues, {symbol} stays locked, and {journal_key} "
-        "shows it."
-    )
-
-
-def unknown_outcome_lines(shown: Preview, why: str, journal_key: str) -> Content:
-    """The request may have been executed: the certain facts, and what goes on; `journal_key` opens the journal."""
-    symbol = shown.target.symbol
-    return Content.assemble(
-        (scrub(f"The outcome is not known: {why.rstrip('.')}."), "bold $warn"),
-        "\n\n",
-        scrub(
-            f"The search for the outcome continues. {symbol} stays locked until it is settled or released; "
-            f"{journal_key} shows it."
-        ),
-    )
+def _marked(row: Content, was: str | None) -> Content:
+    return row if was is None else Content.assemble(row, (f" ◂ {scrub(was)}", CHANGED))

@@ -1,4 +1,4 @@
-"""The symbol's orders and stops: their effect after the reversal, and their distance."""
+"""The table of orders and stops in the reversal dialog: how far away each is, and what becomes of it afterwards."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ _LEAST_RUN: Final = 2
 def orders_table(
     resting: Sequence[OrderImpact], figures: Figures, mark: Decimal | None, marks: Marks, room: Room
 ) -> Iterator[Content]:
-    """One row per order that the reversal touches. If there are many, unchanged ones become one row, and neighbours
-    that trade the same to the same effect become two.
+    """A row for each order that the reversal touches, with two for many alike and one for those that stay as they are.
 
     Orders come before stops, those next to the mark first.
     """
@@ -69,8 +68,9 @@ def _runs(shown: Sequence[OrderImpact], marks: Marks, most: int) -> Iterator[Seq
     """Groups of neighbours that differ only in price; a new one is alone, and all are if few are shown."""
 
     def likeness(order: OrderImpact) -> tuple[object, ...]:
-        alone = len(shown) <= most or _is_new(order, marks)
-        return order.kind, order.action, order.effect, order.wrong_way, order.done, alone and order.order_id
+        is_alone = len(shown) <= most or _is_new(order, marks)
+        own_id = order.order_id if is_alone else ""
+        return order.kind, order.action, order.effect, order.wrong_way, order.done, own_id
 
     for _, alike in itertools.groupby(shown, likeness):
         yield list(alike)

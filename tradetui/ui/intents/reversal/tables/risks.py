@@ -1,4 +1,7 @@
-"""Costs and risks of the reversal, now and afterwards, with the basis of each figure; then the actual ones."""
+"""The table of costs and risks in the reversal dialog, with the basis of each figure; once it is over, the actual ones.
+
+A figure that cannot be estimated says why, in place of a number.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tradetui.desk.tables.cells.number_format import UNKNOWN
 from tradetui.trading.contract_math import ZERO
 from tradetui.trading.estimates.cost_estimates import ReversalCosts
 from tradetui.trading.estimates.reversal_actuals import ReversalActuals, RiskFigure, differing
-from tradetui.trading.estimates.reversal_estimates import ReversalEstimates
+from tradetui.trading.estimates.reversal_estimates import ReversalEstimates, StopResult
 from tradetui.trading.estimates.risk_estimates import Estimable
 from tradetui.trading.holdings import Holdings
 from tradetui.trading.reversal import ReversalPlan
@@ -32,7 +35,7 @@ from tradetui.ui.intents.reversal.tables.table_rows import (
 
 _WIDTHS: Final = (22, 15, 18)
 _OUTCOME_WIDTHS: Final = (22, 13, 14, 13)
-_SHORT: Final = "bold $warn"
+_WARNING: Final = "bold $warn"
 MARGIN_SHORT: Final = "not enough margin: the exchange may open less, or nothing"
 
 
@@ -66,9 +69,9 @@ def outcome_risk_table(
     rows = [TableRow("" if is_comparable else "of the larger result", ("before", "afterwards", "actual"))]
     for figure, row in _rows(preview, plan, estimates, Marks()).items():
         is_off = figure in off
-        style = _SHORT if is_off else "" if row.style == _SHORT else row.style
+        style = _WARNING if is_off else "" if row.style == _WARNING else row.style
         note = DIFFERENT if is_off else ""
-        rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _SHORT, keeps_note=True))
+        rows.append(TableRow(row.name, (*row.cells, read[figure]), note, style, _WARNING, keeps_note=True))
     yield from table(rows, _OUTCOME_WIDTHS, room)
 
 
@@ -134,7 +137,7 @@ def _free_margin(figures: Figures, estimates: ReversalEstimates, marks: Marks) -
     name = f"Free margin {estimates.margin_coin}"
     changed = marks.was(ChangedFact.MARGIN)
     if costs.margin_short:
-        return TableRow(name, cells, MARGIN_SHORT, _SHORT, _SHORT, changed, keeps_note=True)
+        return TableRow(name, cells, MARGIN_SHORT, _WARNING, _WARNING, changed, keeps_note=True)
     if costs.margin_short is None or costs.needed is None:
         return TableRow(name, cells, "the margin needed or the free margin is not known", changed=changed)
     needs = figures.money(costs.needed)
@@ -177,18 +180,9 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     if stop is None:
         unreadable = "waiting stops cannot be read: check them yourself"
         return TableRow("If stopped", ("?", "?"), unreadable, "$warn", "$warn", keeps_note=True)
-    leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     if stop.price is None:
-        other = "SHORT" if leg == "LONG" else "LONG"
-        if stop.ending is None:
-            now = "trailing" if stop.now_trails else "no stop"
-        ends = f"; {figures.price(stop.ending)} goes with the {other}" if stop.ending else ""
-        if stop.trails and stop.is_part:
-            basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
-            return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)
-        if stop.trails:
-            return TableRow("If stopped", (now, "trailing"), f"a trailing stop's price moves: not estimable{ends}")
-        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
+        return _without_stop_price(figures, stop)
+    leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
     part = f"{figures.size(stop.size)} of the {leg}," if stop.is_part else f"the {leg}'s whole result"
     after = estimate(figures.money(stop.afterwards, signed=True))
     name, basis = f"If stopped at {figures.price(stop.price)}", f"{part} should its stop fill there"
@@ -198,3 +192,17 @@ def _if_stopped(figures: Figures, estimates: ReversalEstimates) -> TableRow:
     if stop.is_only_reported:
         basis = f"{part}; only its position reports this stop"
     return TableRow(name, (now, after), basis, keeps_note=stop.is_part)
+
+
+def _without_stop_price(figures: Figures, stop: StopResult) -> TableRow:
+    """No stop-loss waits for the leg that is opened, or a trailing one, of which no price is known."""
+    leg, now = stop.leg.upper(), figures.money(stop.now, signed=True)
+    if stop.ending is None:
+        now = "trailing" if stop.now_trails else "no stop"
+    ends = f"; {figures.price(stop.ending)} goes with the {'SHORT' if leg == 'LONG' else 'LONG'}" if stop.ending else ""
+    if not stop.trails:
+        return TableRow("If stopped", (now, "no stop"), f"none for the {leg}{ends}", "$warn", "$warn")
+    if stop.is_part:
+        basis = f"for {figures.size(stop.size)} of the {leg}, its price moves: not estimable{ends}"
+        return TableRow("If stopped", (now, "trailing"), basis, "$warn", "$warn", keeps_note=True)
+    return TableRow("If stopped", (now, "trailing"), f"a trailing stop's price moves: not estimable{ends}")

@@ -1,4 +1,7 @@
-"""Rows of the reversal dialog's tables: formatted figures, aligned columns, notes, marks of changes."""
+"""What all tables of the reversal dialog are made of: figures as text, aligned columns, notes, marks of changes.
+
+A mark says what a figure was when the trader looked last: no change goes by unseen.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ DIFFERENT: Final = "DIFFERENT"
 """Marks a row whose outcome is not as previewed."""
 _GAP: Final = 3
 _WIDE, _AIRY, _ROOMY = 98, 30, 44
+"""Cells from which notes stand behind their rows; lines from which blank ones part the tables, and for many orders."""
 _LABEL: Final = 18
 
 
